@@ -1,0 +1,4 @@
+// Command nexus takes a goal and brings back landed commits.
+package main
+
+func main() {}

@@ -1,0 +1,127 @@
+// Package archtest holds the rules of ARCHITECTURE.md as a test: who may
+// import whom, where each library lives, and how large a package may grow.
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const internal = "github.com/nexus-ai-builder/nexus/internal/"
+
+// may lists the floors each floor may import. A floor may import itself.
+var may = map[string][]string{
+	"nexus":  {},
+	"decide": {"nexus"},
+	"sys":    {"nexus"},
+	"work":   {"nexus", "decide", "sys"},
+	"run":    {"nexus", "decide", "sys", "work"},
+	"face":   {"nexus", "decide", "sys"},
+}
+
+// root wires the program together, so it alone may import every floor.
+const root = "face/cli"
+
+// homes names the only packages that may import a library.
+var homes = map[string][]string{
+	"database/sql":           {"sys/journal"},
+	"modernc.org/":           {"sys/journal"},
+	"os/exec":                {"sys/git", "sys/sandbox"},
+	"go.temporal.io/":        {"run/temporal"},
+	"charm.land/":            {"face/tui", "face/tui/view", "face/cli"},
+	"github.com/spf13/cobra": {"face/cli"},
+	"github.com/anthropics/": {"sys/llm/anthropic"},
+	"github.com/openai/":     {"sys/llm/openai"},
+	"github.com/knadh/koanf": {"sys/config"},
+	"mvdan.cc/sh/":           {"decide/policy"},
+}
+
+// impure lists what the deciding floors may not touch, so that the same
+// state always leads to the same decision.
+var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "sync"}
+
+const maxLines = 1500
+
+type pkg struct {
+	ImportPath, Dir, Doc string
+	GoFiles, Imports     []string
+}
+
+func TestArchitecture(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Doc,GoFiles,Imports", "../../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		if len(p.GoFiles) > 0 {
+			t.Run(p.ImportPath, func(t *testing.T) { check(t, p) })
+		}
+	}
+	if seen < 3 {
+		t.Fatalf("go list named %d packages", seen)
+	}
+}
+
+func check(t *testing.T, p pkg) {
+	t.Helper()
+	if p.Doc == "" {
+		t.Error("has no package comment")
+	}
+	lines := 0
+	for _, f := range p.GoFiles {
+		data, err := os.ReadFile(filepath.Join(p.Dir, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(data), "\n")
+	}
+	if lines > maxLines {
+		t.Errorf("has %d lines, more than %d", lines, maxLines)
+	}
+	name, inside := strings.CutPrefix(p.ImportPath, internal)
+	if !inside {
+		return
+	}
+	for _, imp := range p.Imports {
+		checkImport(t, name, imp)
+	}
+}
+
+func checkImport(t *testing.T, name, imp string) {
+	t.Helper()
+	from, _, _ := strings.Cut(name, "/")
+	if dep, ok := strings.CutPrefix(imp, internal); ok {
+		to, _, _ := strings.Cut(dep, "/")
+		if name != root && to != from && !slices.Contains(may[from], to) {
+			t.Errorf("imports %s: floor %q may not import floor %q", dep, from, to)
+		}
+		if from == "face" && to == "face" && name != root && !strings.HasPrefix(dep, name+"/") {
+			t.Errorf("imports %s: faces do not know each other", dep)
+		}
+		return
+	}
+	for lib, home := range homes {
+		if strings.HasPrefix(imp, lib) && !slices.Contains(home, name) {
+			t.Errorf("imports %s, which lives in %s", imp, strings.Join(home, ", "))
+		}
+	}
+	if (from == "decide" || from == "nexus") && slices.Contains(impure, imp) {
+		t.Errorf("imports %s: floor %q decides and does not act", imp, from)
+	}
+}

@@ -1,0 +1,359 @@
+package nexus
+
+import "time"
+
+// Fact is something that happened in a run. The sum is closed: every fact is
+// one of the types in this file. A fact never changes its
+// meaning; a new meaning is a new fact.
+//
+//sumtype:decl
+type Fact interface {
+	fact() string // its kind; see [Kind]
+}
+
+// Event is a fact with its place in the journal.
+type Event struct {
+	Seq  int64     // position in the journal, from 1, without gaps; a cursor everywhere
+	Run  RunID     // whose fact it is
+	At   time.Time // when it was appended, UTC
+	Fact Fact
+	Hash string // SHA-256 over the event before and this one, hex
+}
+
+// The life of a run.
+type (
+	// GoalAccepted begins a run.
+	GoalAccepted struct {
+		Goal   Goal     `json:"goal"`
+		Base   string   `json:"base"`   // commit the run starts from
+		Target string   `json:"target"` // branch it is meant for; empty on a detached head
+		Land   bool     `json:"land"`   // fast-forward the target at the end
+		Limits Limits   `json:"limits"`
+		Gates  []string `json:"gates,omitempty"` // names of the gates that judge
+	}
+	// RunStarted says that a process conducts the run for the first time.
+	RunStarted struct {
+		Process Process `json:"process"`
+		Fence   int64   `json:"fence"`
+		Spent   Money   `json:"spent"` // by other runs, on this day
+	}
+	// RunRecovered says that another process took the run over.
+	RunRecovered struct {
+		Process Process `json:"process"`
+		Fence   int64   `json:"fence"`
+		Spent   Money   `json:"spent"`
+		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
+	}
+	// RunPaused holds every worker at its next turn.
+	RunPaused struct {
+		Why string `json:"why,omitzero"`
+	}
+	// RunResumed lets them go on.
+	RunResumed struct{}
+	// RunReopened takes a run on that had ended.
+	RunReopened struct {
+		Why string `json:"why,omitzero"`
+	}
+	// RunDrained intends to end the run: nothing starts any more, and what
+	// runs stops at its next turn.
+	RunDrained struct {
+		To  RunStatus `json:"to"`
+		Why string    `json:"why,omitzero"`
+	}
+	// ResultGated says how the gates judged the run's last tree.
+	ResultGated struct {
+		Verdict Verdict `json:"verdict"`
+	}
+	// ResultReviewed intends to gate the run's last tree.
+	ResultReviewed struct{}
+	// ResultOffered intends to publish what landed.
+	ResultOffered struct {
+		Commit string `json:"commit"`
+	}
+	// ResultPublished says where what landed can be found.
+	ResultPublished struct {
+		Branch string `json:"branch"`
+		Commit string `json:"commit"`
+		Target string `json:"target,omitzero"` // branch that was fast-forwarded
+		Why    string `json:"why,omitzero"`    // why the target was not moved though asked for
+	}
+	// RunEnded closes the run.
+	RunEnded struct {
+		Status RunStatus `json:"status"`
+		Why    string    `json:"why,omitzero"`
+	}
+	// RequestMade says that somebody wishes something.
+	RequestMade struct {
+		Request Request `json:"request"`
+	}
+	// RequestSettled says what became of a request.
+	RequestSettled struct {
+		Seq     int64  `json:"seq"` // of the RequestMade
+		Granted bool   `json:"granted"`
+		Why     string `json:"why,omitzero"`
+	}
+	// QuestionAsked waits for a person, until its deadline if it has one.
+	QuestionAsked struct {
+		ID       string    `json:"id"`
+		Attempt  AttemptID `json:"attempt,omitzero"`
+		Text     string    `json:"text"`
+		Fallback string    `json:"fallback"`
+		Deadline time.Time `json:"deadline,omitzero"`
+	}
+	// QuestionAnswered closes a question; the first answer wins.
+	QuestionAnswered struct {
+		ID   string `json:"id"`
+		Text string `json:"text"`
+		By   string `json:"by"` // "fallback" where nobody answered
+	}
+)
+
+// The plan.
+type (
+	// PlanSought intends to make a plan from the goal.
+	PlanSought struct {
+		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
+	}
+	// PlanProposed offers a plan. Its tasks follow as facts of their own.
+	PlanProposed struct {
+		Plan  string `json:"plan"` // blob
+		Tasks int    `json:"tasks"`
+	}
+	// PlanFailed says that no plan came out.
+	PlanFailed struct {
+		Why string `json:"why"`
+	}
+	// TaskPlanned adds a task to the graph.
+	TaskPlanned struct {
+		Task Task `json:"task"`
+	}
+	// PlanApproved lets the tasks begin.
+	PlanApproved struct {
+		By string `json:"by"`
+	}
+	// TaskParked leaves a task for a person.
+	TaskParked struct {
+		Task   TaskID `json:"task"`
+		Why    string `json:"why"`
+		Failed bool   `json:"failed,omitzero"` // the cause is mechanical, not a judgement
+		Report string `json:"report,omitzero"` // blob: what was tried, last errors, suggestion
+	}
+	// TaskSkipped leaves a task out.
+	TaskSkipped struct {
+		Task TaskID `json:"task"`
+		By   string `json:"by,omitzero"`
+	}
+	// TaskRetried gives a parked, failed or skipped task another chance.
+	TaskRetried struct {
+		Task TaskID `json:"task"`
+		By   string `json:"by,omitzero"`
+	}
+	// TaskEscalated moves a task to a stronger tier.
+	TaskEscalated struct {
+		Task TaskID `json:"task"`
+		From Tier   `json:"from"`
+		To   Tier   `json:"to"`
+		Why  string `json:"why"`
+	}
+)
+
+// An attempt.
+type (
+	// AttemptStarted intends one try at a task.
+	AttemptStarted struct {
+		Attempt  AttemptID `json:"attempt"`
+		Task     TaskID    `json:"task"`
+		Tier     Tier      `json:"tier"`
+		Strategy Strategy  `json:"strategy"`
+		Base     string    `json:"base"` // commit it starts from
+	}
+	// AttemptResumed takes up an attempt that lost its process or was handed
+	// back by the train.
+	AttemptResumed struct {
+		Attempt AttemptID `json:"attempt"`
+		Base    string    `json:"base"` // commit its work is now compared with
+		Tree    string    `json:"tree"` // where its worktree starts; empty means base
+	}
+	// AttemptLost says that an attempt no longer has a process.
+	AttemptLost struct {
+		Attempt AttemptID `json:"attempt"`
+		Why     string    `json:"why"`
+		Counted bool      `json:"counted"` // against the cap on losses; a clean stop is not
+	}
+	// AttemptBroken says that the machinery failed, not the work.
+	AttemptBroken struct {
+		Attempt AttemptID `json:"attempt"`
+		Why     string    `json:"why"`
+	}
+	// AttemptEnded says how a try ended.
+	AttemptEnded struct {
+		Attempt AttemptID `json:"attempt"`
+		Outcome Outcome   `json:"outcome"`
+		Commit  string    `json:"commit,omitzero"` // the work, pinned
+		Tree    string    `json:"tree,omitzero"`
+		Why     string    `json:"why,omitzero"`
+	}
+	// RoundStarted says that the agent is about to write.
+	RoundStarted struct {
+		Attempt AttemptID `json:"attempt"`
+		Round   int       `json:"round"`            // from 1, over all sessions of the attempt
+		Role    Role      `json:"role"`             // who writes
+		Cause   string    `json:"cause,omitzero"`   // the gate that was red; empty at first
+		Session SessionID `json:"session,omitzero"` // the conversation that goes on
+	}
+	// GateJudged says what a gate found on a tree.
+	GateJudged struct {
+		Attempt  AttemptID `json:"attempt,omitzero"` // empty for the base and for the train
+		Task     TaskID    `json:"task,omitzero"`    // whose landing it judged, for the train
+		Base     bool      `json:"base,omitzero"`    // judged the tree that the work started from
+		Evidence Evidence  `json:"evidence"`
+		Cached   bool      `json:"cached,omitzero"` // the evidence was known for this tree
+	}
+	// ReviewGiven says what a reviewer thinks of an attempt.
+	ReviewGiven struct {
+		Attempt  AttemptID `json:"attempt"`
+		Tree     string    `json:"tree"`
+		Reviewed bool      `json:"reviewed"` // false: not reviewed, which never approves
+		Approved bool      `json:"approved"`
+		Summary  string    `json:"summary,omitzero"`
+		Findings []Finding `json:"findings,omitempty"`
+	}
+	// TreeSnapshotted says that the worktree's state is pinned.
+	TreeSnapshotted struct {
+		Attempt AttemptID `json:"attempt"`
+		Commit  string    `json:"commit"`
+		Tree    string    `json:"tree"`
+	}
+)
+
+// Outcome is how an attempt ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Accepted     Outcome = "accepted"
+	NoProgress   Outcome = "no-progress"  // same failure, same tree, growing red
+	Exhausted    Outcome = "exhausted"    // rounds, turns or time are used up
+	Stopped      Outcome = "stopped"      // somebody asked
+	Refused      Outcome = "refused"      // the budget or a limit said no
+	Unverified   Outcome = "unverified"   // no gate could tell
+	Conflicted   Outcome = "conflicted"   // the merger could not resolve it
+	GaveUp       Outcome = "gave-up"      // the agent says that it cannot
+	Inapplicable Outcome = "inapplicable" // the environment is broken for this task
+)
+
+// A conversation.
+type (
+	// SessionStarted opens a conversation.
+	SessionStarted struct {
+		Session SessionID `json:"session"`
+		Attempt AttemptID `json:"attempt"`
+		Role    Role      `json:"role"`
+		Model   string    `json:"model"`  // provider/model
+		Prompt  string    `json:"prompt"` // blob: system prompt and tools
+	}
+	// PromptSent adds a message of ours to the conversation.
+	PromptSent struct {
+		Session SessionID `json:"session"`
+		Message string    `json:"message"`          // blob
+		Why     string    `json:"why"`              // brief, repair, nudge, guidance
+		Request int64     `json:"request,omitzero"` // the guidance it delivers
+	}
+	// TurnTaken adds the model's answer.
+	TurnTaken struct {
+		Session SessionID `json:"session"`
+		Turn    int       `json:"turn"`    // from 1
+		Message string    `json:"message"` // blob
+		Stop    string    `json:"stop"`
+		Says    string    `json:"says,omitzero"` // beginning of its text, for people
+	}
+	// ToolCalled intends a tool call.
+	ToolCalled struct {
+		Session SessionID `json:"session"`
+		Call    string    `json:"call"`
+		Tool    string    `json:"tool"`
+		About   string    `json:"about,omitzero"` // path or command, cut for people
+	}
+	// ToolAnswered says what a tool call gave.
+	ToolAnswered struct {
+		Session  SessionID     `json:"session"`
+		Call     string        `json:"call"`
+		Failed   bool          `json:"failed,omitzero"`
+		Duration time.Duration `json:"duration"`
+		About    string        `json:"about,omitzero"` // beginning of the result
+	}
+	// ToolsAnswered adds the message that carries the results of a turn.
+	ToolsAnswered struct {
+		Session SessionID `json:"session"`
+		Message string    `json:"message"` // blob
+	}
+	// SessionEnded closes a conversation, for now: a repair goes on in it.
+	SessionEnded struct {
+		Session SessionID `json:"session"`
+		Outcome Outcome   `json:"outcome"`
+		Why     string    `json:"why,omitzero"`
+		Result  string    `json:"result,omitzero"` // blob: what the role handed in
+	}
+)
+
+// Money.
+type (
+	// BudgetReserved sets the worst case of one model call aside.
+	BudgetReserved struct {
+		ID      string    `json:"id"`
+		Task    TaskID    `json:"task,omitzero"`
+		Session SessionID `json:"session,omitzero"`
+		Role    Role      `json:"role,omitzero"`
+		Model   string    `json:"model"`
+		Money   Money     `json:"money"`
+	}
+	// BudgetSpent settles a reservation. Failed calls settle too.
+	BudgetSpent struct {
+		ID        string `json:"id"`
+		Money     Money  `json:"money"`
+		Usage     Usage  `json:"usage"`
+		Estimated bool   `json:"estimated,omitzero"` // nobody told what it cost
+	}
+	// BudgetRefused says that a cap would have been passed.
+	BudgetRefused struct {
+		Task  TaskID `json:"task,omitzero"`
+		Cap   string `json:"cap"` // run, task, day
+		Limit Money  `json:"limit"`
+		Spent Money  `json:"spent"` // settled and reserved
+		Asked Money  `json:"asked"`
+	}
+)
+
+// Landing.
+type (
+	// TrainBoarded queues an accepted attempt for landing.
+	TrainBoarded struct {
+		Task    TaskID    `json:"task"`
+		Attempt AttemptID `json:"attempt"`
+	}
+	// TrainDeparted intends to land it.
+	TrainDeparted struct {
+		Task    TaskID    `json:"task"`
+		Attempt AttemptID `json:"attempt"`
+		Onto    string    `json:"onto"` // commit it is to become the child of
+	}
+	// TrainLanded says that its commit is on the run's branch.
+	TrainLanded struct {
+		Task     TaskID    `json:"task"`
+		Attempt  AttemptID `json:"attempt"`
+		Commit   string    `json:"commit"`
+		Tree     string    `json:"tree"` // the tree that the gates passed
+		Parent   string    `json:"parent"`
+		Resolved bool      `json:"resolved,omitzero"` // the merger resolved a conflict
+	}
+	// TrainRefused hands it back.
+	TrainRefused struct {
+		Task     TaskID    `json:"task"`
+		Attempt  AttemptID `json:"attempt"`
+		Conflict bool      `json:"conflict,omitzero"` // nobody could merge it
+		Tree     string    `json:"tree,omitzero"`     // the merged tree that is red
+		Onto     string    `json:"onto"`
+		Why      string    `json:"why"`
+		Findings []Finding `json:"findings,omitempty"`
+	}
+)

@@ -1,0 +1,92 @@
+package nexus
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Money is an amount of US dollars in billionths, so that a token's price is
+// a whole number and sums never drift.
+type Money int64
+
+// Dollar is one US dollar.
+const Dollar Money = 1_000_000_000
+
+// Dollars returns the Money nearest to f dollars. It is for figures a person
+// typed; NaN is zero and what does not fit is the largest amount.
+func Dollars(f float64) Money {
+	switch v := math.Round(f * float64(Dollar)); {
+	case math.IsNaN(v):
+		return 0
+	case v >= math.MaxInt64:
+		return math.MaxInt64
+	case v <= math.MinInt64:
+		return math.MinInt64
+	default:
+		return Money(v)
+	}
+}
+
+// Float returns m in dollars, for display and ratios only.
+func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
+
+// String returns m as people write it: "$1.23", with more digits below ten
+// cents.
+func (m Money) String() string {
+	f := m.Float()
+	if m != 0 && math.Abs(f) < 0.1 {
+		return fmt.Sprintf("$%.4f", f)
+	}
+	return fmt.Sprintf("$%.2f", f)
+}
+
+// MarshalJSON writes m as an exact decimal number of dollars.
+func (m Money) MarshalJSON() ([]byte, error) {
+	sign, abs := "", uint64(m)
+	if m < 0 {
+		sign, abs = "-", -abs
+	}
+	s := fmt.Sprintf("%s%d.%09d", sign, abs/uint64(Dollar), abs%uint64(Dollar))
+	return []byte(strings.TrimSuffix(strings.TrimRight(s, "0"), ".")), nil
+}
+
+// UnmarshalJSON reads a decimal number of dollars and keeps every digit down
+// to a billionth.
+func (m *Money) UnmarshalJSON(data []byte) error {
+	if len(data) > 40 { // more digits than any amount has; an exponent could ask for gigabytes
+		return fmt.Errorf("amount of %d characters is too long", len(data))
+	}
+	if f, err := strconv.ParseFloat(string(data), 64); err != nil || math.Abs(f) >= math.MaxInt64/float64(Dollar) {
+		return fmt.Errorf("%s is not an amount of dollars", data)
+	}
+	r, ok := new(big.Rat).SetString(string(data))
+	if !ok {
+		return fmt.Errorf("%s is not an amount of dollars", data)
+	}
+	r.Mul(r, new(big.Rat).SetInt64(int64(Dollar)))
+	*m = Money(new(big.Int).Quo(r.Num(), r.Denom()).Int64())
+	return nil
+}
+
+// Usage counts the tokens of model calls in disjoint classes: a token is in
+// exactly one of them.
+type Usage struct {
+	Input      int64 `json:"input"`                // read at the full price
+	Output     int64 `json:"output"`               // written, thinking included
+	CacheRead  int64 `json:"cache_read,omitzero"`  // read from the provider's cache
+	CacheWrite int64 `json:"cache_write,omitzero"` // written to the provider's cache
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+}
+
+// Total returns all tokens, whatever their class.
+func (u Usage) Total() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+
+// Prompt returns the tokens that were sent.
+func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }

@@ -1,0 +1,138 @@
+// Package nexus holds the words that every floor speaks: goals, plans, tasks,
+// attempts, evidence, money, and the facts and requests that make up a run.
+//
+// Words are plain values with tiny pure methods. Their zero values are the
+// safe ones: a [Verdict] nobody filled in has not passed, a [GateState] nobody
+// set is [NotRun], and a zero [Money] has bought nothing.
+package nexus
+
+import (
+	"cmp"
+	"time"
+)
+
+// RunID names one run: a goal on its way to done.
+type RunID string
+
+// TaskID names a task within its plan.
+type TaskID string
+
+// AttemptID names one try at one task within its run, such as "T3.2".
+type AttemptID string
+
+// SessionID names one conversation between a role and a model within an
+// attempt, such as "T3.2/coder.1".
+type SessionID string
+
+// Goal is what the user wants, as accepted.
+type Goal struct {
+	Text string `json:"text"`
+	Mode Mode   `json:"mode,omitzero"`
+}
+
+// Mode says how a run came to its plan.
+type Mode string
+
+// The modes.
+const (
+	Evolution Mode = "evolution" // a goal for an existing repository
+	Quick     Mode = "quick"     // one task, same gates
+)
+
+// Tier is how strong, and how dear, a model is.
+type Tier string
+
+// The tiers, weakest first.
+const (
+	Fast     Tier = "fast"
+	Balanced Tier = "balanced"
+	Strong   Tier = "strong"
+)
+
+// Next returns the tier above t, and false at the top. The zero Tier counts
+// as [Fast].
+func (t Tier) Next() (Tier, bool) {
+	switch cmp.Or(t, Fast) {
+	case Fast:
+		return Balanced, true
+	case Balanced:
+		return Strong, true
+	default:
+		return Strong, false
+	}
+}
+
+// Known reports whether t is one of the three tiers.
+func (t Tier) Known() bool { return t == Fast || t == Balanced || t == Strong }
+
+// Role names an agent's prompt, tools and tier.
+type Role string
+
+// The roles that Nexus brings along.
+const (
+	Planner  Role = "planner"
+	Coder    Role = "coder"
+	Tester   Role = "tester"
+	Reviewer Role = "reviewer"
+	Merger   Role = "merger"
+)
+
+// Strategy is the order in which an attempt writes code and tests.
+type Strategy string
+
+// The strategies.
+const (
+	TestAfter Strategy = "test-after" // code first, then tests
+	NoTest    Strategy = "no-test"    // the task says why it needs none
+)
+
+// Process names one process that conducted a run. Start makes a reused PID
+// distinguishable: it is the kernel's start time of the process in clock
+// ticks since boot, 0 where unknown.
+type Process struct {
+	PID   int    `json:"pid"`
+	Host  string `json:"host"`
+	Start uint64 `json:"start,omitzero"`
+}
+
+// Limits are the caps of a run. They only bound; nothing ever resets what is
+// counted against them. A zero field means no cap, except where noted.
+type Limits struct {
+	Parallel      int           `json:"parallel"`                // attempts at once; 0 means 1
+	PerRole       map[Role]int  `json:"per_role,omitempty"`      // sessions of a role at once
+	Turns         int           `json:"turns"`                   // model calls in a session
+	Rounds        int           `json:"rounds"`                  // times the agent may write, over all attempts of a task
+	PerTier       map[Tier]int  `json:"per_tier,omitempty"`      // attempts of a task at a tier
+	Dispatches    int           `json:"dispatches,omitzero"`     // attempts started in a run
+	Same          int           `json:"same"`                    // equal failures, or equal trees, that end a repair
+	ReviewRounds  int           `json:"review_rounds,omitzero"`  // rejected reviews in an attempt
+	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process
+	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train
+	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
+	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
+	GateTime      time.Duration `json:"gate_time,omitzero"`      // one gate
+	SessionTime   time.Duration `json:"session_time,omitzero"`   // one session
+	TaskTime      time.Duration `json:"task_time,omitzero"`      // all attempts of a task together
+	RunTime       time.Duration `json:"run_time,omitzero"`       // the run
+	RunMoney      Money         `json:"run_money"`               // the run; 0 buys nothing
+	TaskMoney     Money         `json:"task_money,omitzero"`     // one task
+	DayMoney      Money         `json:"day_money,omitzero"`      // all runs of a calendar day, UTC
+	MajorsBlock   int           `json:"majors_block"`            // major review findings that block; 0 means 1
+}
+
+// DefaultLimits returns the documented defaults.
+func DefaultLimits() Limits {
+	return Limits{
+		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 4, Losses: 5, LandTries: 3,
+		PerTier:     map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
+		Dispatches:  500,
+		TurnTime:    5 * time.Minute,
+		GateTime:    10 * time.Minute,
+		SessionTime: time.Hour,
+		TaskTime:    time.Hour,
+		RunTime:     8 * time.Hour,
+		RunMoney:    5 * Dollar,
+		DayMoney:    20 * Dollar,
+		MajorsBlock: 1,
+	}
+}

@@ -1,0 +1,27 @@
+package nexus
+
+// Verb is what a request asks for.
+type Verb string
+
+// The verbs.
+const (
+	VerbPause   Verb = "pause"
+	VerbResume  Verb = "resume"
+	VerbStop    Verb = "stop"
+	VerbSkip    Verb = "skip"
+	VerbRetry   Verb = "retry"
+	VerbTell    Verb = "tell"
+	VerbAnswer  Verb = "answer"
+	VerbApprove Verb = "approve"
+)
+
+// Request is a person's or a program's wish. Any process may append one; the
+// conductor alone grants it.
+type Request struct {
+	Verb Verb   `json:"verb"`
+	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
+	ID   string `json:"id,omitzero"`   // the question, for answer
+	Text string `json:"text,omitzero"` // guidance, answer, or why
+	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
+	By   string `json:"by,omitzero"`   // who asked
+}

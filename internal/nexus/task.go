@@ -1,0 +1,97 @@
+package nexus
+
+// Plan is the graph of tasks that a goal was turned into. Version is 1.
+type Plan struct {
+	Version int    `json:"version"`
+	Goal    string `json:"goal"`
+	Tasks   []Task `json:"tasks"`
+}
+
+// TaskKind says what sort of change a task makes.
+type TaskKind string
+
+// The kinds of task.
+const (
+	CodeTask TaskKind = "code"
+	TestTask TaskKind = "test"
+	DocsTask TaskKind = "docs" // needs no gate that covers its criteria
+)
+
+// Task is one reviewable change.
+type Task struct {
+	ID       TaskID      `json:"id"`
+	Title    string      `json:"title"`
+	Brief    string      `json:"brief,omitzero"`     // what to do, for the one who does it
+	Kind     TaskKind    `json:"kind,omitzero"`      // zero means code
+	Group    string      `json:"group,omitzero"`     // the feature it belongs to
+	Needs    []TaskID    `json:"needs,omitempty"`    // tasks that must have landed before
+	Files    []string    `json:"files,omitempty"`    // slash-separated paths it will touch, relative to the root
+	Criteria []Criterion `json:"criteria,omitempty"` // what must be true when it is done
+	Minutes  int         `json:"minutes,omitzero"`   // estimate; 0 is unknown
+	Tier     Tier        `json:"tier,omitzero"`      // where to start; zero means the cheapest
+	Model    string      `json:"model,omitzero"`     // pins provider/model
+	Strategy Strategy    `json:"strategy,omitzero"`  // zero means test-after
+	Reason   string      `json:"reason,omitzero"`    // why no-test is right
+	Depth    int         `json:"depth,omitzero"`     // times it was split off a larger task
+}
+
+// Criterion is one thing that must be true when a task is done.
+type Criterion struct {
+	Text  string `json:"text"`
+	Check string `json:"check,omitzero"` // a gate's name, or a command that exits 0 when it is true; empty needs a person's eye
+}
+
+// TaskStatus is where a task stands.
+type TaskStatus string
+
+// The states of a task. Ready is computed, never stored.
+const (
+	Pending   TaskStatus = "pending"
+	Running   TaskStatus = "running"
+	Reviewing TaskStatus = "reviewing"
+	Boarding  TaskStatus = "boarding" // accepted, waits for or is on the train
+	Landed    TaskStatus = "landed"
+	Blocked   TaskStatus = "blocked" // a task it needs will not land
+	Parked    TaskStatus = "parked"  // waits for a person
+	Failed    TaskStatus = "failed"  // every way was tried
+	Skipped   TaskStatus = "skipped"
+)
+
+// Ended reports whether nothing more will happen to the task by itself.
+func (s TaskStatus) Ended() bool {
+	switch s {
+	case Landed, Blocked, Parked, Failed, Skipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// RunStatus is where a run stands.
+type RunStatus string
+
+// The states of a run. The last five are ends.
+const (
+	StatusIdle       RunStatus = "idle"
+	StatusPlanning   RunStatus = "planning"
+	StatusExecuting  RunStatus = "executing"
+	StatusReviewing  RunStatus = "reviewing"
+	StatusLanding    RunStatus = "landing"
+	StatusRecovering RunStatus = "recovering"
+	StatusPaused     RunStatus = "paused"
+	StatusDone       RunStatus = "done"
+	StatusPartial    RunStatus = "partial"
+	StatusFailed     RunStatus = "failed"
+	StatusStopped    RunStatus = "stopped"
+	StatusLimit      RunStatus = "limit"
+)
+
+// Ended reports whether the run is over.
+func (s RunStatus) Ended() bool {
+	switch s {
+	case StatusDone, StatusPartial, StatusFailed, StatusStopped, StatusLimit:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,167 @@
+// Package llm speaks with language models: one set of words for messages,
+// tools and usage, and one interface that each provider fills in its own room.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Model answers one request at a time; it may be used by many goroutines.
+type Model interface {
+	// Stream sends the request and returns the whole answer. Each piece of
+	// text goes to heard as it arrives, from the calling goroutine; heard may
+	// be nil. A failed call returns an [*Error] and whatever usage is known.
+	Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error)
+}
+
+// Request is one call of a model. Its parts are sent in this order, so that
+// each request of a conversation extends the one before.
+type Request struct {
+	Model     string          // the provider's own name for the model
+	System    string          // stable across the conversation
+	Tools     []Tool          // stable across the conversation
+	Messages  []Message       // grows at its end only
+	MaxTokens int64           // most tokens that the answer may have; must be above 0
+	Schema    json.RawMessage // JSON Schema of the answer, nil for free text
+}
+
+// Tool is one thing that the model may call.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // JSON Schema of the input, an object
+}
+
+// Speaker is who says a message.
+type Speaker string
+
+// The speakers.
+const (
+	User      Speaker = "user" // our side: briefs, findings, tool results
+	Assistant Speaker = "assistant"
+)
+
+// Message is one side's turn in a conversation. Its JSON is what transcripts
+// hold.
+type Message struct {
+	From  Speaker `json:"from"`
+	Parts []Part  `json:"parts"`
+}
+
+// Part is one piece of a message; exactly one of its fields is set.
+type Part struct {
+	Text   string          `json:"text,omitzero"`
+	Call   *Call           `json:"call,omitempty"`   // the model wants a tool
+	Result *Result         `json:"result,omitempty"` // what the tool gave
+	Raw    json.RawMessage `json:"raw,omitempty"`    // the provider's own (thinking, signatures), sent back as it came
+}
+
+// Call is a tool call. Input is valid JSON; a call whose input was cut off
+// never leaves a provider's room.
+type Call struct {
+	ID    string          `json:"id"`
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Result answers the call with the same ID.
+type Result struct {
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Failed bool   `json:"failed,omitzero"`
+}
+
+// Stop is why a model stopped.
+type Stop string
+
+// The reasons to stop.
+const (
+	StopDone   Stop = "done"   // it said what it had to say
+	StopTools  Stop = "tools"  // it waits for tool results
+	StopLength Stop = "length" // the answer was cut at MaxTokens
+	StopRefuse Stop = "refuse" // it will not answer
+)
+
+// Response is a whole answer.
+type Response struct {
+	Message Message
+	Stop    Stop
+	Usage   nexus.Usage
+	Model   string // what answered, as the provider names it
+	ID      string // the provider's request id, for support
+}
+
+// Calls returns the tool calls of the answer in order.
+func (r Response) Calls() []Call {
+	var calls []Call
+	for _, p := range r.Message.Parts {
+		if p.Call != nil {
+			calls = append(calls, *p.Call)
+		}
+	}
+	return calls
+}
+
+// Text returns all text of the message.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// Say returns a message of ours with one text.
+func Say(text string) Message {
+	return Message{From: User, Parts: []Part{{Text: text}}}
+}
+
+// Delta is a piece of an answer as it arrives. Nothing may depend on deltas.
+type Delta struct {
+	Text string
+	Tool string // a call of this tool begins
+}
+
+// Class says what to do about a failed call.
+type Class string
+
+// The classes of failure.
+const (
+	Transient Class = "transient" // try again after a while
+	Overload  Class = "overload"  // try again, later
+	Quota     Class = "quota"     // wait for the window's end
+	Billing   Class = "billing"   // a person must pay; never retried
+	Auth      Class = "auth"      // a person must fix the key; never retried
+	Invalid   Class = "invalid"   // the request is wrong; never retried
+	Context   Class = "context"   // the conversation is too long
+	Safety    Class = "safety"    // the provider will not answer this
+	Fatal     Class = "fatal"     // nothing helps
+)
+
+// Retryable reports whether the same call may succeed later by itself.
+func (c Class) Retryable() bool { return c == Transient || c == Overload || c == Quota }
+
+// Error is a failed call.
+type Error struct {
+	Class  Class
+	Status int    // HTTP status, 0 without one
+	Code   string // the provider's own code
+	After  string // Retry-After as it came, empty without one
+	Cause  error
+}
+
+// Error returns the class and what the provider said.
+func (e *Error) Error() string {
+	if e.Status != 0 {
+		return fmt.Sprintf("model call: %s (%d): %v", e.Class, e.Status, e.Cause)
+	}
+	return fmt.Sprintf("model call: %s: %v", e.Class, e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
