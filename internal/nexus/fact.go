@@ -209,6 +209,14 @@ type (
 		Evidence Evidence  `json:"evidence"`
 		Cached   bool      `json:"cached,omitzero"` // the evidence was known for this tree
 	}
+	// VerdictGiven says what the gates say in sum about an attempt's tree.
+	VerdictGiven struct {
+		Attempt AttemptID `json:"attempt"`
+		Tree    string    `json:"tree"`
+		State   GateState `json:"state"` // of the gate that decided
+		Gate    string    `json:"gate,omitzero"`
+		Why     string    `json:"why,omitzero"`
+	}
 	// ReviewGiven says what a reviewer thinks of an attempt.
 	ReviewGiven struct {
 		Attempt  AttemptID `json:"attempt"`
@@ -354,6 +362,7 @@ type (
 		Tree     string    `json:"tree,omitzero"`     // the merged tree that is red
 		Onto     string    `json:"onto"`
 		Why      string    `json:"why"`
+		Broken   bool      `json:"broken,omitzero"` // the machinery failed, not the work
 		Findings []Finding `json:"findings,omitempty"`
 	}
 )

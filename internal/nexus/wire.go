@@ -65,6 +65,7 @@ func Kinds() []string {
 		"attempt.ended",
 		"round.started",
 		"gate.judged",
+		"verdict.given",
 		"review.given",
 		"tree.snapshotted",
 		"session.started",
@@ -159,6 +160,8 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[RoundStarted]
 	case "gate.judged":
 		return decodeAs[GateJudged]
+	case "verdict.given":
+		return decodeAs[VerdictGiven]
 	case "review.given":
 		return decodeAs[ReviewGiven]
 	case "tree.snapshotted":
@@ -228,6 +231,7 @@ func (AttemptBroken) fact() string    { return "attempt.broken" }
 func (AttemptEnded) fact() string     { return "attempt.ended" }
 func (RoundStarted) fact() string     { return "round.started" }
 func (GateJudged) fact() string       { return "gate.judged" }
+func (VerdictGiven) fact() string     { return "verdict.given" }
 func (ReviewGiven) fact() string      { return "review.given" }
 func (TreeSnapshotted) fact() string  { return "tree.snapshotted" }
 func (SessionStarted) fact() string   { return "session.started" }

@@ -1,0 +1,85 @@
+package budget_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func TestZeroLedgerBuysNothing(t *testing.T) {
+	var l budget.Ledger
+	if _, refused := l.Check(nexus.BudgetReserved{Money: 1}); !refused {
+		t.Error("a zero ledger lent a billionth of a dollar")
+	}
+}
+
+func TestNamesTheCap(t *testing.T) {
+	for _, c := range []struct {
+		limits nexus.Limits
+		others nexus.Money
+		want   string
+	}{
+		{nexus.Limits{RunMoney: 10}, 0, "run"},
+		{nexus.Limits{RunMoney: 100, TaskMoney: 10}, 0, "task"},
+		{nexus.Limits{RunMoney: 100, DayMoney: 50}, 45, "day"},
+	} {
+		var l budget.Ledger
+		l.Cap(c.limits, c.others)
+		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Money: 4})
+		l.Settle(nexus.BudgetSpent{ID: "a", Money: 3})
+		got, refused := l.Check(nexus.BudgetReserved{ID: "b", Task: "T1", Money: 8})
+		if !refused || got.Cap != c.want {
+			t.Errorf("cap %q refused %v, want %q", got.Cap, refused, c.want)
+		}
+	}
+}
+
+// TestNeverOverspends lets calls reserve, settle and get lost in any order.
+// What they cost never passes the cap, and settling twice counts once.
+func TestNeverOverspends(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limits := nexus.Limits{RunMoney: nexus.Money(rapid.IntRange(0, 1000).Draw(t, "run"))}
+		var l budget.Ledger
+		l.Cap(limits, 0)
+		var ids []string
+		var paid nexus.Money
+		for i := range rapid.IntRange(0, 60).Draw(t, "steps") {
+			if rapid.Bool().Draw(t, "reserve") || len(ids) == 0 {
+				r := nexus.BudgetReserved{ID: fmt.Sprint(i), Money: nexus.Money(rapid.IntRange(0, 200).Draw(t, "worst"))}
+				if _, refused := l.Check(r); !refused {
+					l.Reserve(r)
+					ids = append(ids, r.ID)
+				}
+				continue
+			}
+			id := rapid.SampledFrom(ids).Draw(t, "id")
+			if r, ok := l.Open(id); ok {
+				cost := nexus.Money(rapid.Int64Range(0, int64(r.Money)).Draw(t, "cost"))
+				paid += cost
+				l.Settle(nexus.BudgetSpent{ID: id, Money: cost})
+			}
+			if _, again := l.Settle(nexus.BudgetSpent{ID: id, Money: 1}); again {
+				t.Fatalf("%s settled twice", id)
+			}
+			if l.Spent() != paid || l.Spent()+l.Reserved() > limits.RunMoney || l.Reserved() < 0 {
+				t.Fatalf("spent %d reserved %d of %d, paid %d", l.Spent(), l.Reserved(), limits.RunMoney, paid)
+			}
+		}
+	})
+}
+
+func TestPressure(t *testing.T) {
+	for spent, want := range map[nexus.Money]int{0: 0, 49: 0, 50: 50, 76: 75, 90: 90, 100: 100, 130: 100} {
+		var l budget.Ledger
+		l.Cap(nexus.Limits{RunMoney: 100}, 0)
+		l.Reserve(nexus.BudgetReserved{ID: "a", Money: spent})
+		l.Settle(nexus.BudgetSpent{ID: "a", Money: spent})
+		if got := l.Pressure(); got != want {
+			t.Errorf("spent %d of 100: pressure %d, want %d", spent, got, want)
+		}
+	}
+}
