@@ -121,7 +121,8 @@ type (
 	}
 	// PlanFailed says that no plan came out.
 	PlanFailed struct {
-		Why string `json:"why"`
+		Why     string  `json:"why"`
+		Outcome Outcome `json:"outcome,omitzero"`
 	}
 	// TaskPlanned adds a task to the graph.
 	TaskPlanned struct {

@@ -6,7 +6,12 @@
 // one, and by one call at most where a provider charges more than that.
 package budget
 
-import "github.com/nexus-ai-builder/nexus/internal/nexus"
+import (
+	"maps"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
 
 // Ledger is the money of one run. It belongs to whoever folds the run's
 // facts and is not safe for concurrent use. The zero Ledger buys nothing.
@@ -28,14 +33,46 @@ func (l *Ledger) Cap(limits nexus.Limits, others nexus.Money) {
 // Check returns why a reservation would pass a cap, and false when it fits.
 // An amount below zero never fits.
 func (l *Ledger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
-	held := l.spent + l.reserved
+	return l.check(r, l.reserved, l.tasks[r.Task])
+}
+
+// MayFit reports whether a reservation would fit if every call in flight
+// turned out to cost nothing: then waiting may help.
+func (l *Ledger) MayFit(r nexus.BudgetReserved) bool {
+	_, refused := l.check(r, 0, l.tasks[r.Task]-l.reservedFor(r.Task))
+	return !refused
+}
+
+func (l *Ledger) reservedFor(id nexus.TaskID) nexus.Money {
+	var sum nexus.Money
+	for _, r := range l.open {
+		if r.Task == id {
+			sum += r.Money
+		}
+	}
+	return sum
+}
+
+// Of returns how many calls of a role are in flight.
+func (l *Ledger) Of(role nexus.Role) int {
+	n := 0
+	for _, r := range l.open {
+		if r.Role == role {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *Ledger) check(r nexus.BudgetReserved, reserved, task nexus.Money) (nexus.BudgetRefused, bool) {
+	held := l.spent + reserved
 	caps := []struct {
 		name  string
 		limit nexus.Money
 		spent nexus.Money
 		on    bool
 	}{
-		{"task", l.task, l.tasks[r.Task], l.task > 0 && r.Task != ""},
+		{"task", l.task, task, l.task > 0 && r.Task != ""},
 		{"run", l.run, held, true},
 		{"day", l.day, held + l.others, l.day > 0},
 	}
@@ -81,6 +118,9 @@ func (l *Ledger) Open(id string) (nexus.BudgetReserved, bool) {
 	r, ok := l.open[id]
 	return r, ok
 }
+
+// Unsettled returns the IDs of the reservations without an outcome, sorted.
+func (l *Ledger) Unsettled() []string { return slices.Sorted(maps.Keys(l.open)) }
 
 // Spent returns what was settled.
 func (l *Ledger) Spent() nexus.Money { return l.spent }

@@ -1,0 +1,239 @@
+// Package repair decides what follows in an attempt: who writes next, when
+// the gates run, when somebody reviews, and when trying on is no use.
+//
+// An attempt ends early, whatever budget is left, on the third equal failure,
+// on the third equal tree, and when the number of findings keeps growing. No
+// progress is an answer.
+package repair
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Move is what an attempt does next.
+type Move string
+
+// The moves.
+const (
+	Write  Move = "write"  // a role writes, in a new round or on in the one under way
+	Judge  Move = "judge"  // the gates run on the tree
+	Review Move = "review" // a reviewer reads the diff
+	End    Move = "end"
+)
+
+// Step is the next step of an attempt. The zero Step is none.
+type Step struct {
+	Move     Move
+	Role     nexus.Role // who writes
+	Resume   bool       // the round is under way: go on where it stopped
+	Cause    string     // the gate that was red, "review" or "train"; empty at first
+	Findings []nexus.Finding
+	Outcome  nexus.Outcome // how it ends
+	Why      string
+}
+
+// Facts that the worker knows about the tree and the journal does not say.
+type Facts struct {
+	Tested bool // the diff has a test file
+}
+
+// Next decides the next step of an attempt at a task under the limits. It
+// depends on its arguments alone, so that a resumed attempt goes on exactly
+// where it stopped.
+func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+	r := a.Last()
+	switch {
+	case a.HandedWhy != "":
+		return write(t, a, l, Step{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
+	case r == nil:
+		return write(t, a, l, Step{Role: firstRole(t)})
+	}
+	s := a.Session(r.Session)
+	switch {
+	case s == nil || !s.Over:
+		return Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
+	case s.Outcome != nexus.Accepted:
+		return Step{Move: End, Outcome: s.Outcome, Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+	case r.Verdict == nil:
+		return Step{Move: Judge}
+	case len(r.Reviews) > 0:
+		return afterReview(t, a, l)
+	default:
+		return afterGates(t, a, l, facts)
+	}
+}
+
+func firstRole(t *state.Task) nexus.Role {
+	if t.Kind == nexus.TestTask {
+		return nexus.Tester
+	}
+	return nexus.Coder
+}
+
+// write begins a round, unless the task has had its rounds.
+func write(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
+	if l.Rounds > 0 && t.Rounds+fresh(t, a) >= l.Rounds {
+		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
+	}
+	s.Move = Write
+	return s
+}
+
+// fresh counts the rounds of a that t, a copy from the attempt's start, does
+// not know of.
+func fresh(t *state.Task, a *state.Attempt) int {
+	return max(0, len(a.Rounds)-t.RoundsOf)
+}
+
+// afterGates decides on what the gates said in sum.
+func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+	r := a.Last()
+	v := r.Verdict
+	wantsTests := !facts.Tested && a.Of(nexus.Tester) == nil && needsTests(t, a)
+	switch v.State {
+	case nexus.Pass:
+		if wantsTests {
+			return write(t, a, l, Step{Role: nexus.Tester})
+		}
+		return Step{Move: Review}
+	case nexus.NotRun:
+		if wantsTests && v.Gate == "test" {
+			return write(t, a, l, Step{Role: nexus.Tester})
+		}
+		if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
+			return Step{Move: Review}
+		}
+		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+	case nexus.Unverifiable:
+		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+	case nexus.Environmental:
+		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
+	case nexus.Fail, nexus.Timeout:
+		if why := Stuck(a, l.Same); why != "" {
+			return Step{Move: End, Outcome: nexus.NoProgress, Why: why}
+		}
+		return write(t, a, l, Step{Role: firstRole(t), Cause: v.Gate, Findings: red(r), Why: v.Why})
+	}
+	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}
+}
+
+func needsTests(t *state.Task, a *state.Attempt) bool {
+	return t.Kind != nexus.DocsTask && a.Strategy != nexus.NoTest
+}
+
+func because(v *nexus.VerdictGiven) string {
+	return fmt.Sprintf("gate %s: %s: %s", v.Gate, v.State, cmp.Or(v.Why, "no reason given"))
+}
+
+// red returns the findings of the gate that decided.
+func red(r *state.Round) []nexus.Finding {
+	for _, e := range r.Evidence {
+		if e.Gate == r.Verdict.Gate {
+			return e.Findings
+		}
+	}
+	return nil
+}
+
+// afterReview decides on the last review of the round.
+func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+	r := a.Last()
+	v := r.Reviews[len(r.Reviews)-1]
+	switch {
+	case !v.Reviewed && len(r.Reviews) < 2:
+		return Step{Move: Review}
+	case !v.Reviewed:
+		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
+	case v.Approved && !Blocks(v, l.MajorsBlock):
+		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
+	}
+	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
+		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("rejected by review %d times: %s", rejected, v.Summary)}
+	}
+	return write(t, a, l, Step{Role: firstRole(t), Cause: "review", Findings: v.Findings, Why: v.Summary})
+}
+
+// Blocks reports whether a review's findings forbid landing: a critical one
+// always, majors from the given number on, lesser ones never.
+func Blocks(v nexus.ReviewGiven, majors int) bool {
+	n := 0
+	for _, f := range v.Findings {
+		switch cmp.Or(f.Severity, nexus.Major) {
+		case nexus.Critical:
+			return true
+		case nexus.Major:
+			n++
+		case nexus.Minor, nexus.Suggestion:
+		}
+	}
+	return n >= max(1, majors)
+}
+
+func rejections(a *state.Attempt, majors int) int {
+	n := 0
+	for _, r := range a.Rounds {
+		for _, v := range r.Reviews {
+			if v.Reviewed && (!v.Approved || Blocks(v, majors)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Stuck returns why going on with an attempt is no use: the same failure or
+// the same tree for the given number of times over the whole attempt, or a
+// red count of one gate that grew as many times in a row. Empty means that it
+// may go on. A limit of 0 never ends it.
+func Stuck(a *state.Attempt, same int) string {
+	if same <= 0 {
+		return ""
+	}
+	var last *state.Round
+	failures, trees, grown := map[string]int{}, map[string]int{}, 0
+	for _, r := range a.Rounds {
+		if r.Verdict == nil || r.Verdict.State == nexus.Pass {
+			last, grown = nil, 0
+			continue
+		}
+		sign := Signature(r.Verdict.Gate, red(r))
+		failures[sign]++
+		trees[r.Verdict.Tree]++
+		switch {
+		case failures[sign] >= same:
+			return fmt.Sprintf("the same %s failure %d times", r.Verdict.Gate, same)
+		case trees[r.Verdict.Tree] >= same:
+			return fmt.Sprintf("the same tree %d times", same)
+		}
+		if last != nil && last.Verdict.Gate == r.Verdict.Gate && len(red(r)) > len(red(last)) {
+			grown++
+		} else {
+			grown = 0
+		}
+		if grown >= same {
+			return fmt.Sprintf("findings of %s grew %d times in a row", r.Verdict.Gate, same)
+		}
+		last = r
+	}
+	return ""
+}
+
+// Last returns the signature of the failure that an attempt ended with, empty
+// when its last verdict was not red.
+func Last(a *state.Attempt) string {
+	for _, r := range slices.Backward(a.Rounds) {
+		if r.Verdict == nil {
+			continue
+		}
+		if r.Verdict.State == nexus.Pass {
+			return ""
+		}
+		return Signature(r.Verdict.Gate, red(r))
+	}
+	return ""
+}

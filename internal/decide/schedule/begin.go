@@ -1,0 +1,83 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func parallel(s *state.State) int { return max(1, s.Limits.Parallel) }
+
+// train lets the next accepted attempt land, one at a time.
+func train(s *state.State) []nexus.Fact {
+	if b := s.Aboard; b != nil {
+		if b.Merge.Stage != state.Waiting {
+			return nil
+		}
+		return facts(nexus.AttemptResumed{Attempt: b.Merge.ID, Base: b.Onto})
+	}
+	if len(s.Queue) == 0 {
+		return nil
+	}
+	t := s.Queue[0]
+	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
+}
+
+// begin starts ready tasks while there is room: the one with the longest path
+// behind it first, and never two that declare the same file.
+func begin(s *state.State) []nexus.Fact {
+	room := parallel(s) - len(s.Active())
+	if room <= 0 {
+		return nil
+	}
+	if n := s.Limits.Dispatches; n > 0 {
+		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.Ready) {
+			return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
+		}
+		room = min(room, n-s.Starts)
+	}
+	var fs []nexus.Fact
+	flying := inFlight(s)
+	for _, t := range byRank(s) {
+		if room == 0 {
+			break
+		}
+		if !s.Ready(t) || clashes(s, t, flying) {
+			continue
+		}
+		room--
+		flying = append(flying, t.ID)
+		fs = append(fs, nexus.AttemptStarted{
+			Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
+			Task:    t.ID, Tier: t.Tier, Strategy: cmp.Or(t.Strategy, nexus.TestAfter), Base: s.Tip,
+		})
+	}
+	return fs
+}
+
+// inFlight returns the tasks whose work is under way and not on the branch.
+func inFlight(s *state.State) []nexus.TaskID {
+	var ids []nexus.TaskID
+	for _, t := range s.Tasks {
+		a := t.Current()
+		if t.Status == nexus.Boarding || a != nil && a.Stage != state.Over {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
+	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool { return s.Graph.Conflicts(id, t.ID) })
+}
+
+// byRank returns the tasks, the one with the longest path behind it first;
+// equals stay in the plan's order.
+func byRank(s *state.State) []*state.Task {
+	return slices.SortedStableFunc(slices.Values(s.Tasks), func(a, b *state.Task) int {
+		return cmp.Compare(s.Graph.Rank(b.ID), s.Graph.Rank(a.ID))
+	})
+}

@@ -1,0 +1,137 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// broken is how many attempts in a row the machinery may fail.
+const broken = 3
+
+// consequence decides what follows from how a task's last attempt stands.
+func consequence(s *state.State, t *state.Task) []nexus.Fact {
+	a := t.Current()
+	if a == nil || t.Status.Ended() || t.Status == nexus.Boarding {
+		return nil
+	}
+	if len(t.Attempts) <= t.Mercy {
+		return nil // a person gave it another chance: begin starts it
+	}
+	switch a.Stage {
+	case state.Working:
+		return nil
+	case state.Waiting:
+		return again(s, t, a)
+	case state.Over:
+	}
+	switch {
+	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
+		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
+	case a.Outcome == nexus.Accepted:
+		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
+		return nil
+	case exhausted(s, t) != "":
+		return fail(t, exhausted(s, t))
+	}
+	switch a.Outcome {
+	case nexus.Refused:
+		if t.OverCap != nil {
+			return park(t, OverCap(*t.OverCap))
+		}
+		return climb(s, t, a)
+	case nexus.Conflicted:
+		return park(t, "conflict: "+a.Why)
+	case nexus.Unverified, nexus.Inapplicable:
+		return park(t, a.Why)
+	case nexus.GaveUp:
+		return escalate(t, a, park)
+	default:
+		return climb(s, t, a)
+	}
+}
+
+// again resumes an attempt that lost its worker or was handed back.
+func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
+	switch {
+	case tooOften(s, a):
+		return fail(t, fmt.Sprintf("lost its process %d times", a.Losses))
+	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):
+		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
+	case len(s.Active()) >= parallel(s):
+		return nil
+	}
+	return facts(nexus.AttemptResumed{Attempt: a.ID, Base: a.Base, Tree: a.Start})
+}
+
+// exhausted says which of a task's own caps is reached.
+func exhausted(s *state.State, t *state.Task) string {
+	switch l := s.Limits; {
+	case l.Rounds > 0 && t.Rounds >= l.Rounds:
+		return fmt.Sprintf("%d rounds are used up: %s", l.Rounds, t.Current().Why)
+	case l.TaskTime > 0 && t.Worked >= l.TaskTime:
+		return fmt.Sprintf("its %s are over; the work is kept", l.TaskTime)
+	}
+	return ""
+}
+
+// climb tries afresh at the same tier while that may help, and a stronger
+// tier after that. It returns nothing when a fresh try is right: [begin]
+// starts it.
+func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
+	tries := t.At(t.Tier)
+	if n := len(tries); n >= broken && allBroken(tries[n-broken:]) {
+		return park(t, fmt.Sprintf("the machinery failed %d times: %s", broken, a.Why))
+	}
+	limit, capped := s.Limits.PerTier[t.Tier]
+	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) {
+		return nil
+	}
+	return escalate(t, a, fail)
+}
+
+func allBroken(tries []*state.Attempt) bool {
+	for _, a := range tries {
+		if !a.Broken {
+			return false
+		}
+	}
+	return true
+}
+
+// repeats reports whether the last two tries ended with the same failure: a
+// third at this tier would not differ.
+func repeats(tries []*state.Attempt) bool {
+	if len(tries) < 2 {
+		return false
+	}
+	last := repair.Last(tries[len(tries)-1])
+	return last != "" && last == repair.Last(tries[len(tries)-2])
+}
+
+// escalate moves the task to the next tier; at the top it is left.
+func escalate(t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
+	why := cmp.Or(a.Why, string(a.Outcome))
+	if len(t.At(t.Tier)) == 0 {
+		return nil // it was moved to this tier, and has not tried it yet
+	}
+	to, ok := t.Tier.Next()
+	if !ok {
+		return leave(t, why)
+	}
+	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
+}
+
+// park leaves a task to a person's judgement.
+func park(t *state.Task, why string) []nexus.Fact {
+	return facts(nexus.TaskParked{Task: t.ID, Why: why})
+}
+
+// fail leaves a task whose end is mechanical.
+func fail(t *state.Task, why string) []nexus.Fact {
+	return facts(nexus.TaskParked{Task: t.ID, Why: why, Failed: true})
+}

@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// settle grants a request, or says why not.
+func settle(s *state.State, r state.Request) []nexus.Fact {
+	no := func(format string, args ...any) []nexus.Fact {
+		return facts(nexus.RequestSettled{Seq: r.Seq, Why: fmt.Sprintf(format, args...)})
+	}
+	yes := func(fs ...nexus.Fact) []nexus.Fact {
+		return append(fs, nexus.RequestSettled{Seq: r.Seq, Granted: true})
+	}
+	by := cmp.Or(r.By, "a person")
+	switch r.Verb {
+	case nexus.VerbPause:
+		if s.Status == nexus.StatusPaused || s.Drain != nil {
+			return no("the run is %s already", ending(s))
+		}
+		return yes(nexus.RunPaused{Why: "asked by " + by})
+	case nexus.VerbResume:
+		if s.Status != nexus.StatusPaused {
+			return no("the run is not paused")
+		}
+		return yes(nexus.RunResumed{})
+	case nexus.VerbStop:
+		if s.Drain != nil {
+			return no("the run is %s already", ending(s))
+		}
+		return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + by})
+	case nexus.VerbAnswer:
+		for _, q := range s.Questions {
+			if q.ID == r.ID && q.By == "" {
+				return yes(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by})
+			}
+		}
+		return no("no open question has the id %q", r.ID)
+	case nexus.VerbApprove:
+		return no("nothing waits for approval")
+	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
+		t := s.Task(r.Task)
+		if t == nil {
+			return no("there is no task %q", r.Task)
+		}
+		return settleTask(s, t, r, no, yes)
+	}
+	return no("unknown request %q", r.Verb)
+}
+
+func ending(s *state.State) string {
+	if s.Drain != nil {
+		return "ending"
+	}
+	return string(s.Status)
+}
+
+func settleTask(
+	s *state.State, t *state.Task, r state.Request,
+	no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
+) []nexus.Fact {
+	by := cmp.Or(r.By, "a person")
+	aboard := s.Aboard != nil && s.Aboard.Task == t.ID
+	switch {
+	case t.Status == nexus.Landed:
+		return no("%s has landed", t.ID)
+	case r.Verb == nexus.VerbTell && t.Status.Ended():
+		return no("%s is %s: no agent works on it", t.ID, t.Status)
+	case r.Verb == nexus.VerbTell:
+		return yes()
+	case aboard:
+		return no("%s is landing now", t.ID)
+	case r.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
+		return no("%s is skipped already", t.ID)
+	case r.Verb == nexus.VerbSkip:
+		return yes(nexus.TaskSkipped{Task: t.ID, By: by})
+	case !t.Status.Ended():
+		return no("%s is %s: only a task that ended can be retried", t.ID, s.StatusOf(t))
+	case t.Current() != nil && t.Current().Stage == state.Working:
+		return no("%s has not stopped yet", t.ID)
+	}
+	return yes(nexus.TaskRetried{Task: t.ID, By: by})
+}

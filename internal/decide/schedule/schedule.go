@@ -1,0 +1,221 @@
+// Package schedule decides what a run does next: what to start, resume, land,
+// escalate, park, and when to pause and to end.
+//
+// It looks at the state and the time and nothing else, and answers with facts
+// to be recorded before anything acts on them. So the same decisions are made
+// on a laptop, after a crash, and in a simulator.
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Next returns the next decisions, to be recorded together and folded before
+// it is asked again. None means that there is nothing to do until something
+// happens or [Wake] comes.
+func Next(s *state.State, now time.Time) []nexus.Fact {
+	switch {
+	case s.Status.Ended(), s.Status == "", s.Status == nexus.StatusIdle, s.Status == nexus.StatusRecovering:
+		return nil
+	case len(s.Requests) > 0:
+		return settle(s, s.Requests[0])
+	}
+	if facts := deadlines(s, now); facts != nil {
+		return facts
+	}
+	if s.Drain != nil {
+		return drain(s)
+	}
+	if s.Status == nexus.StatusPaused {
+		return nil
+	}
+	switch s.Status {
+	case nexus.StatusPlanning:
+		return plan(s)
+	case nexus.StatusExecuting:
+		return execute(s)
+	default:
+		return deliver(s)
+	}
+}
+
+// Wake returns when to decide again though nothing happened; zero for never.
+func Wake(s *state.State) time.Time {
+	var at time.Time
+	if s.Limits.RunTime > 0 && s.Drain == nil && !s.Started.IsZero() && !s.Status.Ended() {
+		at = s.Started.Add(s.Limits.RunTime)
+	}
+	for _, q := range s.Questions {
+		if q.By == "" && !q.Deadline.IsZero() && (at.IsZero() || q.Deadline.Before(at)) {
+			at = q.Deadline
+		}
+	}
+	return at
+}
+
+// deadlines applies what was to happen by now.
+func deadlines(s *state.State, now time.Time) []nexus.Fact {
+	for _, q := range s.Questions {
+		if q.By == "" && !q.Deadline.IsZero() && !now.Before(q.Deadline) {
+			return facts(nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
+		}
+	}
+	if s.Drain == nil && s.Limits.RunTime > 0 && !now.Before(s.Started.Add(s.Limits.RunTime)) {
+		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's %s are over", s.Limits.RunTime)})
+	}
+	return nil
+}
+
+// plan makes a plan, and approves it once it is there.
+func plan(s *state.State) []nexus.Fact {
+	p := s.Planning
+	switch {
+	case s.Proposed > 0 && len(s.Tasks) > 0:
+		return facts(nexus.PlanApproved{By: "policy"})
+	case s.PlanError != "":
+		to := nexus.StatusFailed
+		if s.PlanOutcome == nexus.Refused {
+			to = nexus.StatusLimit
+		}
+		return facts(nexus.RunEnded{Status: to, Why: "no plan: " + s.PlanError})
+	case p == nil:
+		return facts(nexus.PlanSought{Attempt: "plan.1"})
+	case p.Stage == state.Waiting && tooOften(s, p):
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning lost its process %d times", p.Losses)})
+	case p.Stage == state.Waiting:
+		return facts(nexus.PlanSought{Attempt: p.ID})
+	case p.Stage == state.Over:
+		return facts(nexus.PlanSought{Attempt: nexus.AttemptID(fmt.Sprintf("plan.%d", s.PlanTries+1))})
+	}
+	return nil
+}
+
+func tooOften(s *state.State, a *state.Attempt) bool {
+	return s.Limits.Losses > 0 && a.Losses > s.Limits.Losses
+}
+
+// execute works on the tasks until each has ended.
+func execute(s *state.State) []nexus.Fact {
+	if s.OverCap != nil {
+		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
+	}
+	for _, t := range s.Tasks {
+		if fs := consequence(s, t); fs != nil {
+			return fs
+		}
+	}
+	if fs := train(s); fs != nil {
+		return fs
+	}
+	if fs := begin(s); fs != nil {
+		return fs
+	}
+	if busy(s) {
+		return nil
+	}
+	if len(s.Landings) > 0 {
+		return facts(nexus.ResultReviewed{})
+	}
+	return end(s)
+}
+
+// OverCap says which cap was reached, for people.
+func OverCap(r nexus.BudgetRefused) string {
+	return fmt.Sprintf("the %s budget of %s is used up: %s spent or reserved, the next call may cost %s", r.Cap, r.Limit, r.Spent, r.Asked)
+}
+
+// deliver takes what landed to where people find it.
+func deliver(s *state.State) []nexus.Fact {
+	switch {
+	case s.Status == nexus.StatusReviewing && s.Result != nil:
+		return facts(nexus.ResultOffered{Commit: s.Tip})
+	case s.Status == nexus.StatusLanding && s.Published != nil:
+		return end(s)
+	}
+	return nil
+}
+
+// drain ends the run once nothing works any more. What landed is still
+// delivered.
+func drain(s *state.State) []nexus.Fact {
+	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
+		return nil
+	}
+	if p := s.Planning; p != nil && p.Stage == state.Working {
+		return nil
+	}
+	switch {
+	case s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting && train(s) != nil:
+		return train(s)
+	case s.Status == nexus.StatusExecuting && len(s.Landings) > 0 && s.Published == nil:
+		return facts(nexus.ResultOffered{Commit: s.Tip})
+	case s.Status == nexus.StatusReviewing && s.Result == nil, s.Status == nexus.StatusLanding && s.Published == nil:
+		return nil
+	case s.Status == nexus.StatusReviewing:
+		return facts(nexus.ResultOffered{Commit: s.Tip})
+	}
+	return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
+}
+
+// busy reports whether anything still works or waits for its turn.
+func busy(s *state.State) bool {
+	if s.Aboard != nil || len(s.Queue) > 0 {
+		return true
+	}
+	for _, t := range s.Tasks {
+		if a := t.Current(); a != nil && a.Stage != state.Over {
+			return true
+		}
+	}
+	return false
+}
+
+// end says how the run ended.
+func end(s *state.State) []nexus.Fact {
+	if s.Drain != nil {
+		return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
+	}
+	c := s.Counts()
+	open := len(s.Tasks) - c[nexus.Landed]
+	switch {
+	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
+		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
+	case open == 0 && (s.Published == nil || s.Published.Branch == ""):
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and could not be published: " + published(s)})
+	case open == 0:
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree does not pass: " + s.Result.Verdict.Why})
+	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s)})
+	}
+	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s)})
+}
+
+func published(s *state.State) string {
+	if s.Published == nil {
+		return "nobody tried"
+	}
+	return cmp.Or(s.Published.Why, "no branch was made")
+}
+
+// summary counts what did not land and names it, with what keeps it.
+func summary(s *state.State) string {
+	text := fmt.Sprintf("%d of %d tasks landed", s.Counts()[nexus.Landed], len(s.Tasks))
+	for _, t := range s.Tasks {
+		switch status := s.StatusOf(t); status {
+		case nexus.Blocked:
+			by, _ := s.Blocker(t)
+			text += fmt.Sprintf("; %s is blocked by %s", t.ID, by)
+		case nexus.Parked, nexus.Failed, nexus.Skipped:
+			text += fmt.Sprintf("; %s is %s: %s", t.ID, status, t.Why)
+		default:
+		}
+	}
+	return text
+}
+
+func facts(f ...nexus.Fact) []nexus.Fact { return f }

@@ -1,0 +1,354 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// apply folds an admitted event. Each case group lives in a function of its
+// own; the linter holds the switch complete.
+func (s *State) apply(e nexus.Event) {
+	if to, err := s.next(e.Fact); err == nil {
+		s.move(to)
+	}
+	switch f := e.Fact.(type) {
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
+		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
+		s.applyRun(f, e.At)
+	case nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
+		// The status says it all.
+	case nexus.RequestMade:
+		s.request(e.Seq, f.Request)
+	case nexus.RequestSettled:
+		s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
+		if !f.Granted {
+			s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
+		}
+	case nexus.QuestionAsked:
+		s.Questions = append(s.Questions, &Question{QuestionAsked: f})
+	case nexus.QuestionAnswered:
+		for _, q := range s.Questions {
+			if q.ID == f.ID && q.By == "" {
+				q.Answer, q.By = f.Text, f.By
+			}
+		}
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
+		s.applyPlan(f, e.At)
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskEscalated:
+		s.applyTask(f, e.At)
+	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
+		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted:
+		s.applyAttempt(f, e.At)
+	case nexus.GateJudged:
+		s.applyGate(f, e.At)
+	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
+		nexus.ToolsAnswered, nexus.SessionEnded:
+		s.applySession(f, e.At)
+	case nexus.BudgetReserved:
+		s.Ledger.Reserve(f)
+	case nexus.BudgetSpent:
+		s.spend(f)
+	case nexus.BudgetRefused:
+		s.refuse(f)
+	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
+		s.applyTrain(f, e.At)
+	}
+}
+
+// move sets the status and remembers what a pause or a recovery interrupts.
+func (s *State) move(to nexus.RunStatus) {
+	held := to == nexus.StatusPaused || to == nexus.StatusRecovering
+	if !held && !to.Ended() {
+		s.phase = to
+	}
+	s.Status = to
+}
+
+func (s *State) applyRun(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.GoalAccepted:
+		s.Goal, s.Limits, s.Accepted, s.Tip = f, f.Limits, at, f.Base
+		s.Ledger.Cap(s.Limits, 0)
+	case nexus.RunStarted:
+		s.Started, s.Process = at, f.Process
+		s.Ledger.Cap(s.Limits, f.Spent)
+	case nexus.RunRecovered:
+		s.Process, s.OverCap = f.Process, nil
+		for _, t := range s.Tasks {
+			t.OverCap = nil
+		}
+		if f.Limits != nil {
+			s.Limits = *f.Limits
+		}
+		s.Ledger.Cap(s.Limits, f.Spent)
+	case nexus.RunReopened:
+		s.Drain, s.Result, s.Published, s.Why, s.Ended = nil, nil, nil, "", time.Time{}
+		s.PlanTries, s.PlanError = 0, ""
+	case nexus.RunDrained:
+		if s.Drain == nil {
+			s.Drain = &f
+		}
+	case nexus.RunEnded:
+		s.Why, s.Ended = f.Why, at
+	case nexus.ResultGated:
+		s.Result = &f
+	case nexus.ResultPublished:
+		s.Published = &f
+	default:
+	}
+}
+
+// request queues a request. Guidance also waits for its task's agent.
+func (s *State) request(seq int64, r nexus.Request) {
+	s.Requests = append(s.Requests, Request{seq, r})
+	s.Requested = max(s.Requested, seq)
+	if r.Verb == nexus.VerbTell {
+		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
+	}
+}
+
+func (s *State) applyPlan(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.PlanSought:
+		s.PlanTries++
+		s.PlanError = ""
+		if s.attempts[f.Attempt] == nil {
+			s.Planning = &Attempt{ID: f.Attempt, Stage: Working, Base: s.Goal.Base, Began: at, active: at}
+			s.attempts[f.Attempt] = s.Planning
+		}
+		s.Planning.Stage = Working
+	case nexus.PlanProposed:
+		s.Proposed = f.Tasks
+		s.endPlanning(at)
+	case nexus.PlanFailed:
+		s.PlanError, s.PlanOutcome = cmp.Or(f.Why, "no reason given"), f.Outcome
+		s.endPlanning(at)
+	case nexus.PlanApproved:
+		s.Planned = true
+		s.Graph, _ = s.graph() // admitted, so it has no cycle
+	case nexus.TaskPlanned:
+		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
+		s.Tasks = append(s.Tasks, t)
+		s.tasks[t.ID] = t
+	default:
+	}
+}
+
+// graph orders the planned tasks.
+func (s *State) graph() (*graph.Graph, error) {
+	tasks := make([]nexus.Task, len(s.Tasks))
+	for i, t := range s.Tasks {
+		tasks[i] = t.Task
+	}
+	return graph.New(tasks)
+}
+
+func (s *State) endPlanning(at time.Time) {
+	if s.Planning != nil {
+		s.Planning.Stage, s.Planning.Finished = Over, at
+	}
+}
+
+func (s *State) applyTask(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.TaskParked:
+		t := s.tasks[f.Task]
+		t.Status, t.Why, t.Report, t.Ended = nexus.Parked, f.Why, f.Report, at
+		if f.Failed {
+			t.Status = nexus.Failed
+		}
+		s.alight(f.Task)
+	case nexus.TaskSkipped:
+		t := s.tasks[f.Task]
+		t.Status, t.Why, t.Ended = nexus.Skipped, "skipped by "+cmp.Or(f.By, "a person"), at
+		s.alight(f.Task)
+	case nexus.TaskRetried:
+		t := s.tasks[f.Task]
+		t.Status, t.Why, t.Ended = nexus.Pending, "", time.Time{}
+		t.Retried++
+		t.Mercy = len(t.Attempts)
+	case nexus.TaskEscalated:
+		s.tasks[f.Task].Tier = f.To
+	default:
+	}
+}
+
+// alight takes a task off the queue for the train.
+func (s *State) alight(id nexus.TaskID) {
+	s.Queue = slices.DeleteFunc(s.Queue, func(t *Ticket) bool { return t.Task == id })
+}
+
+func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
+	if f, ok := f.(nexus.AttemptStarted); ok {
+		t := s.tasks[f.Task]
+		a := &Attempt{
+			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base,
+			Stage: Working, Began: at, active: at,
+		}
+		t.Attempts = append(t.Attempts, a)
+		s.attempts[a.ID] = a
+		t.Status, t.RoundsOf = nexus.Running, 0
+		s.Starts++
+		if t.Began.IsZero() {
+			t.Began = at
+		}
+		return
+	}
+	id, _ := attemptOf(f)
+	a := s.attempts[id]
+	before := a.Stage
+	a.Apply(f, at)
+	t := s.tasks[a.Task]
+	if t == nil {
+		return
+	}
+	if before == Working && a.Stage != Working {
+		t.Worked += at.Sub(a.active)
+	}
+	s.follow(t, a, f)
+}
+
+// follow keeps a task's status in step with its attempt.
+func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
+	if t.Status.Ended() {
+		return
+	}
+	switch f := f.(type) {
+	case nexus.RoundStarted:
+		t.Rounds++
+		t.RoundsOf = len(a.Rounds)
+		t.Status = nexus.Running
+	case nexus.AttemptResumed:
+		t.Status = nexus.Running
+	case nexus.VerdictGiven:
+		if f.State == nexus.Pass {
+			t.Status = nexus.Reviewing
+		}
+	case nexus.AttemptEnded, nexus.AttemptBroken:
+		if a.Outcome != nexus.Accepted {
+			t.Status = nexus.Pending
+		}
+	default:
+	}
+}
+
+func (s *State) applyGate(f nexus.GateJudged, at time.Time) {
+	e := f.Evidence
+	if e.State == nexus.Pass || e.State == nexus.Fail {
+		s.evidence[evidenceKey{e.Tree, e.Gate, e.Command, e.Toolchain}] = e
+	}
+	if a := s.attempts[f.Attempt]; a != nil {
+		a.Apply(f, at)
+	}
+}
+
+func (s *State) applySession(f nexus.Fact, at time.Time) {
+	if f, ok := f.(nexus.SessionStarted); ok {
+		a := s.attempts[f.Attempt]
+		a.Apply(f, at)
+		s.sessions[f.Session] = a.Sessions[len(a.Sessions)-1]
+		return
+	}
+	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
+		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Request })
+	}
+	if a := s.attempts[attemptPart(f)]; a != nil {
+		a.Apply(f, at)
+	}
+}
+
+// attemptPart returns the attempt that a session's fact belongs to.
+func attemptPart(f nexus.Fact) nexus.AttemptID {
+	var id nexus.SessionID
+	switch f := f.(type) {
+	case nexus.PromptSent:
+		id = f.Session
+	case nexus.TurnTaken:
+		id = f.Session
+	case nexus.ToolCalled:
+		id = f.Session
+	case nexus.ToolAnswered:
+		id = f.Session
+	case nexus.ToolsAnswered:
+		id = f.Session
+	case nexus.SessionEnded:
+		id = f.Session
+	default:
+	}
+	attempt, _, _ := strings.Cut(string(id), "/")
+	return nexus.AttemptID(attempt)
+}
+
+// spend settles a reservation and books it on the run, the task, the session
+// and the tables that people ask for.
+func (s *State) spend(f nexus.BudgetSpent) {
+	r, ok := s.Ledger.Settle(f)
+	if !ok {
+		return
+	}
+	s.Usage = s.Usage.Add(f.Usage)
+	s.Spending.add(s, r, f)
+	if t := s.tasks[r.Task]; t != nil {
+		t.Spent += f.Money
+		t.Usage = t.Usage.Add(f.Usage)
+	}
+	if c := s.sessions[r.Session]; c != nil {
+		c.Spent += f.Money
+		c.Usage = c.Usage.Add(f.Usage)
+	}
+}
+
+// refuse remembers which cap said no, until somebody raises it.
+func (s *State) refuse(f nexus.BudgetRefused) {
+	if t := s.tasks[f.Task]; t != nil && f.Cap == "task" {
+		t.OverCap = &f
+		return
+	}
+	s.OverCap = &f
+}
+
+func (s *State) applyTrain(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.TrainBoarded:
+		s.Queue = append(s.Queue, &Ticket{Task: f.Task, Attempt: f.Attempt})
+		s.tasks[f.Task].Status = nexus.Boarding
+	case nexus.TrainDeparted:
+		s.depart(f, at)
+	case nexus.TrainLanded:
+		t := s.tasks[f.Task]
+		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &f, at, ""
+		s.Tip, s.Aboard = f.Commit, nil
+		s.Landings = append(s.Landings, &Landing{f, at})
+	case nexus.TrainRefused:
+		s.Aboard = nil
+		if a := s.attempts[f.Attempt]; a != nil {
+			a.Apply(f, at)
+		}
+		if t := s.tasks[f.Task]; t.Status == nexus.Boarding {
+			t.Status = nexus.Running
+		}
+	default:
+	}
+}
+
+// depart takes a ticket off the queue. Its merger, if one is needed, works
+// under an attempt of its own, so that it can be resumed like any other.
+func (s *State) depart(f nexus.TrainDeparted, at time.Time) {
+	s.alight(f.Task)
+	id := MergeID(f.Attempt)
+	m := s.attempts[id]
+	if m == nil || m.Base != f.Onto {
+		m = &Attempt{ID: id, Base: f.Onto, Began: at}
+		s.attempts[id] = m
+	}
+	m.Stage = Working
+	s.Aboard = &Ticket{Task: f.Task, Attempt: f.Attempt, Onto: f.Onto, Merge: m}
+}
+
+// MergeID names the merger's work for an attempt.
+func MergeID(id nexus.AttemptID) nexus.AttemptID { return id + "-merge" }

@@ -1,0 +1,216 @@
+// Package state folds a run's events into what is true now. It is the one
+// projection that everybody reads: the scheduler decides from it, every face
+// shows it, and a restarted process rebuilds it from the journal alone.
+package state
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// State is what is true of a run after the last applied event. One goroutine
+// owns it; what leaves that goroutine is a [View] or a clone.
+type State struct {
+	Run      nexus.RunID
+	Goal     nexus.GoalAccepted
+	Limits   nexus.Limits // of the goal, or the last that a person set
+	Status   nexus.RunStatus
+	Why      string // why it ended
+	Seq      int64  // last applied event
+	Accepted time.Time
+	Started  time.Time
+	Ended    time.Time
+	Updated  time.Time
+
+	Process     nexus.Process // who conducts it, or did last
+	Planning    *Attempt      // the sessions that make the plan; nil before
+	PlanTries   int
+	Proposed    int  // tasks that the proposed plan has; 0 without one
+	Planned     bool // the plan is approved
+	PlanError   string
+	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
+	Tasks       []*Task       // in the plan's order
+	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
+
+	Tip       string     // last commit on the run's branch; the base before the first landing
+	Queue     []*Ticket  // accepted attempts that wait for the train
+	Aboard    *Ticket    // the one that is landing
+	Landings  []*Landing // what landed, in order
+	Drain     *nexus.RunDrained
+	Result    *nexus.ResultGated
+	Published *nexus.ResultPublished
+
+	Requests  []Request // not settled, in order
+	Requested int64     // the last request that was seen
+	Questions []*Question
+	Guidance  []Guidance // not delivered, in order
+	Ledger    budget.Ledger
+	Usage     nexus.Usage
+	Spending  Spending
+	Starts    int                  // attempts started, over the whole run
+	OverCap   *nexus.BudgetRefused // the run's or the day's cap said no
+
+	phase    nexus.RunStatus // where paused and recovering go back to
+	tasks    map[nexus.TaskID]*Task
+	attempts map[nexus.AttemptID]*Attempt
+	sessions map[nexus.SessionID]*Session
+	evidence map[evidenceKey]nexus.Evidence
+}
+
+// Ticket is an accepted attempt on its way to the branch.
+type Ticket struct {
+	Task    nexus.TaskID
+	Attempt nexus.AttemptID
+	Onto    string   // set when it departs
+	Merge   *Attempt // the merger's sessions, where there is a conflict
+}
+
+// Landing is a commit on the run's branch.
+type Landing struct {
+	nexus.TrainLanded
+	At time.Time
+}
+
+// Request is a request that waits to be settled.
+type Request struct {
+	Seq int64
+	nexus.Request
+}
+
+// Guidance is what somebody wants the agent of a task to know.
+type Guidance struct {
+	Seq  int64
+	Task nexus.TaskID
+	Text string
+}
+
+// Question is a question to a person.
+type Question struct {
+	nexus.QuestionAsked
+	Answer string
+	By     string // empty while open
+}
+
+type evidenceKey struct{ tree, gate, command, toolchain string }
+
+// New returns the state of a run before its first event.
+func New(run nexus.RunID) *State {
+	return &State{
+		Run: run, tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
+		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
+	}
+}
+
+// Replay folds a whole run. It stops at the first error of the sequence, and
+// returns the state up to there with it.
+func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, error) {
+	s := New(run)
+	for e, err := range events {
+		if err != nil {
+			return s, err
+		}
+		if err := s.Apply(e); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// Apply folds one event. An event that cannot follow, or names a task or an
+// attempt that does not exist, is an error and leaves the state as it was.
+func (s *State) Apply(e nexus.Event) error {
+	if err := s.admit(e.Fact); err != nil {
+		return fmt.Errorf("fold event %d (%s): %w", e.Seq, nexus.Kind(e.Fact), err)
+	}
+	s.apply(e)
+	s.Seq = max(s.Seq, e.Seq)
+	s.Updated = e.At
+	return nil
+}
+
+// Task returns the task with this ID, nil when there is none.
+func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
+
+// Attempt returns the attempt with this ID, nil when there is none.
+func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
+
+// Session returns the session with this ID, nil when there is none.
+func (s *State) Session(id nexus.SessionID) *Session { return s.sessions[id] }
+
+// Known returns the evidence that a gate already gave on exactly this tree.
+func (s *State) Known(tree, gate, command, toolchain string) (nexus.Evidence, bool) {
+	e, ok := s.evidence[evidenceKey{tree, gate, command, toolchain}]
+	return e, ok
+}
+
+// Active returns the attempts that have a worker, in the plan's order.
+func (s *State) Active() []*Attempt {
+	var all []*Attempt
+	for _, t := range s.Tasks {
+		if a := t.Current(); a != nil && a.Stage == Working {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// Counts counts tasks by status.
+func (s *State) Counts() map[nexus.TaskStatus]int {
+	c := map[nexus.TaskStatus]int{}
+	for _, t := range s.Tasks {
+		c[s.StatusOf(t)]++
+	}
+	return c
+}
+
+// StatusOf returns a task's status. Blocked is computed: a task is blocked
+// while one that it needs has ended without landing.
+func (s *State) StatusOf(t *Task) nexus.TaskStatus {
+	if t.Status == nexus.Pending {
+		if _, ok := s.Blocker(t); ok {
+			return nexus.Blocked
+		}
+	}
+	return t.Status
+}
+
+// Blocker returns the nearest task that keeps t from ever starting.
+func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
+	seen := map[nexus.TaskID]bool{}
+	for level := t.Needs; len(level) > 0; {
+		var above []nexus.TaskID
+		for _, id := range level {
+			n := s.tasks[id]
+			if n == nil || seen[id] {
+				continue
+			}
+			seen[id] = true
+			if n.Status.Ended() && n.Status != nexus.Landed {
+				return id, true
+			}
+			if n.Status == nexus.Pending {
+				above = append(above, n.Needs...)
+			}
+		}
+		level = above
+	}
+	return "", false
+}
+
+// Ready reports whether every task that t needs has landed.
+func (s *State) Ready(t *Task) bool {
+	if t.Status != nexus.Pending {
+		return false
+	}
+	for _, id := range t.Needs {
+		if n := s.tasks[id]; n == nil || n.Status != nexus.Landed {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,255 @@
+package state
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Task is a task and what became of it so far.
+type Task struct {
+	nexus.Task
+	Status   nexus.TaskStatus // never blocked: see [State.StatusOf]
+	Why      string           // why it was parked or skipped
+	Report   string           // blob of its escalation report
+	Tier     nexus.Tier       // where the next attempt starts
+	Attempts []*Attempt
+	Rounds   int // over all attempts
+	RoundsOf int // of them in the current attempt
+	Landed   *nexus.TrainLanded
+	OverCap  *nexus.BudgetRefused // the task's own cap said no
+	Spent    nexus.Money
+	Usage    nexus.Usage
+	Began    time.Time // first attempt; zero before
+	Ended    time.Time
+	Worked   time.Duration // in attempts that are over
+	Retried  int           // times a person gave it another chance
+	Mercy    int           // attempts before the last such chance; they do not count against the ladder
+}
+
+// Current returns the last attempt, nil before the first.
+func (t *Task) Current() *Attempt {
+	if len(t.Attempts) == 0 {
+		return nil
+	}
+	return t.Attempts[len(t.Attempts)-1]
+}
+
+// At returns the attempts at a tier that count against the ladder.
+func (t *Task) At(tier nexus.Tier) []*Attempt {
+	var all []*Attempt
+	for _, a := range t.Attempts[t.Mercy:] {
+		if a.Tier == tier {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// Stage is where an attempt stands.
+type Stage string
+
+// The stages of an attempt.
+const (
+	Working Stage = "working" // it has, or is about to have, a worker
+	Waiting Stage = "waiting" // it lost its worker, or the train handed it back
+	Over    Stage = "over"
+)
+
+// Attempt is one try at a task. A worker has a clone of its own and folds
+// into it what it records.
+type Attempt struct {
+	ID        nexus.AttemptID
+	Task      nexus.TaskID
+	Tier      nexus.Tier
+	Strategy  nexus.Strategy
+	Base      string // commit that the work is compared with
+	Start     string // tree or commit to start the worktree from, when not Base
+	Stage     Stage
+	Losses    int // counted ones
+	Refusals  int // by the train
+	Broken    bool
+	Outcome   nexus.Outcome
+	Why       string
+	Commit    string // the accepted work
+	Tree      string
+	Rounds    []*Round
+	Sessions  []*Session
+	Snapshot  nexus.TreeSnapshotted
+	Handed    []nexus.Finding // by the train, for the next round
+	HandedWhy string
+	Began     time.Time
+	Finished  time.Time
+	active    time.Time // since when it works
+}
+
+// Round is one stretch of writing and what was found after it.
+type Round struct {
+	nexus.RoundStarted
+	Prompted bool // the session was told what to do
+	Evidence []nexus.Evidence
+	Verdict  *nexus.VerdictGiven
+	Reviews  []nexus.ReviewGiven
+}
+
+// Session is one conversation.
+type Session struct {
+	nexus.SessionStarted
+	Messages []string // blobs of [llm.Message], in order
+	Turns    int
+	Pending  bool // the model waits for tool results
+	Over     bool // handed in, for now
+	Outcome  nexus.Outcome
+	Why      string
+	Result   string // blob
+	Doing    string // for people: what it did last
+	Usage    nexus.Usage
+	Spent    nexus.Money
+}
+
+// Last returns the round under way, nil before the first.
+func (a *Attempt) Last() *Round {
+	if len(a.Rounds) == 0 {
+		return nil
+	}
+	return a.Rounds[len(a.Rounds)-1]
+}
+
+// Session returns the session with this ID, nil when there is none.
+func (a *Attempt) Session(id nexus.SessionID) *Session {
+	for _, s := range a.Sessions {
+		if s.Session == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// Of returns the last session of a role, nil when there is none.
+func (a *Attempt) Of(role nexus.Role) *Session {
+	for i := len(a.Sessions) - 1; i >= 0; i-- {
+		if a.Sessions[i].Role == role {
+			return a.Sessions[i]
+		}
+	}
+	return nil
+}
+
+// Apply folds a fact of this attempt. Facts of anything else change nothing.
+func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.AttemptResumed:
+		a.Stage, a.Base, a.Start, a.active = Working, f.Base, f.Tree, at
+		a.Outcome, a.Commit, a.Tree = "", "", ""
+	case nexus.AttemptLost:
+		a.Stage = Waiting
+		if f.Counted {
+			a.Losses++
+		}
+	case nexus.AttemptBroken:
+		a.Stage, a.Broken, a.Why, a.Finished = Over, true, f.Why, at
+	case nexus.AttemptEnded:
+		a.Stage, a.Finished = Over, at
+		a.Outcome, a.Why, a.Commit, a.Tree = f.Outcome, f.Why, f.Commit, f.Tree
+	case nexus.RoundStarted:
+		a.Rounds = append(a.Rounds, &Round{RoundStarted: f})
+		a.Handed, a.HandedWhy = nil, ""
+		if s := a.Session(f.Session); s != nil {
+			s.Over, s.Outcome = false, ""
+		}
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven:
+		a.judge(f)
+	case nexus.TreeSnapshotted:
+		a.Snapshot = f
+	case nexus.TrainRefused:
+		a.Refusals++
+		a.Why = f.Why
+		if f.Conflict {
+			a.Outcome = nexus.Conflicted
+		}
+		if !f.Broken && !f.Conflict {
+			a.Handed, a.HandedWhy = f.Findings, f.Why
+			a.Stage, a.Outcome, a.Base, a.Start = Waiting, "", f.Onto, f.Tree
+		}
+	case nexus.SessionStarted:
+		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
+	default:
+		a.converse(f)
+	}
+}
+
+// judge folds what was found after a round's writing.
+func (a *Attempt) judge(f nexus.Fact) {
+	r := a.Last()
+	if r == nil {
+		return
+	}
+	switch f := f.(type) {
+	case nexus.GateJudged:
+		if !f.Base {
+			r.Evidence = append(r.Evidence, f.Evidence)
+		}
+	case nexus.VerdictGiven:
+		r.Verdict = &f
+	case nexus.ReviewGiven:
+		r.Reviews = append(r.Reviews, f)
+	default:
+	}
+}
+
+// converse folds a fact of one of the attempt's sessions.
+func (a *Attempt) converse(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.PromptSent:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
+		}
+		if r := a.Last(); r != nil && r.Session == f.Session {
+			r.Prompted = true
+		}
+	case nexus.TurnTaken:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
+			if f.Says != "" {
+				s.Doing = f.Says
+			}
+		}
+	case nexus.ToolCalled:
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = f.Tool + " " + f.About
+		}
+	case nexus.ToolsAnswered:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Pending = append(s.Messages, f.Message), false
+		}
+	case nexus.SessionEnded:
+		if s := a.Session(f.Session); s != nil {
+			s.Over, s.Outcome, s.Why, s.Result = true, f.Outcome, f.Why, f.Result
+		}
+	default:
+	}
+}
+
+// Clone returns a copy that shares nothing that changes.
+func (a *Attempt) Clone() *Attempt {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Rounds = make([]*Round, len(a.Rounds))
+	for i, r := range a.Rounds {
+		round := *r
+		round.Evidence, round.Reviews = clip(r.Evidence), clip(r.Reviews)
+		c.Rounds[i] = &round
+	}
+	c.Sessions = make([]*Session, len(a.Sessions))
+	for i, s := range a.Sessions {
+		session := *s
+		session.Messages = clip(s.Messages)
+		c.Sessions[i] = &session
+	}
+	return &c
+}
+
+// clip makes appending to the copy leave the original alone.
+func clip[T any](s []T) []T { return s[:len(s):len(s)] }

@@ -1,0 +1,205 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// toPhase stands in the table for the status before a pause or a recovery.
+const toPhase nexus.RunStatus = "(back)"
+
+// Transition is one row of the run's state machine.
+type Transition struct {
+	Kind     string // of the fact that moves the run
+	From, To nexus.RunStatus
+}
+
+// Transitions returns the run's state machine, row by row. A fact that is
+// named here and has no row for the present status is illegal.
+func Transitions() []Transition {
+	live := []nexus.RunStatus{
+		nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding,
+	}
+	ends := []nexus.RunStatus{
+		nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit,
+	}
+	rows := []Transition{
+		{"goal.accepted", "", nexus.StatusIdle},
+		{"run.started", nexus.StatusIdle, nexus.StatusPlanning},
+		{"plan.approved", nexus.StatusPlanning, nexus.StatusExecuting},
+		{"result.reviewed", nexus.StatusExecuting, nexus.StatusReviewing},
+		{"result.offered", nexus.StatusReviewing, nexus.StatusLanding},
+		{"result.offered", nexus.StatusExecuting, nexus.StatusLanding},
+		{"run.resumed", nexus.StatusPaused, toPhase},
+		{"run.resumed", nexus.StatusRecovering, toPhase},
+		{"run.recovered", nexus.StatusPaused, nexus.StatusRecovering},
+		{"run.recovered", nexus.StatusRecovering, nexus.StatusRecovering},
+	}
+	for _, from := range live {
+		rows = append(rows,
+			Transition{"run.paused", from, nexus.StatusPaused},
+			Transition{"run.recovered", from, nexus.StatusRecovering})
+	}
+	for _, from := range append(live, nexus.StatusIdle, nexus.StatusPaused) {
+		rows = append(rows, Transition{"run.ended", from, ""})
+	}
+	for _, from := range ends {
+		rows = append(rows, Transition{"run.reopened", from, nexus.StatusExecuting})
+	}
+	return rows
+}
+
+// next returns where a fact moves the run, and an error that names from, to
+// and event when it may not. A fact that moves nothing leaves the status.
+func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
+	kind, moves := nexus.Kind(f), false
+	if !moving(f) {
+		return s.Status, nil
+	}
+	var to nexus.RunStatus
+	for _, row := range Transitions() {
+		if row.Kind != kind {
+			continue
+		}
+		to = row.To
+		if row.From == s.Status {
+			moves = true
+			break
+		}
+	}
+	if end, ok := f.(nexus.RunEnded); ok {
+		to = end.Status
+		moves = moves && to.Ended()
+	}
+	if !moves {
+		return s.Status, &nexus.Error{
+			Code:    nexus.CodeTransition,
+			Message: fmt.Sprintf("a run cannot go from %q to %q by %s", s.Status, to, kind),
+			Hint:    "Run nexus journal verify; if the journal is whole, this is a fault in nexus.",
+		}
+	}
+	switch {
+	case to == toPhase:
+		return s.phase, nil
+	case nexus.Kind(f) == "run.reopened" && !s.Planned:
+		return nexus.StatusPlanning, nil
+	}
+	return to, nil
+}
+
+// moving reports whether a fact is one of the state machine's.
+func moving(f nexus.Fact) bool {
+	switch f.(type) {
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed,
+		nexus.RunReopened, nexus.ResultReviewed, nexus.ResultOffered, nexus.RunEnded, nexus.PlanApproved:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit refuses a fact that cannot be true now.
+func (s *State) admit(f nexus.Fact) error {
+	if _, err := s.next(f); err != nil {
+		return err
+	}
+	if task, ok := taskOf(f); ok && s.tasks[task] == nil {
+		return fmt.Errorf("there is no task %q", task)
+	}
+	if id, ok := attemptOf(f); ok && s.attempts[id] == nil {
+		return fmt.Errorf("there is no attempt %q", id)
+	}
+	switch f := f.(type) {
+	case nexus.TaskPlanned:
+		if s.tasks[f.Task.ID] != nil {
+			return fmt.Errorf("task %q was planned before", f.Task.ID)
+		}
+	case nexus.AttemptStarted:
+		if s.attempts[f.Attempt] != nil {
+			return fmt.Errorf("attempt %q was started before", f.Attempt)
+		}
+	case nexus.TrainDeparted:
+		if s.Aboard != nil {
+			return fmt.Errorf("%s is still landing", s.Aboard.Task)
+		}
+	case nexus.TrainLanded:
+		return s.admitLanding(f)
+	case nexus.PlanApproved:
+		_, err := s.graph()
+		return err
+	default:
+	}
+	return nil
+}
+
+// Admits returns why a fact cannot be true now, nil when it can.
+func (s *State) Admits(f nexus.Fact) error { return s.admit(f) }
+
+// admitLanding refuses a second landing of a task, and one on anything but
+// the branch's tip.
+func (s *State) admitLanding(f nexus.TrainLanded) error {
+	switch {
+	case s.tasks[f.Task].Status == nexus.Landed:
+		return fmt.Errorf("task %q landed before", f.Task)
+	case s.Aboard == nil || s.Aboard.Task != f.Task:
+		return fmt.Errorf("task %q is not landing", f.Task)
+	case f.Parent != s.Tip:
+		return fmt.Errorf("task %q landed on %.12s, not on the tip %.12s", f.Task, f.Parent, s.Tip)
+	}
+	return nil
+}
+
+// taskOf returns the task that a fact is about and that must exist for it.
+func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
+	switch f := f.(type) {
+	case nexus.TaskParked:
+		return f.Task, true
+	case nexus.TaskSkipped:
+		return f.Task, true
+	case nexus.TaskRetried:
+		return f.Task, true
+	case nexus.TaskEscalated:
+		return f.Task, true
+	case nexus.AttemptStarted:
+		return f.Task, true
+	case nexus.TrainBoarded:
+		return f.Task, true
+	case nexus.TrainDeparted:
+		return f.Task, true
+	case nexus.TrainLanded:
+		return f.Task, true
+	case nexus.TrainRefused:
+		return f.Task, true
+	default:
+		return "", false
+	}
+}
+
+// attemptOf returns the attempt that a fact is about and that must exist.
+func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
+	switch f := f.(type) {
+	case nexus.AttemptResumed:
+		return f.Attempt, true
+	case nexus.AttemptLost:
+		return f.Attempt, true
+	case nexus.AttemptBroken:
+		return f.Attempt, true
+	case nexus.AttemptEnded:
+		return f.Attempt, true
+	case nexus.RoundStarted:
+		return f.Attempt, true
+	case nexus.VerdictGiven:
+		return f.Attempt, true
+	case nexus.ReviewGiven:
+		return f.Attempt, true
+	case nexus.TreeSnapshotted:
+		return f.Attempt, true
+	case nexus.SessionStarted:
+		return f.Attempt, true
+	case nexus.TrainBoarded:
+		return f.Attempt, true
+	default:
+		return "", false
+	}
+}

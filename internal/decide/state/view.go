@@ -1,0 +1,45 @@
+package state
+
+import "github.com/nexus-ai-builder/nexus/internal/nexus"
+
+// View is what a worker is given: copies of what concerns it, taken when its
+// intent was recorded. Nothing in it changes any more.
+type View struct {
+	Run      nexus.RunID
+	Goal     nexus.GoalAccepted
+	Limits   nexus.Limits
+	Task     Task     // zero for the plan and the result
+	Attempt  *Attempt // the attempt, the planning, or nil
+	Merge    *Attempt // the merger's work, when landing
+	Tip      string   // last commit on the run's branch
+	Landings int      // commits on it
+	Tasks    []nexus.Task
+	Dead     []string // why earlier attempts at the task ended, oldest first
+}
+
+// View returns what the worker of a task, the plan (for an empty task) or a
+// landing needs to know.
+func (s *State) View(id nexus.TaskID) View {
+	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings)}
+	for _, t := range s.Tasks {
+		v.Tasks = append(v.Tasks, t.Task)
+	}
+	t := s.tasks[id]
+	if t == nil {
+		v.Attempt = s.Planning.Clone()
+		return v
+	}
+	v.Task = *t
+	v.Task.Attempts = nil
+	v.Attempt = t.Current().Clone()
+	if s.Aboard != nil && s.Aboard.Task == id {
+		v.Attempt = s.attempts[s.Aboard.Attempt].Clone()
+		v.Merge = s.Aboard.Merge.Clone()
+	}
+	for _, a := range t.Attempts {
+		if a.Stage == Over && a.Why != "" {
+			v.Dead = append(v.Dead, a.Why)
+		}
+	}
+	return v
+}

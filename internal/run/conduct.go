@@ -1,0 +1,212 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Signals are what may come from outside while a run is conducted. A nil
+// channel never delivers.
+type Signals struct {
+	Requests <-chan nexus.Event // requests of any process, in order
+	Drain    <-chan struct{}    // closed to let the workers go at their next turn
+}
+
+// Conduct takes a run, new or interrupted, to where nothing is left to do.
+//
+// Every pass decides from the state, records the decision, and only then acts
+// on it, so a crash loses no decision and repeats none. The state that is
+// returned is true even when there is an error; it is nil only when the run
+// could not be taken up.
+func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening, sig Signals) (*state.State, error) {
+	core, err := Begin(ctx, j, run, o)
+	if err != nil {
+		return nil, err
+	}
+	work, cancel := context.WithCancelCause(ctx)
+	h := &hall{core: core, world: w, inbox: make(chan message), stops: map[Key]context.CancelCauseFunc{}}
+	err = h.serve(ctx, work, sig)
+	cancel(context.Canceled)
+	h.close(context.WithoutCancel(ctx), err == nil || ctx.Err() != nil)
+	if err == nil && core.drained && !core.State.Status.Ended() {
+		err = ErrInterrupted
+	}
+	return core.State, err
+}
+
+// hall is where the workers come to the desk. The goroutine in serve owns
+// the core; workers reach it through the inbox.
+type hall struct {
+	core    *Core
+	world   World
+	inbox   chan message
+	workers sync.WaitGroup
+	stops   map[Key]context.CancelCauseFunc
+}
+
+// message is something that a worker says. Handle runs on the goroutine that
+// owns the core; an error ends the run.
+type message struct {
+	handle func(ctx context.Context) error
+}
+
+// serve passes and listens until the run is over. The workers live in a
+// context of their own, which ends after the last was heard.
+func (h *hall) serve(ctx, work context.Context, sig Signals) error {
+	for {
+		start, cancel, err := h.core.Pass(ctx, h.world.Now())
+		if err != nil {
+			return err
+		}
+		for _, w := range start {
+			h.start(work, w)
+		}
+		for _, key := range cancel {
+			if stop := h.stops[key]; stop != nil {
+				stop(stopped{"somebody asked"})
+			}
+		}
+		if h.core.Over() {
+			return nil
+		}
+		select {
+		case m := <-h.inbox:
+			err = m.handle(ctx)
+		case e := <-sig.Requests:
+			err = h.core.Request(e)
+		case <-h.alarm():
+		case <-sig.Drain:
+			sig.Drain = nil
+			h.core.Interrupt()
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (h *hall) alarm() <-chan time.Time {
+	at := h.core.Wake()
+	if at.IsZero() {
+		return nil
+	}
+	return h.world.Alarm(at)
+}
+
+// start gives work to a goroutine, which close waits for.
+func (h *hall) start(ctx context.Context, w Work) {
+	ctx, stop := context.WithCancelCause(ctx)
+	h.stops[w.Key] = stop
+	h.workers.Go(func() {
+		facts, err := h.world.Act(ctx, w.Intent, w.View, desk{h})
+		if cause := context.Cause(ctx); cause != nil && err != nil {
+			err = cause
+		}
+		h.inbox <- message{func(ctx context.Context) error {
+			stop(nil)
+			delete(h.stops, w.Key)
+			return h.core.Return(ctx, w, facts, err)
+		}}
+	})
+}
+
+// close waits for the workers. What they still have to say is recorded when
+// the journal can be trusted, so that the next process finds them let go and
+// not dead.
+func (h *hall) close(ctx context.Context, record bool) {
+	gone := make(chan struct{})
+	go func() {
+		h.workers.Wait()
+		close(gone)
+	}()
+	h.core.Interrupt()
+	for {
+		select {
+		case m := <-h.inbox:
+			if record && m.handle(ctx) != nil {
+				record = false
+			}
+		case <-gone:
+			return
+		}
+	}
+}
+
+// desk is a worker's way to the core.
+type desk struct{ h *hall }
+
+// say hands a message over and waits until it was handled.
+func (d desk) say(ctx context.Context, handle func(context.Context) error) error {
+	heard := make(chan error, 1)
+	m := message{func(ctx context.Context) error {
+		err := handle(ctx)
+		heard <- err
+		if fatal(err) {
+			return err
+		}
+		return nil
+	}}
+	select {
+	case d.h.inbox <- m:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-heard:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Record implements [Desk].
+func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
+	return d.say(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
+}
+
+// Reserve implements [Desk].
+func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error) {
+	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
+		return d.h.core.Reserve(own, r, func() bool { return ctx.Err() != nil }, answer)
+	})
+	return a.Guidance, err
+}
+
+// Ask implements [Desk].
+func (d desk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
+	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
+		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
+	})
+	return a.Text, err
+}
+
+func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)) error) (Answer, error) {
+	answers := make(chan Answer, 1)
+	err := d.say(ctx, func(ctx context.Context) error {
+		return queue(ctx, func(a Answer) { answers <- a })
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	select {
+	case a := <-answers:
+		return a, a.Err
+	case <-ctx.Done():
+		return Answer{}, context.Cause(ctx)
+	}
+}
+
+// Known implements [Desk].
+func (d desk) Known(ctx context.Context, tree, gate, command, toolchain string) (e nexus.Evidence, ok bool) {
+	err := d.say(ctx, func(context.Context) error {
+		e, ok = d.h.core.State.Known(tree, gate, command, toolchain)
+		return nil
+	})
+	return e, ok && err == nil
+}
