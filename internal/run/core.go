@@ -273,9 +273,11 @@ func fatal(err error) bool {
 func (c *Core) verdict(w Work, err error) []nexus.Fact {
 	var facts []nexus.Fact
 	clean := Stops(err)
-	if e, ok := errors.AsType[*nexus.Error](err); ok && hopeless(e.Code) && c.State.Drain == nil {
-		facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: e.Error()})
-		clean = true
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		clean = clean || e.Code == nexus.CodeBudget || hopeless(e.Code)
+		if hopeless(e.Code) && c.State.Drain == nil {
+			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: e.Error()})
+		}
 	}
 	why := err.Error()
 	lost := nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why}

@@ -55,7 +55,7 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	}
 	s := a.Session(r.Session)
 	switch {
-	case s == nil || !s.Over:
+	case s == nil || !s.Over || s.Outcome == nexus.Refused || s.Outcome == nexus.Stopped:
 		return Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
 	case s.Outcome != nexus.Accepted:
 		return Step{Move: End, Outcome: s.Outcome, Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}

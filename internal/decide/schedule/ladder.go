@@ -39,11 +39,6 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 		return fail(t, exhausted(s, t))
 	}
 	switch a.Outcome {
-	case nexus.Refused:
-		if t.OverCap != nil {
-			return park(t, OverCap(*t.OverCap))
-		}
-		return climb(s, t, a)
 	case nexus.Conflicted:
 		return park(t, "conflict: "+a.Why)
 	case nexus.Unverified, nexus.Inapplicable:
@@ -58,6 +53,8 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 // again resumes an attempt that lost its worker or was handed back.
 func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	switch {
+	case t.OverCap != nil:
+		return park(t, OverCap(*t.OverCap))
 	case tooOften(s, a):
 		return fail(t, fmt.Sprintf("lost its process %d times", a.Losses))
 	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):

@@ -172,6 +172,9 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t.Status, t.Why, t.Ended = nexus.Pending, "", time.Time{}
 		t.Retried++
 		t.Mercy = len(t.Attempts)
+		if a := t.Current(); a != nil && a.Stage == Waiting {
+			t.Mercy-- // it goes on where it stopped
+		}
 	case nexus.TaskEscalated:
 		s.tasks[f.Task].Tier = f.To
 	default:

@@ -90,6 +90,9 @@ type Round struct {
 	Evidence []nexus.Evidence
 	Verdict  *nexus.VerdictGiven
 	Reviews  []nexus.ReviewGiven
+
+	Handed    []nexus.Finding // by the train, when it caused the round
+	HandedWhy string
 }
 
 // Session is one conversation.
@@ -106,6 +109,9 @@ type Session struct {
 	Usage    nexus.Usage
 	Spent    nexus.Money
 }
+
+// Resumed returns since when the attempt works, for as long as it does.
+func (a *Attempt) Resumed() time.Time { return a.active }
 
 // Last returns the round under way, nil before the first.
 func (a *Attempt) Last() *Round {
@@ -152,7 +158,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Finished = Over, at
 		a.Outcome, a.Why, a.Commit, a.Tree = f.Outcome, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
-		a.Rounds = append(a.Rounds, &Round{RoundStarted: f})
+		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Handed: a.Handed, HandedWhy: a.HandedWhy})
 		a.Handed, a.HandedWhy = nil, ""
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
@@ -170,6 +176,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		if !f.Broken && !f.Conflict {
 			a.Handed, a.HandedWhy = f.Findings, f.Why
 			a.Stage, a.Outcome, a.Base, a.Start = Waiting, "", f.Onto, f.Tree
+			a.Snapshot = nexus.TreeSnapshotted{}
 		}
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})

@@ -1,0 +1,68 @@
+package repair
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Sum says what the gates say together about a task's tree. Red decides
+// before what could not be judged, and that before what did not run. A gate
+// that did not run is no pass: it decides when it is the tests of a task that
+// needs them, when one of the task's criteria rests on it, or when nothing
+// else passed.
+func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
+	v := nexus.VerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
+	best := rank(v.State, false)
+	for _, e := range evidence {
+		if e.Tree != tree {
+			continue
+		}
+		if r := rank(e.State, rests(t, e.Gate)); r > best {
+			best = r
+			v.State, v.Gate, v.Why = e.State, e.Gate, cmp.Or(e.Why, counted(e))
+		}
+	}
+	return v
+}
+
+// rank orders what decides: what is red above what nobody could tell, above
+// a pass, above a gate that did not run and that nothing rests on.
+func rank(s nexus.GateState, needed bool) int {
+	switch s {
+	case nexus.Fail:
+		return 6
+	case nexus.Timeout:
+		return 5
+	case nexus.Environmental:
+		return 4
+	case nexus.Unverifiable:
+		return 3
+	case nexus.NotRun:
+		if needed {
+			return 2
+		}
+		return 0
+	case nexus.Pass:
+		return 1
+	}
+	return 3
+}
+
+// rests reports whether a task cannot do without a gate.
+func rests(t nexus.Task, gate string) bool {
+	for _, c := range t.Criteria {
+		if c.Check == gate {
+			return true
+		}
+	}
+	return gate == "test" && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
+}
+
+func counted(e nexus.Evidence) string {
+	if e.State == nexus.Pass {
+		return ""
+	}
+	return fmt.Sprintf("%d findings", len(e.Findings))
+}
