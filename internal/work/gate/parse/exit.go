@@ -65,6 +65,7 @@ func findings(in Input, all []string) []nexus.Finding {
 	var found []nexus.Finding
 	var said nexus.Finding // the message that waits for its place
 	for i, l := range all {
+		l = l[:min(len(l), 2*maxMessage)]
 		switch {
 		case len(found) > maxFindings:
 			return found

@@ -131,26 +131,27 @@ type positions struct {
 }
 
 func goPositions() positions {
-	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+))?:? (.*)$`)}
+	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+))?:? `)}
 }
 
 func anyPositions() positions {
 	return positions{
-		colon: regexp.MustCompile(`^\s{0,4}((?:[A-Za-z]:[\\/])?[^\s:()'"][^:()'"]*\.[A-Za-z][A-Za-z0-9]{0,9}):(\d+)(?::(\d+))?(?::|\s+-)?\s+(\S.*)$`),
-		paren: regexp.MustCompile(`^([^\s:()][^:()]*\.[A-Za-z][A-Za-z0-9]{0,9})\((\d+)(?:,(\d+))?\): (.*)$`),
+		colon: regexp.MustCompile(`^\s{0,4}((?:[A-Za-z]:[\\/])?[^\s:()'"][^:()'"]*\.[A-Za-z][A-Za-z0-9]{0,9}):(\d+)(?::(\d+))?(?::|\s+-)?\s+`),
+		paren: regexp.MustCompile(`^([^\s:()][^:()]*\.[A-Za-z][A-Za-z0-9]{0,9})\((\d+)(?:,(\d+))?\): `),
 	}
 }
 
 // at returns the finding that a line begins.
 func (p positions) at(in Input, line string) (nexus.Finding, bool) {
-	m := p.colon.FindStringSubmatch(line)
+	head := line[:min(len(line), 512)] // no place is longer, and matching is slow
+	m := p.colon.FindStringSubmatch(head)
 	if m == nil && p.paren != nil {
-		m = p.paren.FindStringSubmatch(line)
+		m = p.paren.FindStringSubmatch(head)
 	}
-	if m == nil {
+	if m == nil || strings.TrimSpace(line[len(m[0]):]) == "" {
 		return nexus.Finding{}, false
 	}
-	f := nexus.Finding{File: in.place(m[1]), Line: number(m[2]), Column: number(m[3]), Message: m[4]}
+	f := nexus.Finding{File: in.place(m[1]), Line: number(m[2]), Column: number(m[3]), Message: line[len(m[0]):]}
 	if f.File == "" {
 		f.Line, f.Column, f.Message = 0, 0, line
 	}
