@@ -136,8 +136,8 @@ func goPositions() positions {
 
 func anyPositions() positions {
 	return positions{
-		colon: regexp.MustCompile(`^\s{0,4}((?:[A-Za-z]:[\\/])?[^\s:()'"][^:()'"]*\.[A-Za-z][A-Za-z0-9]{0,9}):(\d+)(?::(\d+))?(?::|\s+-)?\s+`),
-		paren: regexp.MustCompile(`^([^\s:()][^:()]*\.[A-Za-z][A-Za-z0-9]{0,9})\((\d+)(?:,(\d+))?\): `),
+		colon: regexp.MustCompile(`^\s{0,4}((?:[A-Za-z]:[\\/])?[^\s:()'"]+\.[A-Za-z][A-Za-z0-9]{0,9}):(\d+)(?::(\d+))?(?::|\s+-)?\s+`),
+		paren: regexp.MustCompile(`^([^\s:()]+\.[A-Za-z][A-Za-z0-9]{0,9})\((\d+)(?:,(\d+))?\): `),
 	}
 }
 
