@@ -33,8 +33,8 @@ func codeList(codes []int) string {
 	return strings.Join(words, " ")
 }
 
-// codeMeaning says in a few words what an exit code means.
-func codeMeaning(code string) string {
+// CodeMeaning says in a few words what an exit code means.
+func CodeMeaning(code string) string {
 	switch n, _ := strconv.Atoi(code); n {
 	case CodeOK:
 		return "done"
@@ -92,25 +92,25 @@ func ExitCode(ctx context.Context, err error) int {
 		return CodeInterrupted
 	}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
-		for _, k := range kinds() {
-			if k.code == e.Code {
-				return k.exit
+		for _, k := range Kinds() {
+			if k.Code == e.Code {
+				return k.Exit
 			}
 		}
 	}
 	return CodeFailed
 }
 
-// kind documents one code of [nexus.Error].
-type kind struct {
-	code nexus.Code
-	exit int
-	text string // what happened, for docs/errors.md
+// Kind documents one code of [nexus.Error].
+type Kind struct {
+	Code nexus.Code
+	Exit int
+	Text string // what happened, for docs/errors.md
 }
 
-// kinds returns every code with its exit code.
-func kinds() []kind {
-	return []kind{
+// Kinds returns every code with its exit code.
+func Kinds() []Kind {
+	return []Kind{
 		{nexus.CodeInternal, CodeFailed, "Something that cannot happen did: a defect of Nexus."},
 		{nexus.CodeInvalidInput, CodeUsage, "A command line, file or request cannot be understood."},
 		{nexus.CodeInvalidConfig, CodeUsage, "A configuration file, variable or flag is wrong; the message names it and the nearest key."},

@@ -20,8 +20,8 @@ import (
 //go:embed help/*.txt
 var texts embed.FS
 
-// helpText returns a command's long text and its examples.
-func helpText(c *cobra.Command) (long, examples string) {
+// HelpText returns a command's long text and its examples.
+func HelpText(c *cobra.Command) (long, examples string) {
 	name := strings.ReplaceAll(cmp.Or(strings.TrimPrefix(c.CommandPath(), "nexus "), "nexus"), " ", "-")
 	data, err := texts.ReadFile("help/" + name + ".txt")
 	if err != nil {
@@ -31,16 +31,17 @@ func helpText(c *cobra.Command) (long, examples string) {
 	return strings.TrimSpace(long), strings.TrimRight(examples, "\n")
 }
 
-// help prints all there is to say about a command.
+// help prints a command's page.
 func (a *App) help(c *cobra.Command, _ []string) {
 	s := a.Style(a.Out)
 	s.Color = s.Color && !s.Plain
-	_ = a.Print(helpPage(c, s))
+	_ = a.Print(HelpPage(c, s))
 }
 
-func helpPage(c *cobra.Command, s view.Style) string {
+// HelpPage returns all there is to say about a command.
+func HelpPage(c *cobra.Command, s view.Style) string {
 	var b strings.Builder
-	long, examples := helpText(c)
+	long, examples := HelpText(c)
 	fmt.Fprintf(&b, "%s\n\n%s\n  %s\n", long, s.Bold("Usage:"), c.UseLine())
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", c.CommandPath())
@@ -55,7 +56,7 @@ func helpPage(c *cobra.Command, s view.Style) string {
 	fmt.Fprintf(&b, "\n%s\n%s", s.Bold("Flags of every command:"), c.Root().PersistentFlags().FlagUsages())
 	fmt.Fprintf(&b, "\n%s\n", s.Bold("Exit codes:"))
 	for code := range strings.FieldsSeq(c.Annotations[codesKey]) {
-		fmt.Fprintf(&b, "  %-4s %s\n", code, codeMeaning(code))
+		fmt.Fprintf(&b, "  %-4s %s\n", code, CodeMeaning(code))
 	}
 	return b.String()
 }
