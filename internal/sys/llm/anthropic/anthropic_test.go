@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -8,8 +9,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
 )
 
-func TestConformance(t *testing.T) {
-	conform.Run(t, func(url string, l llm.Limits) llm.Model {
-		return anthropic.New(anthropic.Config{Key: conform.Key, BaseURL: url, Limits: l})
-	})
+func model(url string, l llm.Limits, h *http.Client) llm.Model {
+	return anthropic.New(anthropic.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 }
+
+func TestConformance(t *testing.T) { conform.Run(t, model) }
+
+func FuzzStream(f *testing.F) { conform.Fuzz(f, model) }

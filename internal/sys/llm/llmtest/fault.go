@@ -66,6 +66,24 @@ func (f Fault) whole() bool {
 	}
 }
 
+// status returns the status of the response to a, 0 for none at all. Without
+// a stream there is no middle in which to fail.
+func (f Fault) status(a asked) int {
+	if f == Hangup || !a.stream && !f.whole() && !f.refuses() {
+		return 0
+	}
+	if status, _, ok := f.refusal(a.wire, ""); ok {
+		return status
+	}
+	return http.StatusOK
+}
+
+// refuses reports whether the fault is a response instead of an answer.
+func (f Fault) refuses() bool {
+	status, _, ok := f.refusal("", "")
+	return ok && status != http.StatusOK
+}
+
 // refusal returns the response that the fault gives instead of an answer, and
 // false if it gives none.
 func (f Fault) refusal(wire wire, key string) (status int, body any, ok bool) {

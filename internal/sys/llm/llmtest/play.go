@@ -2,46 +2,42 @@ package llmtest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
 )
 
-// play sends the turn and reports the status and whether the answer was sent
-// whole.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, a asked, t Turn, seen Seen) (int, bool) {
-	if t.Fault == Hangup {
+// play sends the turn.
+func (s *Server) play(w http.ResponseWriter, r *http.Request, a asked, t Turn, seen Seen, settle func(paid bool)) {
+	if seen.Status == 0 {
+		settle(false)
 		tear(w)
-		return 0, false
+		return
 	}
-	if status, body, ok := t.Fault.refusal(a.wire, key(r)); ok && status != http.StatusOK {
+	if _, body, ok := t.Fault.refusal(a.wire, key(r)); ok && seen.Status != http.StatusOK {
 		if t.After != "" {
 			w.Header().Set("Retry-After", t.After)
 		} else if t.Fault == RateLimit {
 			w.Header().Set("Retry-After", "1")
 		}
-		writeJSON(w, status, body)
-		return status, false
+		settle(false)
+		writeJSON(w, seen.Status, body)
+		return
 	}
 	answer := compose(a, t, seen)
 	if !a.stream {
-		if !t.Fault.whole() {
-			tear(w)
-			return 0, false
-		}
+		settle(true)
 		writeJSON(w, http.StatusOK, answer.whole())
-		return http.StatusOK, true
+		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	p := performance{w: w, ctx: r.Context(), end: s.stalled, pause: max(s.options.Pace, t.Delay)}
+	p := performance{w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), settle: settle}
 	if t.Fault == Slow && p.pause == 0 {
 		p.pause = 20 * time.Millisecond
 	}
-	return http.StatusOK, p.give(answer.events(), a.wire, t.Fault) == nil && t.Fault.whole()
+	p.give(answer.events(), a.wire, t.Fault)
 }
 
 // key returns the key that came with the request, for the fault that repeats
@@ -62,87 +58,85 @@ func tear(w http.ResponseWriter) {
 
 // performance sends the events of one answer.
 type performance struct {
-	w     http.ResponseWriter
-	ctx   context.Context //nolint:containedctx // lives as long as the one response that it serves
-	end   <-chan struct{}
-	pause time.Duration
+	w         http.ResponseWriter
+	gone, end <-chan struct{} // the client's end, and ours
+	pause     time.Duration   // before each event
+	settle    func(paid bool)
 }
 
-var errGone = errors.New("the client has gone")
-
 // give sends events, spoilt by the fault.
-func (p performance) give(events [][]byte, way wire, f Fault) error {
+func (p performance) give(events [][]byte, way wire, f Fault) {
 	half := events[:(len(events)+1)/2]
 	switch f {
 	case Cut:
-		err := p.send(half)
-		tear(p.w)
-		return err
-	case Short:
-		return p.send(half)
-	case Stall:
-		if err := p.send(half); err != nil {
-			return err
+		if p.send(half, false) {
+			tear(p.w)
 		}
-		return p.stall()
+	case Short:
+		p.send(half, false)
+	case Stall:
+		if p.send(half, false) {
+			p.stall()
+		}
 	case ErrorEvent:
 		_, body, _ := f.refusal(way, "")
-		return p.send(append(half[:len(half):len(half)], event(way, "error", body)))
+		p.send(append(half[:len(half):len(half)], event(way, "error", body)), false)
 	case Noise:
-		return p.send(noisy(events, way))
+		p.send(noisy(events, way), true)
 	case CRLF:
-		return p.send([][]byte{bytes.ReplaceAll(bytes.Join(events, nil), []byte("\n"), []byte("\r\n"))})
+		p.send([][]byte{bytes.ReplaceAll(bytes.Join(events, nil), []byte("\n"), []byte("\r\n"))}, true)
 	case Split:
-		return p.send(torn(bytes.Join(events, nil), 3))
+		p.send(torn(bytes.Join(events, nil), 3), true)
 	default:
-		if p.pause == 0 {
+		if p.pause == 0 { // one write: nobody watches
 			events = [][]byte{bytes.Join(events, nil)}
 		}
-		return p.send(events)
+		p.send(events, true)
 	}
 }
 
-func (p performance) send(events [][]byte) error {
+// send sends the events one by one, and settles before the last one. It
+// reports whether the client was there to the end.
+func (p performance) send(events [][]byte, paid bool) bool {
 	flush := http.NewResponseController(p.w)
-	for _, e := range events {
-		if err := p.wait(); err != nil {
-			return err
+	for i, e := range events {
+		if !p.wait() {
+			return false
+		}
+		if i == len(events)-1 {
+			p.settle(paid)
 		}
 		if _, err := p.w.Write(e); err != nil {
-			return err
+			return false
 		}
-		if len(events) > 1 {
-			if err := flush.Flush(); err != nil {
-				return err
-			}
+		if len(events) > 1 && flush.Flush() != nil {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
-func (p performance) wait() error {
+func (p performance) wait() bool {
 	if p.pause == 0 {
-		return nil
+		return true
 	}
 	t := time.NewTimer(p.pause)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return nil
-	case <-p.ctx.Done():
-		return errGone
+		return true
+	case <-p.gone:
 	case <-p.end:
-		return errGone
 	}
+	return false
 }
 
-func (p performance) stall() error {
+func (p performance) stall() {
 	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
 	select {
-	case <-p.ctx.Done():
+	case <-p.gone:
 	case <-p.end:
 	}
-	return errGone
 }
 
 // noisy puts between events what a client must not mind.

@@ -16,7 +16,7 @@ import (
 // Options says how a server runs. The zero value is right for tests.
 type Options struct {
 	Addr   string        // where to listen; empty is a free port on loopback
-	Log    io.Writer     // gets a line of JSON for each request when it is over; may be nil
+	Log    io.Writer     // gets a line of JSON for each request once it is settled; may be nil
 	Pace   time.Duration // a pause before each event, for people who watch
 	Bodies bool          // keep what was sent, in [Seen.Body]
 }
@@ -51,8 +51,8 @@ type Seen struct {
 	Prompt       int    `json:"prompt"` // bytes of tools, system and messages
 	Kept         int    `json:"kept"`   // of those, how many an earlier request began with
 	Fault        Fault  `json:"fault,omitempty"`
-	Status       int    `json:"status"` // 0 while it is under way, or without a response
-	Paid         bool   `json:"paid"`   // the whole answer was sent, so it would be charged
+	Status       int    `json:"status"` // of the response; 0 without one
+	Paid         bool   `json:"paid"`   // the whole answer is on its way, so it would be charged
 	Body         []byte `json:"-"`      // with [Options.Bodies]
 }
 
@@ -144,21 +144,21 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way wire) {
 	if s.options.Bodies {
 		seen.Body = body
 	}
-	i := s.arrive(&seen)
 	turn, err := s.script.find(a.conversation, a.step)
 	if err == nil {
 		err = turn.expected(a.last)
 	}
 	if err != nil {
 		seen.Status = http.StatusBadRequest
+		s.arrive(&seen)(false)
 		writeJSON(w, seen.Status, failure(way, "invalid_request_error", "", "script: "+err.Error()))
-		s.leave(i, seen)
 		return
 	}
 	turn.Fault = s.fault(a, turn)
-	seen.Fault = turn.Fault
-	defer func() { s.leave(i, seen) }() // also when the connection is torn
-	seen.Status, seen.Paid = s.play(w, r, a, turn, seen)
+	seen.Fault, seen.Status = turn.Fault, turn.Fault.status(a)
+	settle := s.arrive(&seen)
+	defer settle(false)
+	s.play(w, r, a, turn, seen, settle)
 }
 
 // expected reports what the script expects in our last messages and is not
@@ -194,24 +194,29 @@ func (s *Server) fault(a asked, t Turn) Fault {
 	return t.Fault
 }
 
-func (s *Server) arrive(seen *Seen) int {
+// arrive takes the request down and returns how to settle it, once: as paid
+// or not. That happens before the client can see the end of its answer, so
+// that whoever has an answer finds it counted.
+func (s *Server) arrive(seen *Seen) func(paid bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen.Seq = len(s.seen) + 1
+	i := len(s.seen)
+	seen.Seq = i + 1
 	s.seen = append(s.seen, *seen)
-	return len(s.seen) - 1
-}
-
-func (s *Server) leave(i int, seen Seen) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen[i] = seen
-	if seen.Paid {
-		s.calls[seen.Conversation]++
-	}
-	if s.options.Log != nil {
-		line, err := json.Marshal(seen)
-		if err == nil {
+	settled := false
+	return func(paid bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if settled {
+			return
+		}
+		settled = true
+		s.seen[i].Paid = paid
+		if paid {
+			s.calls[s.seen[i].Conversation]++
+		}
+		if s.options.Log != nil {
+			line, _ := json.Marshal(s.seen[i])             // numbers and strings
 			_, _ = s.options.Log.Write(append(line, '\n')) // a log that fails must not end the play
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,9 @@ import (
 // Key is the key that models under test must use, and must never show.
 const Key = "sk-test-0123456789-never-shown"
 
-// Model makes a model that talks to the server at the address.
-type Model func(baseURL string, l llm.Limits) llm.Model
+// Model makes a model that talks to the server at the address, through h if
+// that is not nil.
+type Model func(baseURL string, l llm.Limits, h *http.Client) llm.Model
 
 // want is what a fault must lead to: a class of failure, or an answer.
 type want struct {
@@ -93,10 +95,11 @@ func Run(t *testing.T, m Model) {
 	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
 	t.Run("nobody there", func(t *testing.T) { testNobody(t, m) })
 	t.Run("large", func(t *testing.T) { testLarge(t, m) })
+	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
 	t.Run("no bound", func(t *testing.T) {
 		r := Conversation("x")
 		r.MaxTokens = 0
-		_, err := m("http://127.0.0.1:1", llm.Limits{}).Stream(t.Context(), r, nil)
+		_, err := m("http://127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), r, nil)
 		wantError(t, err, want{class: llm.Invalid})
 	})
 }
@@ -133,7 +136,7 @@ func testFault(t *testing.T, m Model, f llmtest.Fault) {
 	if f == llmtest.Stall {
 		limits.Idle = 50 * time.Millisecond
 	}
-	model := m(s.URL(), limits)
+	model := m(s.URL(), limits, nil)
 	w := table()[f]
 	var heard strings.Builder
 	got, err := model.Stream(t.Context(), Conversation("c"), func(d llm.Delta) { heard.WriteString(d.Text) })
@@ -181,6 +184,13 @@ func wantAnswer(t *testing.T, got llm.Response, w want) {
 	}
 }
 
+func wantSome(t *testing.T, err error) {
+	t.Helper()
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class == "" {
+		t.Fatalf("%v is not a failure of a class", err)
+	}
+}
+
 func wantError(t *testing.T, err error, w want) {
 	t.Helper()
 	e, ok := errors.AsType[*llm.Error](err)
@@ -205,7 +215,7 @@ func testRoundTrip(t *testing.T, m Model) {
 	s := start(t, llmtest.Options{Bodies: true}, twoCalls(), llmtest.Turn{
 		Say: "done", Expect: []string{"contents of a", "contents of b"},
 	})
-	model := m(s.URL(), llm.Limits{})
+	model := m(s.URL(), llm.Limits{}, nil)
 	r := Conversation("c")
 	first, err := model.Stream(t.Context(), r, nil)
 	if err != nil {
@@ -250,7 +260,7 @@ func testRoundTrip(t *testing.T, m Model) {
 func testUsage(t *testing.T, m Model) {
 	t.Helper()
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x", Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}})
-	got, err := m(s.URL(), llm.Limits{}).Stream(t.Context(), Conversation("c"), nil)
+	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +275,7 @@ func testCanceled(t *testing.T, m Model) {
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: speech, Fault: llmtest.Stall, Times: -1})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
-	_, err := m(s.URL(), llm.Limits{}).Stream(ctx, Conversation("c"), func(llm.Delta) { cancel(why) })
+	_, err := m(s.URL(), llm.Limits{}, nil).Stream(ctx, Conversation("c"), func(llm.Delta) { cancel(why) })
 	wantError(t, err, want{class: llm.Fatal})
 	if !errors.Is(err, why) {
 		t.Errorf("%v does not say why", err)
@@ -274,7 +284,7 @@ func testCanceled(t *testing.T, m Model) {
 
 func testNobody(t *testing.T, m Model) {
 	t.Helper()
-	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.Limits{}).Stream(t.Context(), Conversation("c"), nil)
+	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
 	wantError(t, err, want{class: llm.Transient, code: "connection"})
 }
 
@@ -285,10 +295,10 @@ func testLarge(t *testing.T, m Model) {
 	long := strings.Repeat("0123456789abcdef", 40_000)
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: long})
 	events := 0
-	got, err := m(s.URL(), llm.Limits{}).Stream(t.Context(), Conversation("c"), func(llm.Delta) { events++ })
+	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), func(llm.Delta) { events++ })
 	if err != nil || got.Message.Text() != long || events < 1000 {
 		t.Errorf("%d bytes in %d events: %v", len(got.Message.Text()), events, err)
 	}
-	_, err = m(s.URL(), llm.Limits{Bytes: 100_000}).Stream(t.Context(), Conversation("c"), nil)
+	_, err = m(s.URL(), llm.Limits{Bytes: 100_000}, nil).Stream(t.Context(), Conversation("c"), nil)
 	wantError(t, err, want{class: llm.Transient})
 }
