@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -157,12 +158,11 @@ func nearest(have, want []string) (at, equal int) {
 	for i := range h {
 		score, same := 0, 0
 		for j := 0; j < len(w) && i+j < len(h); j++ {
-			switch {
-			case h[i+j] == w[j]:
+			if h[i+j] == w[j] {
 				same++
 				score += 2 + 2*min(len(w[j]), 10)
-			case w[j] != "" && alike(h[i+j], w[j]):
-				score += 2
+			} else {
+				score += alike(h[i+j], w[j])
 			}
 		}
 		if score > best && (score > 2 || len(w) < 3) {
@@ -172,14 +172,21 @@ func nearest(have, want []string) (at, equal int) {
 	return at, equal
 }
 
-// alike reports whether two lines share most of their words.
-func alike(a, b string) bool {
-	words := strings.FieldsFunc(b, func(r rune) bool { return strings.ContainsRune(" (){}[].,:;=\"'", r) })
+// alike counts the words that two lines share, 0 when they are fewer than two
+// thirds of b's.
+func alike(a, b string) int {
+	split := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" (){}[].,:;=\"'", r) })
+	}
+	have, want := split(a), split(b)
 	shared := 0
-	for _, w := range words {
-		if strings.Contains(a, w) {
+	for _, w := range want {
+		if slices.Contains(have, w) {
 			shared++
 		}
 	}
-	return len(words) > 0 && shared*3 >= len(words)*2
+	if shared*3 < len(want)*2 {
+		return 0
+	}
+	return shared
 }

@@ -64,6 +64,9 @@ func parse(base string, r io.Reader) []rule {
 			p = "**/" + p
 		}
 		ru.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, "[!", "[^").Replace(p) // git knows no alternatives
+		if strings.HasSuffix(ru.pattern, "/**") {
+			ru.pattern += "/*" // what is in it, but not itself
+		}
 		if doublestar.ValidatePattern(ru.pattern) {
 			rules = append(rules, ru)
 		}
@@ -84,7 +87,7 @@ func (r rule) matches(name string, dir bool) bool {
 		name = rest
 	}
 	ok, _ := doublestar.Match(r.pattern, name)
-	return ok && (name != "" || !strings.HasSuffix(r.pattern, "/**"))
+	return ok
 }
 
 func ignored(rules []rule, name string, dir bool) bool {
