@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -76,7 +78,11 @@ func (h *hall) serve(ctx, work context.Context, sig Signals) error {
 		select {
 		case m := <-h.inbox:
 			err = m.handle(ctx)
-		case e := <-sig.Requests:
+		case e, ok := <-sig.Requests:
+			if !ok {
+				sig.Requests = nil
+				continue
+			}
 			err = h.core.Request(e)
 		case <-h.alarm():
 		case <-sig.Drain:
@@ -105,8 +111,11 @@ func (h *hall) start(ctx context.Context, w Work) {
 	h.stops[w.Key] = stop
 	h.workers.Go(func() {
 		facts, err := h.world.Act(ctx, w.Intent, w.View, desk{h})
-		if cause := context.Cause(ctx); cause != nil && err != nil {
+		switch cause := context.Cause(ctx); {
+		case err != nil && cause != nil:
 			err = cause
+		case errors.Is(err, context.Canceled):
+			err = fmt.Errorf("%v", err) //nolint:errorlint // nobody cancelled this worker, so it is a failure like any other
 		}
 		h.inbox <- message{func(ctx context.Context) error {
 			stop(nil)

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,21 +39,6 @@ type Core struct {
 	cancel  []Key    // work that is to be cancelled
 	held    []waiter // who waits for leave or for an answer, oldest first
 	drained bool     // an interrupt came: start nothing, let go at the next turn
-}
-
-// waiter is a worker that waits for an answer.
-type waiter struct {
-	reserve  nexus.BudgetReserved
-	question string      // ID, when it waits for a person
-	gone     func() bool // the worker does not wait any more
-	answer   func(Answer)
-}
-
-// Answer is what a waiting worker is told.
-type Answer struct {
-	Guidance []state.Guidance
-	Text     string
-	Err      error
 }
 
 // Begin replays a run and takes it up: what a dead process left running is
@@ -103,11 +87,7 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was taken up again since"})
 		}
 	}
-	for _, q := range s.Questions {
-		if q.By == "" {
-			facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
-		}
-	}
+	facts = append(facts, c.orphans()...)
 	return c.record(ctx, append(facts, nexus.RunResumed{})...)
 }
 
@@ -137,7 +117,12 @@ func (c *Core) Pass(ctx context.Context, now time.Time) (start []Work, cancel []
 }
 
 // Wake returns when to pass again though nothing happened.
-func (c *Core) Wake() time.Time { return schedule.Wake(c.State) }
+func (c *Core) Wake() time.Time {
+	if c.drained {
+		return time.Time{}
+	}
+	return schedule.Wake(c.State)
+}
 
 // Idle reports whether nothing works.
 func (c *Core) Idle() bool { return len(c.working) == 0 }
@@ -201,28 +186,7 @@ func (c *Core) outstanding(start []Work) []Work {
 
 // Record appends a worker's facts.
 func (c *Core) Record(ctx context.Context, facts ...nexus.Fact) error {
-	for _, f := range facts {
-		if err := c.State.Admits(f); err != nil {
-			return fmt.Errorf("record %s: %w", nexus.Kind(f), err)
-		}
-	}
 	return c.record(ctx, facts...)
-}
-
-// Reserve queues a worker that wants to call a model. The answer comes during
-// this call or a later one, and never once gone reports that nobody waits.
-func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, gone func() bool, answer func(Answer)) error {
-	c.held = append(c.held, waiter{reserve: r, gone: gone, answer: answer})
-	return c.release(ctx)
-}
-
-// Ask records a question and queues the worker until it is answered.
-func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(Answer)) error {
-	if err := c.record(ctx, q); err != nil {
-		return err
-	}
-	c.held = append(c.held, waiter{question: q.ID, gone: gone, answer: answer})
-	return c.release(ctx)
 }
 
 // Request folds a request that some process appended. One that was seen
@@ -241,144 +205,13 @@ func (c *Core) Request(e nexus.Event) error {
 
 func (c *Core) seen(seq int64) bool { return seq <= c.State.Requested }
 
-// Return takes a worker back, with the facts that confirm its work or the
-// error that ended it.
-func (c *Core) Return(ctx context.Context, w Work, facts []nexus.Fact, err error) error {
-	delete(c.working, w.Key)
-	if err == nil {
-		return c.Record(ctx, facts...)
-	}
-	if fatal(err) {
-		return err
-	}
-	return c.record(ctx, append(facts, c.verdict(w, err)...)...)
-}
-
-// fatal reports whether an error must stop the run, because what is recorded
-// from now on might be lost.
-func fatal(err error) bool {
-	e, ok := errors.AsType[*nexus.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code {
-	case nexus.CodeStorage, nexus.CodeDiskFull, nexus.CodeReadOnly, nexus.CodeLeaseLost, nexus.CodeJournalCorrupt:
-		return true
-	default:
-		return false
-	}
-}
-
-// verdict says what an error of a worker means for its work.
-func (c *Core) verdict(w Work, err error) []nexus.Fact {
-	var facts []nexus.Fact
-	clean := Stops(err)
-	if e, ok := errors.AsType[*nexus.Error](err); ok {
-		clean = clean || e.Code == nexus.CodeBudget || hopeless(e.Code)
-		if hopeless(e.Code) && c.State.Drain == nil {
-			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: e.Error()})
-		}
-	}
-	why := err.Error()
-	lost := nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why}
-	switch f := w.Intent.(type) {
-	case nexus.ResultReviewed:
-		return append(facts, nexus.ResultGated{Verdict: nexus.Verdict{Why: why}})
-	case nexus.ResultOffered:
-		return append(facts, nexus.ResultPublished{Why: why})
-	case nexus.PlanSought:
-		if clean {
-			return append(facts, lost)
-		}
-		return append(facts, nexus.PlanFailed{Why: why})
-	case nexus.TrainDeparted, nexus.AttemptResumed:
-		if b := c.State.Aboard; b != nil && Key(b.Merge.ID) == w.Key {
-			if clean {
-				return append(facts, lost)
-			}
-			return append(facts, nexus.TrainRefused{Task: b.Task, Attempt: b.Attempt, Onto: b.Onto, Why: why, Broken: true})
-		}
-	case nexus.AttemptStarted:
-		if c.State.Task(f.Task).Status == nexus.Skipped {
-			return append(facts, nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.Stopped, Why: why})
-		}
-	default:
-	}
-	if clean {
-		return append(facts, lost)
-	}
-	return append(facts, nexus.AttemptBroken{Attempt: nexus.AttemptID(w.Key), Why: why})
-}
-
-// hopeless reports whether no other attempt can do better before a person
-// has mended something.
-func hopeless(code nexus.Code) bool {
-	switch code {
-	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeSandbox:
-		return true
-	default:
-		return false
-	}
-}
-
-// release answers every waiter that can be answered now.
-func (c *Core) release(ctx context.Context) error {
-	waiting := c.held
-	c.held = nil
-	for _, w := range waiting {
-		if w.gone() {
-			continue
-		}
-		a, done, err := c.answer(ctx, w)
-		if err != nil {
-			return err
-		}
-		if !done {
-			c.held = append(c.held, w)
-			continue
-		}
-		w.answer(a)
-	}
-	return nil
-}
-
-func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err error) {
-	if c.drained {
-		return Answer{Err: ErrInterrupted}, true, nil
-	}
-	if w.question != "" {
-		for _, q := range c.State.Questions {
-			if q.ID == w.question && q.By != "" {
-				return Answer{Text: q.Answer}, true, nil
-			}
-		}
-		return a, false, nil
-	}
-	leave := schedule.MaySpend(c.State, w.reserve)
-	switch {
-	case leave.Stop != "":
-		return Answer{Err: stopped{leave.Stop}}, true, nil
-	case leave.Refused != nil:
-		refusal := &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(*leave.Refused), Hint: "Raise the budget and run nexus resume."}
-		return Answer{Err: refusal}, true, c.record(ctx, *leave.Refused)
-	case !leave.Granted:
-		return a, false, nil
-	}
-	if err := c.record(ctx, w.reserve); err != nil {
-		return a, false, err
-	}
-	for _, g := range c.State.Guidance {
-		if g.Task == w.reserve.Task && (w.reserve.Role == nexus.Coder || w.reserve.Role == nexus.Tester) {
-			a.Guidance = append(a.Guidance, g)
-		}
-	}
-	return a, true, nil
-}
-
-// record appends facts and folds them.
+// record appends facts and folds them, unless they cannot be true.
 func (c *Core) record(ctx context.Context, facts ...nexus.Fact) error {
 	if len(facts) == 0 {
 		return nil
+	}
+	if err := c.State.Admits(facts...); err != nil {
+		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err) // before it spoils the journal
 	}
 	events, err := c.journal.Append(ctx, facts...)
 	if err != nil {

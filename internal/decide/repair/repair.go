@@ -55,8 +55,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	}
 	s := a.Session(r.Session)
 	switch {
-	case s == nil || !s.Over || s.Outcome == nexus.Refused || s.Outcome == nexus.Stopped:
-		return Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
+	case s == nil || !s.Over:
+		return resume(a, r)
 	case s.Outcome != nexus.Accepted:
 		return Step{Move: End, Outcome: s.Outcome, Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 	case r.Verdict == nil:
@@ -68,6 +68,26 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	}
 }
 
+// resume goes on with a round, and says again what it is about.
+func resume(a *state.Attempt, r *state.Round) Step {
+	step := Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
+	if r.Cause == "train" {
+		step.Findings, step.Why = r.Handed, r.HandedWhy
+		return step
+	}
+	if len(a.Rounds) < 2 || r.Cause == "" {
+		return step
+	}
+	before := a.Rounds[len(a.Rounds)-2]
+	switch n := len(before.Reviews); {
+	case r.Cause == "review" && n > 0:
+		step.Findings, step.Why = before.Reviews[n-1].Findings, before.Reviews[n-1].Summary
+	case before.Verdict != nil:
+		step.Findings, step.Why = red(before), before.Verdict.Why
+	}
+	return step
+}
+
 func firstRole(t *state.Task) nexus.Role {
 	if t.Kind == nexus.TestTask {
 		return nexus.Tester
@@ -77,7 +97,7 @@ func firstRole(t *state.Task) nexus.Role {
 
 // write begins a round, unless the task has had its rounds.
 func write(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
-	if l.Rounds > 0 && t.Rounds+fresh(t, a) >= l.Rounds {
+	if l.Rounds > 0 && t.Tried()+fresh(t, a) >= l.Rounds {
 		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
 	}
 	s.Move = Write

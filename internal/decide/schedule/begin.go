@@ -13,17 +13,31 @@ func parallel(s *state.State) int { return max(1, s.Limits.Parallel) }
 
 // train lets the next accepted attempt land, one at a time.
 func train(s *state.State) []nexus.Fact {
-	if b := s.Aboard; b != nil {
-		if b.Merge.Stage != state.Waiting {
-			return nil
-		}
-		return facts(nexus.AttemptResumed{Attempt: b.Merge.ID, Base: b.Onto})
+	if s.Aboard != nil {
+		return aboard(s, s.Aboard)
 	}
 	if len(s.Queue) == 0 {
 		return nil
 	}
 	t := s.Queue[0]
 	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
+}
+
+// aboard goes on with a landing that lost its worker. Whether it landed after
+// all is for the worker to find out, so it is never given up here.
+func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
+	switch t, m := s.Task(b.Task), b.Merge; {
+	case m.Stage != state.Waiting:
+		return nil
+	case t.OverCap != nil:
+		return facts(nexus.TrainRefused{Task: t.ID, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: OverCap(*t.OverCap)})
+	case s.Drain != nil && (m.LetGo || tooOften(s, m)):
+		return nil
+	case tooOften(s, m):
+		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s lost its process %d times", t.ID, m.Losses)})
+	default:
+		return facts(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
+	}
 }
 
 // begin starts ready tasks while there is room: the one with the longest path
@@ -34,7 +48,7 @@ func begin(s *state.State) []nexus.Fact {
 		return nil
 	}
 	if n := s.Limits.Dispatches; n > 0 {
-		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.Ready) {
+		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.Ready) && !busy(s) {
 			return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
 		}
 		room = min(room, n-s.Starts)
@@ -42,10 +56,10 @@ func begin(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	flying := inFlight(s)
 	for _, t := range byRank(s) {
-		if room == 0 {
+		if room <= 0 {
 			break
 		}
-		if !s.Ready(t) || clashes(s, t, flying) {
+		if !s.Ready(t) || t.Underway() || clashes(s, t, flying) {
 			continue
 		}
 		room--
@@ -62,8 +76,7 @@ func begin(s *state.State) []nexus.Fact {
 func inFlight(s *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
-		a := t.Current()
-		if t.Status == nexus.Boarding || a != nil && a.Stage != state.Over {
+		if t.Status == nexus.Boarding || t.Underway() {
 			ids = append(ids, t.ID)
 		}
 	}
@@ -71,7 +84,7 @@ func inFlight(s *state.State) []nexus.TaskID {
 }
 
 func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
-	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool { return s.Graph.Conflicts(id, t.ID) })
+	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool { return id != t.ID && s.Graph.Conflicts(id, t.ID) })
 }
 
 // byRank returns the tasks, the one with the longest path behind it first;

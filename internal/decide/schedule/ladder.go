@@ -61,6 +61,8 @@ func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
 	case len(s.Active()) >= parallel(s):
 		return nil
+	case t.Status == nexus.Pending && clashes(s, t, inFlight(s)):
+		return nil // it was retried, and others began meanwhile
 	}
 	return facts(nexus.AttemptResumed{Attempt: a.ID, Base: a.Base, Tree: a.Start})
 }
@@ -68,9 +70,9 @@ func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 // exhausted says which of a task's own caps is reached.
 func exhausted(s *state.State, t *state.Task) string {
 	switch l := s.Limits; {
-	case l.Rounds > 0 && t.Rounds >= l.Rounds:
+	case l.Rounds > 0 && t.Tried() >= l.Rounds:
 		return fmt.Sprintf("%d rounds are used up: %s", l.Rounds, t.Current().Why)
-	case l.TaskTime > 0 && t.Worked >= l.TaskTime:
+	case l.TaskTime > 0 && t.Worked-t.MercyWorked >= l.TaskTime:
 		return fmt.Sprintf("its %s are over; the work is kept", l.TaskTime)
 	}
 	return ""

@@ -76,6 +76,8 @@ func settleTask(
 		return no("%s is landing now", t.ID)
 	case r.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
 		return no("%s is skipped already", t.ID)
+	case r.Verb == nexus.VerbRetry && (s.Drain != nil || s.Delivering()):
+		return no("the run is ending: retry %s when it has ended", t.ID)
 	case r.Verb == nexus.VerbSkip:
 		return yes(nexus.TaskSkipped{Task: t.ID, By: by})
 	case !t.Status.Ended():

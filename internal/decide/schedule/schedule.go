@@ -34,6 +34,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	if s.Status == nexus.StatusPaused {
 		return nil
 	}
+	if s.OverCap != nil && !s.Delivering() {
+		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
+	}
 	switch s.Status {
 	case nexus.StatusPlanning:
 		return plan(s)
@@ -47,8 +50,11 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 // Wake returns when to decide again though nothing happened; zero for never.
 func Wake(s *state.State) time.Time {
 	var at time.Time
-	if s.Limits.RunTime > 0 && s.Drain == nil && !s.Started.IsZero() && !s.Status.Ended() {
-		at = s.Started.Add(s.Limits.RunTime)
+	if s.Status.Ended() {
+		return at
+	}
+	if s.Limits.RunTime > 0 && s.Drain == nil && !s.Started.IsZero() {
+		at = s.Due(s.Limits.RunTime)
 	}
 	for _, q := range s.Questions {
 		if q.By == "" && !q.Deadline.IsZero() && (at.IsZero() || q.Deadline.Before(at)) {
@@ -65,7 +71,7 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 			return facts(nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
 		}
 	}
-	if s.Drain == nil && s.Limits.RunTime > 0 && !now.Before(s.Started.Add(s.Limits.RunTime)) {
+	if s.Drain == nil && s.Limits.RunTime > 0 && s.Worked(now) >= s.Limits.RunTime {
 		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's %s are over", s.Limits.RunTime)})
 	}
 	return nil
@@ -74,9 +80,14 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 // plan makes a plan, and approves it once it is there.
 func plan(s *state.State) []nexus.Fact {
 	p := s.Planning
-	switch {
-	case s.Proposed > 0 && len(s.Tasks) > 0:
-		return facts(nexus.PlanApproved{By: "policy"})
+	switch approved := (nexus.PlanApproved{By: "policy"}); {
+	case s.Proposed > 0 && len(s.Tasks) != s.Proposed:
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
+	case s.Proposed > 0:
+		if err := s.Admits(approved); err != nil {
+			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
+		}
+		return facts(approved)
 	case s.PlanError != "":
 		to := nexus.StatusFailed
 		if s.PlanOutcome == nexus.Refused {
@@ -101,9 +112,6 @@ func tooOften(s *state.State, a *state.Attempt) bool {
 
 // execute works on the tasks until each has ended.
 func execute(s *state.State) []nexus.Fact {
-	if s.OverCap != nil {
-		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
-	}
 	for _, t := range s.Tasks {
 		if fs := consequence(s, t); fs != nil {
 			return fs
@@ -143,23 +151,39 @@ func deliver(s *state.State) []nexus.Fact {
 // drain ends the run once nothing works any more. What landed is still
 // delivered.
 func drain(s *state.State) []nexus.Fact {
+	if s.Status == nexus.StatusPaused {
+		return facts(nexus.RunResumed{}) // nobody may spend any more
+	}
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
 	if p := s.Planning; p != nil && p.Stage == state.Working {
 		return nil
 	}
+	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
+		if fs := lastTrain(s); fs != nil {
+			return fs
+		}
+	}
 	switch {
-	case s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting && train(s) != nil:
-		return train(s)
-	case s.Status == nexus.StatusExecuting && len(s.Landings) > 0 && s.Published == nil:
+	case s.Status == nexus.StatusReviewing, s.Status == nexus.StatusExecuting && len(s.Landings) > 0:
 		return facts(nexus.ResultOffered{Commit: s.Tip})
-	case s.Status == nexus.StatusReviewing && s.Result == nil, s.Status == nexus.StatusLanding && s.Published == nil:
+	case s.Status == nexus.StatusLanding && s.Published == nil:
 		return nil
-	case s.Status == nexus.StatusReviewing:
-		return facts(nexus.ResultOffered{Commit: s.Tip})
 	}
 	return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
+}
+
+// lastTrain lands what was accepted when a limit was reached: that work is
+// paid for.
+func lastTrain(s *state.State) []nexus.Fact {
+	for _, t := range s.Tasks {
+		a := t.Current()
+		if a != nil && !t.Status.Ended() && t.Status != nexus.Boarding && a.Outcome == nexus.Accepted && a.Refusals == 0 {
+			return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+		}
+	}
+	return train(s)
 }
 
 // busy reports whether anything still works or waits for its turn.
@@ -168,7 +192,7 @@ func busy(s *state.State) bool {
 		return true
 	}
 	for _, t := range s.Tasks {
-		if a := t.Current(); a != nil && a.Stage != state.Over {
+		if t.Underway() {
 			return true
 		}
 	}
@@ -187,6 +211,8 @@ func end(s *state.State) []nexus.Fact {
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
 	case open == 0 && (s.Published == nil || s.Published.Branch == ""):
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and could not be published: " + published(s)})
+	case open == 0 && s.Result == nil:
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree was not judged"})
 	case open == 0:
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree does not pass: " + s.Result.Verdict.Why})
 	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:

@@ -16,6 +16,7 @@ func (s *State) apply(e nexus.Event) {
 	if to, err := s.next(e.Fact); err == nil {
 		s.move(to)
 	}
+	s.tick(e.Fact, e.At)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -69,6 +70,20 @@ func (s *State) move(to nexus.RunStatus) {
 	s.Status = to
 }
 
+// tick stops the run's clock while the run is paused, and while nobody
+// conducts it.
+func (s *State) tick(f nexus.Fact, at time.Time) {
+	switch f.(type) {
+	case nexus.RunPaused, nexus.RunEnded:
+		s.hold(at)
+	case nexus.RunRecovered:
+		s.hold(s.heard)
+	case nexus.RunResumed:
+		s.unhold(at)
+	default:
+	}
+}
+
 func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
@@ -88,7 +103,13 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		s.Ledger.Cap(s.Limits, f.Spent)
 	case nexus.RunReopened:
 		s.Drain, s.Result, s.Published, s.Why, s.Ended = nil, nil, nil, "", time.Time{}
-		s.PlanTries, s.PlanError = 0, ""
+		s.PlanError, s.PlanOutcome = "", ""
+		if s.Planning != nil {
+			s.Planning.Losses = 0
+		}
+		if s.Aboard != nil {
+			s.Aboard.Merge.Losses = 0
+		}
 	case nexus.RunDrained:
 		if s.Drain == nil {
 			s.Drain = &f
@@ -116,14 +137,17 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PlanSought:
 		s.PlanTries++
-		s.PlanError = ""
+		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Stage: Working, Base: s.Goal.Base, Began: at, active: at}
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, active: at}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working
 	case nexus.PlanProposed:
 		s.Proposed = f.Tasks
+		if f.Tasks == 0 {
+			s.PlanError = "it has no tasks"
+		}
 		s.endPlanning(at)
 	case nexus.PlanFailed:
 		s.PlanError, s.PlanOutcome = cmp.Or(f.Why, "no reason given"), f.Outcome
@@ -168,17 +192,26 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t.Status, t.Why, t.Ended = nexus.Skipped, "skipped by "+cmp.Or(f.By, "a person"), at
 		s.alight(f.Task)
 	case nexus.TaskRetried:
-		t := s.tasks[f.Task]
-		t.Status, t.Why, t.Ended = nexus.Pending, "", time.Time{}
-		t.Retried++
-		t.Mercy = len(t.Attempts)
-		if a := t.Current(); a != nil && a.Stage == Waiting {
-			t.Mercy-- // it goes on where it stopped
-		}
+		s.retry(s.tasks[f.Task], at)
 	case nexus.TaskEscalated:
 		s.tasks[f.Task].Tier = f.To
 	default:
 	}
+}
+
+// retry gives a task a fresh allowance. Its attempt goes on where it stopped,
+// unless that is what failed.
+func (s *State) retry(t *Task, at time.Time) {
+	t.Mercy, t.MercyRounds, t.MercyWorked = len(t.Attempts), t.Rounds, t.Worked
+	if a := t.Current(); a != nil && a.Stage == Waiting {
+		if t.Status == nexus.Failed {
+			a.Stage, a.Finished = Over, at
+		} else {
+			t.Mercy--
+		}
+	}
+	t.Status, t.Why, t.Ended, t.OverCap = nexus.Pending, "", time.Time{}, nil
+	t.Retried++
 }
 
 // alight takes a task off the queue for the train.
@@ -191,7 +224,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 		t := s.tasks[f.Task]
 		a := &Attempt{
 			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base,
-			Stage: Working, Began: at, active: at,
+			Stage: Working, Began: at, active: at, clock: s.clock(at),
 		}
 		t.Attempts = append(t.Attempts, a)
 		s.attempts[a.ID] = a
@@ -210,8 +243,11 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	if t == nil {
 		return
 	}
-	if before == Working && a.Stage != Working {
-		t.Worked += at.Sub(a.active)
+	switch {
+	case before == Working && a.Stage != Working:
+		t.Worked += s.clock(at).Sub(a.clock)
+	case before != Working && a.Stage == Working:
+		a.clock = s.clock(at)
 	}
 	s.follow(t, a, f)
 }
@@ -325,10 +361,11 @@ func (s *State) applyTrain(f nexus.Fact, at time.Time) {
 	case nexus.TrainLanded:
 		t := s.tasks[f.Task]
 		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &f, at, ""
-		s.Tip, s.Aboard = f.Commit, nil
+		s.Tip = f.Commit
+		s.arrive()
 		s.Landings = append(s.Landings, &Landing{f, at})
 	case nexus.TrainRefused:
-		s.Aboard = nil
+		s.arrive()
 		if a := s.attempts[f.Attempt]; a != nil {
 			a.Apply(f, at)
 		}
@@ -336,6 +373,14 @@ func (s *State) applyTrain(f nexus.Fact, at time.Time) {
 			t.Status = nexus.Running
 		}
 	default:
+	}
+}
+
+// arrive ends a landing, whatever came of it.
+func (s *State) arrive() {
+	if s.Aboard != nil {
+		s.Aboard.Merge.Stage = Over
+		s.Aboard = nil
 	}
 }
 

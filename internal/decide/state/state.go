@@ -56,6 +56,9 @@ type State struct {
 	OverCap   *nexus.BudgetRefused // the run's or the day's cap said no
 
 	phase    nexus.RunStatus // where paused and recovering go back to
+	held     time.Duration   // it was paused, or nobody conducted it
+	since    time.Time       // when that began; zero while it goes on
+	heard    time.Time       // when its conductor last said something
 	tasks    map[nexus.TaskID]*Task
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
@@ -129,8 +132,55 @@ func (s *State) Apply(e nexus.Event) error {
 	}
 	s.apply(e)
 	s.Seq = max(s.Seq, e.Seq)
-	s.Updated = e.At
+	if e.At.After(s.Updated) {
+		s.Updated = e.At
+	}
+	if _, ok := e.Fact.(nexus.RequestMade); !ok {
+		s.heard = e.At
+	}
 	return nil
+}
+
+// hold stops the run's clock, from a time on.
+func (s *State) hold(at time.Time) {
+	if s.since.IsZero() {
+		s.since = at
+	}
+}
+
+// unhold lets the run's clock go on.
+func (s *State) unhold(at time.Time) {
+	if !s.since.IsZero() {
+		s.held += at.Sub(s.since)
+		s.since = time.Time{}
+	}
+}
+
+// clock returns the time as it would be had the run never been paused, and
+// never been without a process.
+func (s *State) clock(at time.Time) time.Time {
+	if !s.since.IsZero() {
+		at = s.since
+	}
+	return at.Add(-s.held)
+}
+
+// Worked returns how long the run was conducted up to a time. Pauses and the
+// time between two processes do not count.
+func (s *State) Worked(at time.Time) time.Duration { return s.clock(at).Sub(s.Started) }
+
+// Due returns when [State.Worked] will reach d; zero while the run is held.
+func (s *State) Due(d time.Duration) time.Time {
+	if !s.since.IsZero() {
+		return time.Time{}
+	}
+	return s.Started.Add(d + s.held)
+}
+
+// Delivering reports whether the work on the tasks is over and what landed is
+// judged or published.
+func (s *State) Delivering() bool {
+	return s.phase == nexus.StatusReviewing || s.phase == nexus.StatusLanding
 }
 
 // Task returns the task with this ID, nil when there is none.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -25,6 +26,9 @@ type Task struct {
 	Worked   time.Duration // in attempts that are over
 	Retried  int           // times a person gave it another chance
 	Mercy    int           // attempts before the last such chance; they do not count against the ladder
+
+	MercyRounds int           // rounds before that chance
+	MercyWorked time.Duration // time worked before it
 }
 
 // Current returns the last attempt, nil before the first.
@@ -38,13 +42,22 @@ func (t *Task) Current() *Attempt {
 // At returns the attempts at a tier that count against the ladder.
 func (t *Task) At(tier nexus.Tier) []*Attempt {
 	var all []*Attempt
-	for _, a := range t.Attempts[t.Mercy:] {
+	for _, a := range t.Attempts[min(t.Mercy, len(t.Attempts)):] {
 		if a.Tier == tier {
 			all = append(all, a)
 		}
 	}
 	return all
 }
+
+// Underway reports whether an attempt at the task works, or waits to go on.
+func (t *Task) Underway() bool {
+	a := t.Current()
+	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.Ended())
+}
+
+// Tried returns the rounds that count against the cap.
+func (t *Task) Tried() int { return t.Rounds - t.MercyRounds }
 
 // Stage is where an attempt stands.
 type Stage string
@@ -66,8 +79,9 @@ type Attempt struct {
 	Base      string // commit that the work is compared with
 	Start     string // tree or commit to start the worktree from, when not Base
 	Stage     Stage
-	Losses    int // counted ones
-	Refusals  int // by the train
+	Losses    int  // counted ones
+	LetGo     bool // it was told to stop when it last lost its worker
+	Refusals  int  // by the train
 	Broken    bool
 	Outcome   nexus.Outcome
 	Why       string
@@ -81,6 +95,7 @@ type Attempt struct {
 	Began     time.Time
 	Finished  time.Time
 	active    time.Time // since when it works
+	clock     time.Time // the same by the run's clock
 }
 
 // Round is one stretch of writing and what was found after it.
@@ -148,7 +163,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Base, a.Start, a.active = Working, f.Base, f.Tree, at
 		a.Outcome, a.Commit, a.Tree = "", "", ""
 	case nexus.AttemptLost:
-		a.Stage = Waiting
+		a.Stage, a.LetGo = Waiting, !f.Counted
 		if f.Counted {
 			a.Losses++
 		}
@@ -174,7 +189,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 			a.Outcome = nexus.Conflicted
 		}
 		if !f.Broken && !f.Conflict {
-			a.Handed, a.HandedWhy = f.Findings, f.Why
+			a.Handed, a.HandedWhy = f.Findings, cmp.Or(f.Why, "the merged tree is red")
 			a.Stage, a.Outcome, a.Base, a.Start = Waiting, "", f.Onto, f.Tree
 			a.Snapshot = nexus.TreeSnapshotted{}
 		}
@@ -231,7 +246,8 @@ func (a *Attempt) converse(f nexus.Fact) {
 		}
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
-			s.Over, s.Outcome, s.Why, s.Result = true, f.Outcome, f.Why, f.Result
+			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
+			s.Outcome, s.Why, s.Result = f.Outcome, f.Why, f.Result
 		}
 	default:
 	}

@@ -133,8 +133,27 @@ func (s *State) admit(f nexus.Fact) error {
 	return nil
 }
 
-// Admits returns why a fact cannot be true now, nil when it can.
-func (s *State) Admits(f nexus.Fact) error { return s.admit(f) }
+// Admits returns why facts cannot become true one after the other, nil when
+// they can.
+func (s *State) Admits(facts ...nexus.Fact) error {
+	then := *s // its status moves along; what it points to is only read
+	planned := map[nexus.TaskID]bool{}
+	for _, f := range facts {
+		if err := then.admit(f); err != nil {
+			return err
+		}
+		if p, ok := f.(nexus.TaskPlanned); ok {
+			if planned[p.Task.ID] {
+				return fmt.Errorf("task %q is planned twice", p.Task.ID)
+			}
+			planned[p.Task.ID] = true
+		}
+		if to, err := then.next(f); err == nil {
+			then.move(to)
+		}
+	}
+	return nil
+}
 
 // admitLanding refuses a second landing of a task, and one on anything but
 // the branch's tip.

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// waiter is a worker that waits for an answer.
+type waiter struct {
+	reserve  nexus.BudgetReserved
+	question string      // ID, when it waits for a person
+	gone     func() bool // the worker does not wait any more
+	answer   func(Answer)
+}
+
+// Answer is what a waiting worker is told.
+type Answer struct {
+	Guidance []state.Guidance
+	Text     string
+	Err      error
+}
+
+// Reserve queues a worker that wants to call a model. The answer comes during
+// this call or a later one, and never once gone reports that nobody waits.
+func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, gone func() bool, answer func(Answer)) error {
+	c.held = append(c.held, waiter{reserve: r, gone: gone, answer: answer})
+	return c.release(ctx)
+}
+
+// Ask records a question and queues the worker until it is answered. A
+// question that the attempt asked before its process died is not asked twice:
+// what a person answered meanwhile is the answer.
+func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(Answer)) error {
+	if old := c.asked(q); old != nil {
+		q.ID = old.ID
+	} else if err := c.record(ctx, q); err != nil {
+		return err
+	}
+	c.held = append(c.held, waiter{question: q.ID, gone: gone, answer: answer})
+	return c.release(ctx)
+}
+
+// asked returns the same question of the same attempt while it is open, and
+// when somebody answered it.
+func (c *Core) asked(q nexus.QuestionAsked) *state.Question {
+	for _, old := range c.State.Questions {
+		if old.ID == q.ID || old.Attempt == q.Attempt && old.Text == q.Text && old.By != "fallback" {
+			return old
+		}
+	}
+	return nil
+}
+
+// release answers every waiter that can be answered now.
+func (c *Core) release(ctx context.Context) error {
+	waiting := c.held
+	c.held = nil
+	for _, w := range waiting {
+		if w.gone() {
+			continue
+		}
+		a, done, err := c.answer(ctx, w)
+		if err != nil {
+			return err
+		}
+		if !done {
+			c.held = append(c.held, w)
+			continue
+		}
+		w.answer(a)
+	}
+	return nil
+}
+
+func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err error) {
+	if c.drained {
+		return Answer{Err: ErrInterrupted}, true, nil
+	}
+	if w.question != "" {
+		for _, q := range c.State.Questions {
+			if q.ID == w.question && q.By != "" {
+				return Answer{Text: q.Answer}, true, nil
+			}
+		}
+		return a, false, nil
+	}
+	leave := schedule.MaySpend(c.State, w.reserve)
+	switch {
+	case leave.Stop != "":
+		return Answer{Err: stopped{leave.Stop}}, true, nil
+	case leave.Refused != nil:
+		refusal := &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(*leave.Refused), Hint: "Raise the budget and run nexus resume."}
+		return Answer{Err: refusal}, true, c.record(ctx, *leave.Refused)
+	case !leave.Granted:
+		return a, false, nil
+	}
+	if err := c.record(ctx, w.reserve); err != nil {
+		return a, false, err
+	}
+	for _, g := range c.State.Guidance {
+		if g.Task == w.reserve.Task && (w.reserve.Role == nexus.Coder || w.reserve.Role == nexus.Tester) {
+			a.Guidance = append(a.Guidance, g)
+		}
+	}
+	return a, true, nil
+}

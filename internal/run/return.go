@@ -1,0 +1,159 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Return takes a worker back, with the facts that confirm its work or the
+// error that ended it.
+func (c *Core) Return(ctx context.Context, w Work, facts []nexus.Fact, err error) error {
+	delete(c.working, w.Key)
+	if fatal(err) {
+		return err
+	}
+	if bad := c.State.Admits(facts...); bad != nil {
+		facts, err = nil, errors.Join(err, bad)
+	}
+	if err := c.record(ctx, facts...); err != nil {
+		return err
+	}
+	if err == nil {
+		err = errors.New("its worker ended without a word")
+	}
+	return c.record(ctx, append(c.verdict(w, err), c.left(w)...)...)
+}
+
+// left settles what a worker that is gone left open: calls that nobody will
+// hear of at their worst, questions by their fallback.
+func (c *Core) left(w Work) []nexus.Fact {
+	facts := c.orphans()
+	for _, id := range c.State.Ledger.Unsettled() {
+		r, _ := c.State.Ledger.Open(id)
+		if attempt, _, _ := strings.Cut(string(r.Session), "/"); Key(attempt) == w.Key {
+			facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
+		}
+	}
+	return facts
+}
+
+// open reports whether nothing has confirmed a piece of work yet.
+func (c *Core) open(w Work) bool {
+	s := c.State
+	switch w.Intent.(type) {
+	case nexus.ResultReviewed:
+		return s.Result == nil
+	case nexus.ResultOffered:
+		return s.Published == nil
+	default:
+		a := s.Attempt(nexus.AttemptID(w.Key))
+		return a != nil && a.Stage == state.Working
+	}
+}
+
+// fatal reports whether an error must stop the run, because what is recorded
+// from now on might be lost.
+func fatal(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case nexus.CodeStorage, nexus.CodeDiskFull, nexus.CodeReadOnly, nexus.CodeLeaseLost, nexus.CodeJournalCorrupt:
+		return true
+	default:
+		return false
+	}
+}
+
+// verdict says what an error of a worker means for its work: nothing when the
+// work was confirmed before, a clean stop when it was told to, and a failure
+// of the machinery otherwise.
+func (c *Core) verdict(w Work, err error) []nexus.Fact {
+	var facts []nexus.Fact
+	clean, why := Stops(err), err.Error()
+	e, known := errors.AsType[*nexus.Error](err)
+	switch {
+	case known && hopeless(e.Code):
+		clean = true
+		if c.State.Drain == nil && !c.State.Status.Ended() {
+			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why})
+		}
+	case known && e.Code == nexus.CodeBudget:
+		clean = clean || c.overCap(w)
+	}
+	if !c.open(w) {
+		return facts
+	}
+	if w.Key == resultKey && Stops(err) {
+		return facts // the next pass, or the next process, tries again
+	}
+	if clean && w.Key != resultKey {
+		return append(facts, nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why})
+	}
+	return append(facts, c.failure(w, why))
+}
+
+// failure says that the machinery failed a piece of work.
+func (c *Core) failure(w Work, why string) nexus.Fact {
+	switch w.Intent.(type) {
+	case nexus.ResultReviewed:
+		return nexus.ResultGated{Verdict: nexus.Verdict{Why: why}}
+	case nexus.ResultOffered:
+		return nexus.ResultPublished{Why: why}
+	case nexus.PlanSought:
+		return nexus.PlanFailed{Why: why}
+	default:
+	}
+	if b := c.State.Aboard; b != nil && Key(b.Merge.ID) == w.Key {
+		return nexus.TrainRefused{Task: b.Task, Attempt: b.Attempt, Onto: b.Onto, Why: why, Broken: true}
+	}
+	return nexus.AttemptBroken{Attempt: nexus.AttemptID(w.Key), Why: why}
+}
+
+// overCap reports whether it is on record that a cap stopped a piece of work.
+func (c *Core) overCap(w Work) bool {
+	t := c.State.Task(w.View.Task.ID)
+	return c.State.OverCap != nil || t != nil && t.OverCap != nil
+}
+
+// hopeless reports whether no other attempt can do better before a person
+// has mended something.
+func hopeless(code nexus.Code) bool {
+	switch code {
+	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeSandbox:
+		return true
+	default:
+		return false
+	}
+}
+
+// orphans answers the questions whose attempt will not ask again, unless
+// somebody's answer is on its way.
+func (c *Core) orphans() []nexus.Fact {
+	var facts []nexus.Fact
+	for _, q := range c.State.Questions {
+		if q.By != "" || c.goesOn(q.Attempt) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
+			return r.Verb == nexus.VerbAnswer && r.ID == q.ID
+		}) {
+			continue
+		}
+		facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
+	}
+	return facts
+}
+
+// goesOn reports whether an attempt has a worker or will have one again.
+func (c *Core) goesOn(id nexus.AttemptID) bool {
+	a := c.State.Attempt(id)
+	if a == nil || a.Stage == state.Over {
+		return false
+	}
+	t := c.State.Task(a.Task)
+	return t == nil || t.Underway()
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package worktree
+
+func full(error) bool { return false }
