@@ -279,7 +279,7 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 func (s *State) applyGate(f nexus.GateJudged, at time.Time) {
 	e := f.Evidence
 	if e.State == nexus.Pass || e.State == nexus.Fail {
-		s.evidence[evidenceKey{e.Tree, e.Gate, e.Command, e.Toolchain}] = e
+		s.evidence[evidenceKey{e.Tree, e.Gate}] = e
 	}
 	if a := s.attempts[f.Attempt]; a != nil {
 		a.Apply(f, at)

@@ -99,7 +99,7 @@ type Question struct {
 	By     string // empty while open
 }
 
-type evidenceKey struct{ tree, gate, command, toolchain string }
+type evidenceKey struct{ tree, gate string }
 
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
@@ -192,9 +192,9 @@ func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
 // Session returns the session with this ID, nil when there is none.
 func (s *State) Session(id nexus.SessionID) *Session { return s.sessions[id] }
 
-// Known returns the evidence that a gate already gave on exactly this tree.
-func (s *State) Known(tree, gate, command, toolchain string) (nexus.Evidence, bool) {
-	e, ok := s.evidence[evidenceKey{tree, gate, command, toolchain}]
+// Known returns the evidence that a gate gave last on exactly this tree.
+func (s *State) Known(tree, gate string) (nexus.Evidence, bool) {
+	e, ok := s.evidence[evidenceKey{tree, gate}]
 	return e, ok
 }
 

@@ -37,7 +37,7 @@ func (s *State) View(id nexus.TaskID) View {
 		v.Attempt = s.attempts[s.Aboard.Attempt].Clone()
 		v.Merge = s.Aboard.Merge.Clone()
 	}
-	v.Meanwhile = s.since(v.Attempt)
+	v.Meanwhile = s.meanwhile(v.Attempt)
 	for _, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {
 			v.Dead = append(v.Dead, a.Why)
@@ -46,9 +46,9 @@ func (s *State) View(id nexus.TaskID) View {
 	return v
 }
 
-// since returns the tasks that landed after the commit that an attempt
+// meanwhile returns the tasks that landed after the commit that an attempt
 // started from.
-func (s *State) since(a *Attempt) []nexus.Task {
+func (s *State) meanwhile(a *Attempt) []nexus.Task {
 	if a == nil {
 		return nil
 	}

@@ -24,8 +24,8 @@ import (
 
 // Cache is where entries are read from and written to.
 type Cache struct {
-	Own    string // private directory; made when needed
-	Shared string // read only; empty for none
+	Own    string   // private directory; made when needed
+	Shared []string // read only, asked in this order
 	Now    func() time.Time
 }
 
@@ -108,10 +108,10 @@ func (c Cache) answer(r request, body []byte) response {
 
 // get looks an action up. What cannot be read is a miss.
 func (c Cache) get(action []byte) response {
-	for _, dir := range []string{c.Own, c.Shared} {
-		if dir == "" || len(action) == 0 {
-			continue
-		}
+	if len(action) == 0 {
+		return response{Miss: true}
+	}
+	for _, dir := range append([]string{c.Own}, c.Shared...) {
 		if a, ok := look(dir, hex.EncodeToString(action)); ok {
 			return a
 		}
@@ -195,8 +195,12 @@ func write(path string, data []byte) error {
 
 // Program returns the value of GOCACHEPROG that serves these directories by
 // the program at exe, whose subcommand gocache must call [Cache.Serve].
-func Program(exe, own, shared string) string {
-	return strings.Join([]string{quote(exe), "gocache", quote("--own=" + own), quote("--shared=" + shared)}, " ")
+func Program(exe, own string, shared ...string) string {
+	words := []string{quote(exe), "gocache", quote("--own=" + own)}
+	for _, dir := range shared {
+		words = append(words, quote("--shared="+dir))
+	}
+	return strings.Join(words, " ")
 }
 
 // quote writes a word as the go command splits it: in single or double

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 				c.Own = v
 			}
 			if v, ok := strings.CutPrefix(arg, "--shared="); ok {
-				c.Shared = v
+				c.Shared = append(c.Shared, v)
 			}
 		}
 		if err := c.Serve(os.Stdin, os.Stdout); err != nil {

@@ -28,6 +28,16 @@ func (t *Tree) Look(ctx context.Context, args ...string) (string, error) {
 	return out, err
 }
 
+// Reset makes the files those of a tree again, if they are not. Ignored files
+// stay.
+func (t *Tree) Reset(ctx context.Context, tree string) error {
+	_, now, err := t.Snapshot(ctx, "nexus: before a reset")
+	if err != nil || now == tree {
+		return err
+	}
+	return t.Restore(ctx, tree)
+}
+
 // Drop removes the tree of an attempt, if there is one, as [Tree.Remove] does.
 func (s *Store) Drop(ctx context.Context, run nexus.RunID, id nexus.AttemptID) error {
 	t, err := s.name(run, id)

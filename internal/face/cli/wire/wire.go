@@ -1,0 +1,55 @@
+// Package wire builds everything from settings and environment and conducts
+// runs: it is where the floors below meet the command line.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"iter"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// events is what the journal gives.
+type events = iter.Seq2[nexus.Event, error]
+
+// world builds what does the work of a run. What it returns second releases
+// it all.
+func world(_ context.Context, _ *frame.App, _ *frame.Place, _ config.Config, _ Order) (run.World, func() error, error) { //nolint:unparam // the world comes with its parts
+	return nil, nil, &nexus.Error{Code: nexus.CodeInternal, Message: "no world is wired yet", Hint: "This is a build on its way."}
+}
+
+// gates returns the names of the gates that judge the work, in their order.
+func gates(_ *frame.Place, _ config.Config) ([]string, error) { return nil, nil }
+
+// Decompose lets the planner make a plan, and nothing else.
+func Decompose(_ context.Context, _ *frame.App, _ *frame.Place, _ Order) (nexus.Plan, error) {
+	return nexus.Plan{}, &nexus.Error{Code: nexus.CodeInternal, Message: "no planner is wired yet", Hint: "This is a build on its way."}
+}
+
+// keep stores a plan as a blob.
+func keep(p *frame.Place, plan *nexus.Plan) (string, error) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(plan); err != nil {
+		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}
+	}
+	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+	if err != nil {
+		return "", err
+	}
+	return store.Put(b.Bytes())
+}
+
+// newRun names a run by when it began, so that names sort by time.
+func newRun(now time.Time) nexus.RunID {
+	return nexus.RunID(now.UTC().Format("060102-150405-") + strings.ToLower(rand.Text()[:3]))
+}
