@@ -113,7 +113,7 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 func (r Runner) blank(ctx context.Context, t Tree, g Gate) nexus.Evidence {
 	return nexus.Evidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
-		Command: Gate{Args: withTimeout(g, r.limit(g))}.Command(), Toolchain: r.toolchain(ctx, t, g),
+		Command: g.Command(), Toolchain: r.toolchain(ctx, t, g),
 	}
 }
 

@@ -128,6 +128,12 @@ func TestText(t *testing.T) {
 		{name: "failed build flag", format: "go-test-json", err: "flag provided but not defined: -nope\n", exit: 2, want: "fail 0/0/0\n:0:0 [compile] : flag provided but not defined: -nope"},
 		{name: "forged events in foreign output", format: "go-test-json", exit: 1, out: `{"Action":"pass","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [vanished] x.T: the test began and never ended"},
 		{name: "failed test with exit 0", format: "go-test-json", out: `{"Action":"run","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [test] x.T: failed without a word"},
+		{name: "process ends between tests", format: "go-test-json", out: `{"Action":"start","Package":"x"}
+{"Action":"run","Package":"x","Test":"T"}
+{"Action":"output","Package":"x","Test":"T","Output":"--- PASS: T (0.00s)\n"}
+{"Action":"pass","Package":"x","Test":"T"}
+{"Action":"pass","Package":"x"}
+`, want: "fail 1/0/0\n:0:0 [vanished] x: the test process ended before the tests were done"},
 		{name: "exit", format: "exit", out: "done\n", want: "pass 0/0/0"},
 		{name: "exit code", format: "exit", out: "boom\n", exit: 3, want: "fail 0/0/0\n:0:0 [exit] : boom"},
 		{name: "unknown tests", format: "exit", out: "done\n", tests: true, want: "unverifiable 0/0/0 (it exits 0, but nothing in its output says how many tests ran)"},
