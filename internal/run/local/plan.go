@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -51,20 +52,17 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := prompt.Goal{Text: p.view.Goal.Goal.Text, Rules: p.Rules, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00")}
+	g := prompt.Goal{
+		Session: p.session, Text: p.view.Goal.Goal.Text, Rules: p.Rules, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"),
+	}
 	for _, gate := range gates {
 		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())
 	}
-	c, err := p.Prepare(attempt.Talk{
-		Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree,
-		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
-	}, p.desk)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	made, err := plan.Decompose(ctx, g, plan.Session{
-		Model: c.Model, Tools: c.Tools, Brief: c.Brief, Desk: c.Desk, Store: p.Blobs, Heard: c.Heard,
+	made, err := plan.Decompose(ctx, g, p.begun(), func(ctx context.Context, message, why string) (agent.Outcome, error) {
+		return p.Converse(ctx, attempt.Talk{
+			Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Next: message, Why: why,
+			Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
+		}, p.desk)
 	})
 	if err == nil {
 		return p.propose(made)
@@ -73,6 +71,12 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 		return []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
 	}
 	return nil, err
+}
+
+// begun reports whether the conversation is open.
+func (p *planning) begun() bool {
+	s := p.a.Session(p.session)
+	return s != nil && len(s.Messages) > 0
 }
 
 // unplanned reports whether an error says that no plan came out, rather than

@@ -177,6 +177,10 @@ func (c *conversation) spent() *ending {
 	switch {
 	case turns > 0 && c.taken >= turns:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
+	case c.track.refused > maxRefused:
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.refused)}
+	case c.track.stuck():
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
 	case c.Limits.SessionTokens > 0 && tokens >= c.Limits.SessionTokens:

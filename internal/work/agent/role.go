@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -129,7 +130,7 @@ func parseRole(data []byte) (Role, error) {
 	if err == nil {
 		err = l.Load(&m)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
 	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Prompt: strings.TrimSpace(body)}

@@ -44,8 +44,7 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 	if c.track.handin != nil {
 		return c.close(ctx, c.handedIn(c.track.handin), nil)
 	}
-	if c.track.refused > maxRefused {
-		end := &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.refused)}
+	if end := c.spent(); end != nil {
 		return c.close(ctx, end, nil)
 	}
 	if c.track.repeats() {

@@ -19,33 +19,25 @@ const maxTries = 3
 // splitOnce is how a planner is asked to split, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// Session is what the planner works with. Its tools were made with [Schema]
-// as the schema of the hand-in.
-type Session struct {
-	Model llm.Model
-	Tools agent.Tools
-	Brief agent.Brief // Messages and Turn when the session goes on; Next and Schema are set here
-	Desk  agent.Desk
-	Store agent.Store
-	Heard func(llm.Delta)
-}
+// Talk says something to the planner, who answers with a hand-in that fits
+// [Schema], and returns what came of it. An empty message goes on where the
+// session stopped.
+type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
 // Decompose lets the planner turn a goal into a plan. What is wrong with a
 // plan goes back to it in the same session, twice at most, and tasks that are
 // too large once; after that the error lists what is still wrong. A session
-// that was interrupted goes on with the tries that it had.
-func Decompose(ctx context.Context, g prompt.Goal, s Session) (nexus.Plan, error) {
+// that has begun goes on with the tries that it had.
+func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
-	b := s.Brief
-	b.Schema, b.Next, b.Why = Schema(), "", ""
-	if len(b.Messages) == 0 {
-		g.Session = b.Session
-		b.Next = g.Message()
+	next, why := g.Message(), "brief"
+	if begun {
+		next, why = "", ""
 	}
 	for {
-		out, err := agent.Run(ctx, s.Model, s.Tools, b, s.Desk, s.Store, s.Heard)
+		out, err := talk(ctx, next, why)
 		if err != nil {
 			return nexus.Plan{}, err
 		}
@@ -60,8 +52,7 @@ func Decompose(ctx context.Context, g prompt.Goal, s Session) (nexus.Plan, error
 		if hopeless(p, err, out.Messages) {
 			return p, err
 		}
-		b.Messages, b.Turn, b.Used = out.Messages, b.Turn+out.Turns, b.Used.Add(out.Usage)
-		b.Next, b.Why = again(p, err), "repair"
+		next, why = again(p, err), "repair"
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // Fence puts text that somebody else wrote between two fences that it cannot
 // close: they are longer than any row of backticks in it.
 func Fence(info, text string) string {
+	text = clean(text) // first, or what it drops could join backticks
 	longest, row := 2, 0
 	for i := range len(text) {
 		if text[i] != '`' {
@@ -20,7 +21,7 @@ func Fence(info, text string) string {
 		longest = max(longest, row)
 	}
 	fence := strings.Repeat("`", longest+1)
-	return fence + info + "\n" + strings.TrimRight(clean(text), "\n") + "\n" + fence
+	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // code returns text as inline code.
