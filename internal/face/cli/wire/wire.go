@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // events is what the journal gives.
@@ -24,12 +26,25 @@ type events = iter.Seq2[nexus.Event, error]
 
 // world builds what does the work of a run. What it returns second releases
 // it all.
-func world(_ context.Context, _ *frame.App, _ *frame.Place, _ config.Config, _ Order) (run.World, func() error, error) { //nolint:unparam // the world comes with its parts
-	return nil, nil, &nexus.Error{Code: nexus.CodeInternal, Message: "no world is wired yet", Hint: "This is a build on its way."}
+func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order) (run.World, func() error, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = "" // builds do without a shared cache
+	}
+	return World(ctx, Parts{
+		Run: o.Run, Repo: p.Repo, State: p.State, Config: c, Env: a.Env, Now: a.Now, Headless: o.Headless, Exe: exe,
+	})
 }
 
 // gates returns the names of the gates that judge the work, in their order.
-func gates(_ *frame.Place, _ config.Config) ([]string, error) { return nil, nil }
+func gates(p *frame.Place, c config.Config) ([]string, error) {
+	all, err := gate.Detect(p.Repo.Work, c.Gates)
+	names := make([]string, len(all))
+	for i, g := range all {
+		names[i] = g.Name
+	}
+	return names, err
+}
 
 // Decompose lets the planner make a plan, and nothing else.
 func Decompose(_ context.Context, _ *frame.App, _ *frame.Place, _ Order) (nexus.Plan, error) {
