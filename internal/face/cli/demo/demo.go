@@ -44,7 +44,7 @@ func Command(a *frame.App) *cobra.Command {
 		if err != nil {
 			return &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory for the demo", Cause: err, Hint: "Set TMPDIR to one that can be written."}
 		}
-		err = show(ctx, a, dir, slow)
+		err = show(ctx, a, dir, slow, keep)
 		if keep {
 			a.Say("kept: cd %s; XDG_STATE_HOME=%s nexus status", filepath.Join(dir, "units"), filepath.Join(dir, "state"))
 			return err
@@ -59,7 +59,7 @@ func Command(a *frame.App) *cobra.Command {
 }
 
 // show makes the sample, lets a run work on it, and shows what landed.
-func show(ctx context.Context, a *frame.App, dir string, slow bool) error {
+func show(ctx context.Context, a *frame.App, dir string, slow, keep bool) error {
 	work := filepath.Join(dir, "units")
 	repo, err := plant(ctx, work)
 	if err != nil {
@@ -85,7 +85,7 @@ func show(ctx context.Context, a *frame.App, dir string, slow bool) error {
 	}
 	defer p.Close()
 	a.Say("demo: a sample program in %s, a scripted model at %s; everything else is real\n", work, server.URL())
-	err = wire.Carry(ctx, a, p, wire.Order{Goal: nexus.Goal{Text: goal, Mode: nexus.Evolution}, Headless: true})
+	err = wire.Carry(ctx, a, p, wire.Order{Goal: nexus.Goal{Text: goal, Mode: nexus.Evolution}, Headless: true, Once: !keep})
 	if a.JSON {
 		return err
 	}
@@ -132,7 +132,7 @@ func isolate(a *frame.App, dir, work, url string) {
 
 // history shows the sample's history as git tells it.
 func history(ctx context.Context, a *frame.App, repo git.Repo) error {
-	text, err := repo.Run(ctx, "log", "--branches", "--format=%h %<(12,trunc)%an %s", "--stat=72", "--reverse")
+	text, err := repo.Run(ctx, "log", "--branches", "--format=%h %s", "--shortstat", "--reverse")
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,12 @@ func history(ctx context.Context, a *frame.App, repo git.Repo) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n%s\n", s.Bold("git log"))
 	for line := range strings.Lines(text) {
-		b.WriteString("  " + view.CleanText(line) + "\n")
+		if line = strings.TrimRight(line, "\n"); strings.HasPrefix(line, " ") {
+			line = s.Dim("       " + line)
+		}
+		if line != "" {
+			b.WriteString("  " + view.CleanText(line) + "\n")
+		}
 	}
 	return a.Print(b.String())
 }
