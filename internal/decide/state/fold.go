@@ -155,6 +155,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	case nexus.PlanApproved:
 		s.Planned = true
 		s.Graph, _ = s.graph() // admitted, so it has no cycle
+		s.rank = s.Graph.Rank(graph.Minutes)
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		s.Tasks = append(s.Tasks, t)

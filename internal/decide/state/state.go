@@ -55,10 +55,11 @@ type State struct {
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // the run's or the day's cap said no
 
-	phase    nexus.RunStatus // where paused and recovering go back to
-	held     time.Duration   // it was paused, or nobody conducted it
-	since    time.Time       // when that began; zero while it goes on
-	heard    time.Time       // when its conductor last said something
+	phase    nexus.RunStatus      // where paused and recovering go back to
+	held     time.Duration        // it was paused, or nobody conducted it
+	since    time.Time            // when that began; zero while it goes on
+	heard    time.Time            // when its conductor last said something
+	rank     map[nexus.TaskID]int // minutes of the longest path that begins with a task
 	tasks    map[nexus.TaskID]*Task
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
@@ -182,6 +183,10 @@ func (s *State) Due(d time.Duration) time.Time {
 func (s *State) Delivering() bool {
 	return s.phase == nexus.StatusReviewing || s.phase == nexus.StatusLanding
 }
+
+// Rank returns the minutes of the longest path of work that begins with a
+// task: the higher, the sooner it should start.
+func (s *State) Rank(id nexus.TaskID) int { return s.rank[id] }
 
 // Task returns the task with this ID, nil when there is none.
 func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
@@ -44,7 +43,7 @@ func root(a *frame.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("work", "Work:", append(work.Commands(a), demo.Command(a)))
+	group("work", "Work:", work.Commands(a))
 	group("watch", "Steer and watch:", watch.Commands(a))
 	group("look", "Look inside:", look.Commands(a))
 	help := look.Help(a)

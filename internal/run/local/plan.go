@@ -3,25 +3,18 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
-
-// planTries is how often a planner may hand in: the first plan, and two more
-// after it was told what was wrong with the last one.
-const planTries = 3
-
-// unfit begins the message that hands a plan back.
-const unfit = "The plan does not fit:\n"
 
 // planning is one planning under way.
 type planning struct {
@@ -50,71 +43,51 @@ func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 }
 
 func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
-	next, err := p.brief()
+	gates, err := p.Gates(p.tree.Dir)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		if err := p.converse(ctx, next); err != nil {
-			return nil, err
-		}
-		s := p.a.Session(p.session)
-		if s.Outcome != nexus.Accepted {
-			return []nexus.Fact{nexus.PlanFailed{Why: "the planner did not hand in: " + s.Why, Outcome: s.Outcome}}, nil
-		}
-		data, err := p.Blobs.Get(s.Result)
-		if err != nil {
-			return nil, err
-		}
-		made, problem := plan.Parse(data)
-		if problem == nil {
-			return p.propose(made)
-		}
-		tries, err := p.tries(s)
-		if err != nil {
-			return nil, err
-		}
-		if tries >= planTries {
-			return []nexus.Fact{nexus.PlanFailed{Why: problem.Error()}}, nil
-		}
-		next = unfit + "\n" + problem.Error() + "\n\nSplit what is too large, mend the rest, and hand the whole plan in again.\n"
-	}
-}
-
-// brief returns what opens the conversation, empty when it is open.
-func (p *planning) brief() (string, error) {
-	if s := p.a.Session(p.session); s != nil && len(s.Messages) > 0 {
-		return "", nil
-	}
-	gates, err := p.Gates(p.tree.Dir)
+	files, err := p.tree.Look(ctx, "ls-files", "-z")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Rules: p.Rules}
+	g := prompt.Goal{Text: p.view.Goal.Goal.Text, Rules: p.Rules, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00")}
 	for _, gate := range gates {
 		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())
 	}
-	return g.Message(), nil
-}
-
-// converse goes on with the conversation, unless what it waits for is there.
-func (p *planning) converse(ctx context.Context, next string) error {
-	s := p.a.Session(p.session)
-	if next == "" && s != nil && s.Over && s.Outcome != nexus.Refused && s.Outcome != nexus.Stopped {
-		return nil
-	}
-	why := "brief"
-	if strings.HasPrefix(next, unfit) {
-		why = "repair"
-	}
-	o, err := p.Converse(ctx, attempt.Talk{
-		Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Next: next, Why: why,
+	c, err := p.Prepare(attempt.Talk{
+		Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree,
 		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)
-	if err == nil && o.Outcome == nexus.Refused {
-		err = attempt.NoMoney(o.Why)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	defer c.Close()
+	made, err := plan.Decompose(ctx, g, plan.Session{
+		Model: c.Model, Tools: c.Tools, Brief: c.Brief, Desk: c.Desk, Store: p.Blobs, Heard: c.Heard,
+	})
+	if err == nil {
+		return p.propose(made)
+	}
+	if unplanned(err) {
+		return []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
+	}
+	return nil, err
+}
+
+// unplanned reports whether an error says that no plan came out, rather than
+// that the machinery failed or there is no money.
+func unplanned(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case nexus.CodeNothingProposed, nexus.CodeLimit, nexus.CodeInvalidPlan, nexus.CodeOversize, nexus.CodeCycle, nexus.CodeInvalidInput:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
@@ -125,25 +98,6 @@ func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
 		p.a.Apply(f, p.Now())
 	}
 	return nil
-}
-
-// tries counts the plans that were handed in.
-func (p *planning) tries(s *state.Session) (int, error) {
-	n := 1
-	for _, hash := range s.Messages {
-		data, err := p.Blobs.Get(hash)
-		if err != nil {
-			return 0, err
-		}
-		var m llm.Message
-		if err := json.Unmarshal(data, &m); err != nil {
-			return 0, fmt.Errorf("read message %s: %w", hash, err)
-		}
-		if m.From == llm.User && strings.HasPrefix(m.Text(), unfit) {
-			n++
-		}
-	}
-	return n, nil
 }
 
 // propose keeps the plan and returns the facts that offer it.

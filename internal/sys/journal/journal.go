@@ -195,6 +195,5 @@ func dsn(path string, params ...string) string {
 // writerDSN makes a commit last through a power cut: FULL syncs the log before
 // a commit returns.
 func writerDSN(path string) string {
-	return dsn(path, "_txlock=immediate", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)",
-		"_pragma=foreign_keys(1)", "_pragma=journal_size_limit(16777216)")
+	return dsn(path, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=journal_size_limit(16777216)")
 }

@@ -69,7 +69,7 @@ func build(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	if err := errors.Join(raise(ctx, db), db.Close()); err != nil {
+	if err := errors.Join(keepLog(ctx, db), raise(ctx, db), db.Close()); err != nil {
 		return err
 	}
 	return syncFile(path)
@@ -93,25 +93,47 @@ func syncFile(path string) error {
 }
 
 // prepare readies an existing journal for writing: an older schema is brought
-// up to date. The common case, a schema that is as it should be, costs one
-// query.
-func prepare(ctx context.Context, db *sql.DB, path string) (err error) {
+// up to date. The common case, a schema that is as it should be, costs three
+// small queries.
+func prepare(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkSQLite(ctx, db); err != nil {
 		return err
 	}
 	has, err := version(ctx, db, path)
-	if err != nil || has == latest() {
+	switch {
+	case err != nil:
 		return err
-	}
-	if has > latest() {
+	case has > latest():
 		return newer(path, has)
+	case has < latest():
+		if err := raiseAlone(ctx, db, path); err != nil {
+			return err
+		}
 	}
+	return keepLog(ctx, db)
+}
+
+// raiseAlone migrates while no other process does.
+func raiseAlone(ctx context.Context, db *sql.DB, path string) (err error) {
 	unlock, err := lock(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	return raise(ctx, db)
+}
+
+// keepLog makes SQLite write ahead to a log, so that readers and the writer do
+// not wait for each other.
+func keepLog(ctx context.Context, db *sql.DB) error {
+	var mode string
+	if err := db.QueryRowContext(ctx, "pragma journal_mode(wal)").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("no write-ahead log on this disk (%s)", mode)
+	}
+	return nil
 }
 
 // ready checks an existing journal that may not be changed.

@@ -34,40 +34,61 @@ type Talk struct {
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 }
 
+// Session is a conversation that is ready to be had.
+type Session struct {
+	Model llm.Model
+	Tools *tool.Set
+	Brief agent.Brief
+	Desk  agent.Desk
+	Heard func(llm.Delta)
+	Close func() // lets go of what the tools hold
+}
+
 // Converse has a stretch of a conversation, new or begun by another process,
 // and returns how it ended. It has been recorded when it returns.
 func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, error) {
+	c, err := s.Prepare(t, d)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	defer c.Close()
+	return agent.Run(ctx, c.Model, c.Tools, c.Brief, c.Desk, s.Blobs, c.Heard)
+}
+
+// Prepare makes a conversation ready: who speaks, with which tools, and what
+// was said so far.
+func (s *Shop) Prepare(t Talk, d Desk) (Session, error) {
 	role, ok := s.Roles[t.Role]
 	if !ok {
-		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
+		return Session{}, fmt.Errorf("there is no role %q", t.Role)
 	}
 	model, err := s.Pick(t.Role, t.Tier, t.Task.Model)
 	if err != nil {
-		return agent.Outcome{}, err
+		return Session{}, err
 	}
 	tools, done, err := s.tools(t, role, d)
 	if err != nil {
-		return agent.Outcome{}, err
+		return Session{}, err
 	}
-	defer done()
-	b := agent.Brief{
+	c := Session{Tools: tools, Desk: sessionDesk{t, d}, Close: done, Brief: agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name,
 		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
-	}
+	}}
 	if old := t.Attempt.Session(t.Session); old != nil {
-		if b.Messages, err = s.transcript(old.Messages); err != nil {
-			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
+		if c.Brief.Messages, err = s.transcript(old.Messages); err != nil {
+			done()
+			return Session{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
 		}
-		b.Turn, b.Used = old.Turns, old.Usage
+		c.Brief.Turn, c.Brief.Used = old.Turns, old.Usage
 	}
-	var heard func(llm.Delta)
 	if s.Heard != nil {
-		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
+		c.Heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
 	retry := s.Retry
 	retry.Failed = s.failed(t, model, d)
-	return agent.Run(ctx, llm.Retry(model.Model, retry), tools, b, sessionDesk{t, d}, s.Blobs, heard)
+	c.Model = llm.Retry(model.Model, retry)
+	return c, nil
 }
 
 // failed books what a failed try of a call cost, so that the next one is made

@@ -34,7 +34,13 @@ var handinSchema []byte
 func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
 
 // Schema returns the JSON Schema of what a planner hands in.
-func Schema() json.RawMessage { return bytes.Clone(handinSchema) }
+func Schema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, handinSchema) != nil { // a test reads it
+		return handinSchema
+	}
+	return b.Bytes()
+}
 
 // Load reads a plan file and checks it. The plan is also returned with what
 // [Check] found wrong, so that it can be shown.

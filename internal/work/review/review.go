@@ -32,7 +32,13 @@ const (
 var schema []byte
 
 // Schema returns the JSON Schema of what a reviewer hands in.
-func Schema() json.RawMessage { return bytes.Clone(schema) }
+func Schema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, schema) != nil { // a test reads it
+		return schema
+	}
+	return b.Bytes()
+}
 
 type handin struct {
 	Approved *bool     `json:"approved"`

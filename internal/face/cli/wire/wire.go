@@ -1,5 +1,3 @@
-// Package wire builds everything from settings and environment and conducts
-// runs: it is where the floors below meet the command line.
 package wire
 
 import (
@@ -29,10 +27,10 @@ type events = iter.Seq2[nexus.Event, error]
 func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order) (run.World, func() error, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		exe = "" // builds do without a shared cache
+		exe = "" // builds are slower without it
 	}
 	return World(ctx, Parts{
-		Run: o.Run, Repo: p.Repo, State: p.State, Config: c, Env: a.Env, Now: a.Now, Headless: o.Headless, Exe: exe,
+		Run: o.Run, Repo: p.Repo, State: p.State, Config: c, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -35,7 +36,7 @@ type Parts struct {
 
 // World builds what does the work of a run: the private clone, the sandbox,
 // the roles and the models. What it returns second releases it all.
-func World(ctx context.Context, p Parts) (*local.World, func() error, error) {
+func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	box, err := sandbox.Find(ctx, sandbox.Mode(p.Config.Sandbox))
 	if err != nil {
 		return nil, nil, err

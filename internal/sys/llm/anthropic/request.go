@@ -53,11 +53,11 @@ type tool struct {
 }
 
 type message struct {
-	Role    string  `json:"role"`
-	Content []block `json:"content"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"` // *block, or json.RawMessage for what is the provider's own
 }
 
-// block is a content block of ours, or one of the provider's own in raw.
+// block is a content block of ours.
 type block struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text,omitempty"`
@@ -68,16 +68,6 @@ type block struct {
 	Content *string         `json:"content,omitempty"`
 	Failed  bool            `json:"is_error,omitempty"`
 	Cache   *cache          `json:"cache_control,omitempty"`
-	raw     json.RawMessage
-}
-
-// MarshalJSON writes a block of the provider's own as it came.
-func (b block) MarshalJSON() ([]byte, error) {
-	if b.raw != nil {
-		return b.raw, nil
-	}
-	type plain block
-	return wire.Encode(plain(b))
 }
 
 // encode returns the body of the call. The breakpoints for the provider's
@@ -118,26 +108,26 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 
 // encodeParts returns the blocks of a message: results first, as the provider
 // demands, and no empty text, which it refuses.
-func encodeParts(parts []llm.Part) []block {
-	var results, rest []block
+func encodeParts(parts []llm.Part) []any {
+	var results, rest []any
 	for _, p := range parts {
 		switch {
 		case p.Result != nil:
 			text := p.Result.Text
-			results = append(results, block{Type: "tool_result", Use: p.Result.ID, Content: &text, Failed: p.Result.Failed})
+			results = append(results, &block{Type: "tool_result", Use: p.Result.ID, Content: &text, Failed: p.Result.Failed})
 		case p.Call != nil:
 			input := p.Call.Input
 			if len(input) == 0 {
 				input = json.RawMessage("{}")
 			}
-			rest = append(rest, block{Type: "tool_use", ID: p.Call.ID, Name: p.Call.Tool, Input: input})
+			rest = append(rest, &block{Type: "tool_use", ID: p.Call.ID, Name: p.Call.Tool, Input: input})
 		case p.Raw != nil:
 			var own struct{ Type string }
 			if json.Unmarshal(p.Raw, &own) == nil && own.Type != "" { // else another provider's
-				rest = append(rest, block{raw: p.Raw})
+				rest = append(rest, p.Raw)
 			}
 		case strings.TrimSpace(p.Text) != "":
-			rest = append(rest, block{Type: "text", Text: p.Text})
+			rest = append(rest, &block{Type: "text", Text: p.Text})
 		}
 	}
 	return append(results, rest...)
@@ -149,8 +139,8 @@ func bridge(messages []message, c *cache) {
 	blocks := 0
 	for i := len(messages) - 1; i >= 0; i-- {
 		last := len(messages[i].Content) - 1
-		if blocks > lookback && messages[i].Role == string(llm.User) {
-			messages[i].Content[last].Cache = c
+		if b, ok := messages[i].Content[last].(*block); ok && blocks > lookback && messages[i].Role == string(llm.User) {
+			b.Cache = c
 			return
 		}
 		if blocks += last + 1; i < len(messages)-2 {

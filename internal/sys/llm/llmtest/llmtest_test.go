@@ -178,7 +178,7 @@ conversations:
 			t.Errorf("%s %s: got %d %s", c.path, c.messages, status, body)
 		}
 	}
-	if status, body := post(t, s.URL()+"/v1/messages", `{"mo`); status != 400 || !strings.Contains(body, "invalid_request_error") {
+	if status, body := post(t, s.URL()+"/v1/messages", `{"mo`); status != 400 || !strings.Contains(body, "not JSON") {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -2,11 +2,12 @@ package llmtest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"strings"
 	"sync"
+
+	"github.com/tidwall/gjson"
 )
 
 // wire is a provider's way to put things.
@@ -26,35 +27,25 @@ type asked struct {
 	cached       bool // breakpoints for a cache are set, or not needed
 	conversation string
 	step         int
-	last         [][]byte // our messages after the model's last
-	prompt       [][]byte // tools, system and each message: what a cache compares
+	last         []gjson.Result // our messages after the model's last
+	prompt       []string       // tools, system and each message: what a cache compares
 }
 
-// read takes a request apart.
+// read takes a request apart, without more work than that needs: the server
+// shares the machine with what is measured against it.
 func read(w wire, body []byte) (asked, error) {
-	var q struct {
-		Model   string
-		Stream  bool
-		Options struct {
-			Usage bool `json:"include_usage"`
-		} `json:"stream_options"`
-		Tools    json.RawMessage
-		System   json.RawMessage
-		Messages []json.RawMessage
+	if !gjson.ValidBytes(body) {
+		return asked{}, errors.New("the request is not JSON")
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
-		return asked{}, err
-	}
-	a := asked{wire: w, model: q.Model, stream: q.Stream, counts: q.Options.Usage}
+	q := gjson.GetManyBytes(body, "model", "stream", "stream_options.include_usage", "tools", "system", "messages")
+	a := asked{wire: w, model: q[0].String(), stream: q[1].Bool(), counts: q[2].Bool()}
 	a.cached = w == openaiWire || bytes.Contains(body, []byte(`"cache_control":`))
-	a.prompt = append(a.prompt, unmarked(q.Tools), unmarked(q.System))
+	a.prompt = append(a.prompt, unmarked(q[3].Raw), unmarked(q[4].Raw))
 	named := false
-	for _, m := range q.Messages {
-		a.prompt = append(a.prompt, unmarked(m))
+	for _, m := range q[5].Array() {
+		a.prompt = append(a.prompt, unmarked(m.Raw))
 		a.last = append(a.last, m)
-		switch r, err := role(m); {
-		case err != nil:
-			return asked{}, err
+		switch r := m.Get("role").String(); {
 		case r == "assistant":
 			a.step, a.last = a.step+1, nil
 		case r == "user" && !named:
@@ -62,7 +53,7 @@ func read(w wire, body []byte) (asked, error) {
 			a.conversation = name(m)
 		}
 	}
-	if q.Model == "" || len(q.Messages) == 0 {
+	if a.model == "" || len(a.prompt) == 2 {
 		return asked{}, errors.New("a request needs a model and messages")
 	}
 	return a, nil
@@ -70,67 +61,43 @@ func read(w wire, body []byte) (asked, error) {
 
 // unmarked returns a part of a prompt without its cache breakpoints, which
 // say where to cut and are no part of what is cached.
-func unmarked(part []byte) []byte {
-	return bytes.ReplaceAll(part, []byte(`,"cache_control":{"type":"ephemeral"}`), nil)
-}
-
-// role returns who says a message.
-func role(m []byte) (string, error) {
-	for _, r := range []string{"assistant", "user", "tool", "system"} {
-		if bytes.HasPrefix(m, []byte(`{"role":"`+r+`"`)) {
-			return r, nil // without reading the rest of it
-		}
-	}
-	var v struct{ Role string }
-	err := json.Unmarshal(m, &v)
-	return v.Role, err
+func unmarked(part string) string {
+	return strings.ReplaceAll(part, `,"cache_control":{"type":"ephemeral"}`, "")
 }
 
 // name returns the conversation that a message names in a line of its own.
-func name(m []byte) string {
-	for line := range strings.Lines(text(m)) {
-		if n, ok := strings.CutPrefix(line, "Conversation: "); ok {
-			return strings.TrimSpace(n)
+func name(m gjson.Result) string {
+	found := ""
+	texts(m.Get("content"), func(text string) bool {
+		for text != "" && found == "" {
+			var line string
+			line, text, _ = strings.Cut(text, "\n")
+			if n, ok := strings.CutPrefix(line, "Conversation: "); ok {
+				found = strings.TrimSpace(n)
+			}
 		}
-	}
-	return ""
+		return found == ""
+	})
+	return found
 }
 
-// text returns all text of a message, whatever its form: content that is a
-// string, or blocks with text or content of their own.
-func text(m []byte) string {
-	var v struct{ Content json.RawMessage }
-	if json.Unmarshal(m, &v) != nil {
-		return ""
+// texts yields the texts of a message's content until yield reports false,
+// whatever the content's form: a string, or blocks with text or with content
+// of their own.
+func texts(content gjson.Result, yield func(string) bool) bool {
+	if content.Type == gjson.String {
+		return yield(content.String())
 	}
-	var b strings.Builder
-	gather(&b, v.Content)
-	return b.String()
-}
-
-func gather(b *strings.Builder, content json.RawMessage) {
-	var s string
-	if json.Unmarshal(content, &s) == nil {
-		b.WriteString(s)
-		b.WriteByte('\n')
-		return
-	}
-	var blocks []struct {
-		Text    string
-		Content json.RawMessage
-	}
-	if json.Unmarshal(content, &blocks) != nil {
-		return
-	}
-	for _, k := range blocks {
-		if k.Text != "" {
-			b.WriteString(k.Text)
-			b.WriteByte('\n')
+	more := true
+	content.ForEach(func(_, block gjson.Result) bool {
+		if text := block.Get("text"); text.Exists() {
+			more = yield(text.String())
+		} else {
+			more = texts(block.Get("content"), yield)
 		}
-		if len(k.Content) > 0 {
-			gather(b, k.Content)
-		}
-	}
+		return more
+	})
+	return more
 }
 
 // memory knows the beginnings of all earlier prompts, as a provider's cache
@@ -143,7 +110,7 @@ type memory struct {
 
 // size returns the bytes of the prompt and how many of them, from its
 // beginning, an earlier prompt to the same model had.
-func (m *memory) size(model string, prompt [][]byte) (total, kept int) {
+func (m *memory) size(model string, prompt []string) (total, kept int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var h maphash.Hash
@@ -151,7 +118,7 @@ func (m *memory) size(model string, prompt [][]byte) (total, kept int) {
 	_, _ = h.WriteString(model) // never fails
 	same := true
 	for _, p := range prompt {
-		_, _ = h.Write(p)
+		_, _ = h.WriteString(p)
 		_ = h.WriteByte(0)
 		sum := h.Sum64()
 		_, known := m.seen[sum]

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Options says how a server runs. The zero value is right for tests.
@@ -130,10 +133,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, way wire) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
+	var b bytes.Buffer
+	b.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
+	if _, err := b.ReadFrom(r.Body); err != nil {
 		return // the client has gone
 	}
+	body := b.Bytes()
 	a, err := read(way, body)
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest, failure(way, "invalid_request_error", "", err.Error()))
@@ -163,13 +168,17 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way wire) {
 
 // expected reports what the script expects in our last messages and is not
 // there.
-func (t Turn) expected(last [][]byte) error {
+func (t Turn) expected(last []gjson.Result) error {
 	if len(t.Expect) == 0 {
 		return nil
 	}
 	var all strings.Builder
 	for _, m := range last {
-		all.WriteString(text(m))
+		texts(m.Get("content"), func(text string) bool {
+			all.WriteString(text)
+			all.WriteByte('\n')
+			return true
+		})
 	}
 	for _, e := range t.Expect {
 		if !strings.Contains(all.String(), e) {

@@ -194,6 +194,9 @@ func withoutCalls(parts []llm.Part) []llm.Part {
 	for len(kept) > 0 && kept[len(kept)-1].Raw != nil {
 		kept = kept[:len(kept)-1]
 	}
+	if len(kept) == 0 {
+		return nil
+	}
 	return kept
 }
 

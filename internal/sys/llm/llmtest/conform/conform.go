@@ -4,6 +4,7 @@
 package conform
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -288,16 +289,22 @@ func testNobody(t *testing.T, m Model) {
 	wantError(t, err, want{class: llm.Transient, code: "connection"})
 }
 
-// testLarge hears a long answer in many events, and refuses one that is
-// larger than its limit.
+// testLarge hears twenty thousand events, then one of five megabytes, and
+// refuses an answer that is larger than its limit.
 func testLarge(t *testing.T, m Model) {
 	t.Helper()
-	long := strings.Repeat("0123456789abcdef", 40_000)
+	long := strings.Repeat("0123456789abcdef", 80_000)
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: long})
 	events := 0
 	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), func(llm.Delta) { events++ })
-	if err != nil || got.Message.Text() != long || events < 1000 {
+	if err != nil || got.Message.Text() != long || events < 20_000 {
 		t.Errorf("%d bytes in %d events: %v", len(got.Message.Text()), events, err)
+	}
+	const marker = "Second line."
+	line := strings.Repeat("x", 5<<20)
+	got, err = m.hear(t, tape{stream: bytes.ReplaceAll(Record(t, m), []byte(marker), []byte(line))})
+	if err != nil || !strings.HasSuffix(got.Message.Text(), line) {
+		t.Errorf("%d bytes in a line: %v", len(got.Message.Text()), err)
 	}
 	_, err = m(s.URL(), llm.Limits{Bytes: 100_000}, nil).Stream(t.Context(), Conversation("c"), nil)
 	wantError(t, err, want{class: llm.Transient})
