@@ -23,7 +23,7 @@ import (
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
 	a := &frame.App{
-		In: in, Out: out, Err: err, Env: os.Getenv, Flags: map[string]string{},
+		In: in, Out: out, Err: err, Env: os.Getenv, Environ: os.Environ(), Flags: map[string]string{},
 		Now: time.Now, //nolint:forbidigo // the wiring hands out the clock
 	}
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
@@ -46,6 +46,8 @@ func root(a *frame.App) *cobra.Command {
 	group("work", "Work:", work.Commands(a))
 	group("watch", "Steer and watch:", watch.Commands(a))
 	group("look", "Look inside:", look.Commands(a))
-	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: "look"})
+	help := look.Help(a)
+	help.GroupID = "look"
+	root.SetHelpCommand(help)
 	return root
 }

@@ -73,7 +73,7 @@ func describeReview(f nexus.ReviewGiven) string {
 
 // Place says where a finding is and what it is.
 func Place(f nexus.Finding) string {
-	text := f.Message
+	text := FirstLine(f.Message)
 	if f.Test != "" {
 		text = f.Test + ": " + text
 	}

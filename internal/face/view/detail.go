@@ -96,9 +96,9 @@ func Details(s Style, d Detail) string {
 	for _, c := range d.Plan.Criteria {
 		check := ""
 		if c.Check != "" {
-			check = "  (" + c.Check + ")"
+			check = "  (" + Clean(c.Check) + ")"
 		}
-		fmt.Fprintf(&b, "  - %s%s\n", Clean(c.Text), s.Dim(Clean(check)))
+		fmt.Fprintf(&b, "  - %s%s\n", Clean(c.Text), s.Dim(check))
 	}
 	for _, a := range d.Attempts {
 		drawAttempt(&b, s, a)
@@ -116,7 +116,7 @@ func drawAttempt(b *strings.Builder, s Style, a Attempt) {
 	}
 	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), because(strings.Join([]string{string(a.Tier), Duration(seconds(a.Seconds)), end}, s.dot()), Clean(a.Why)))
 	for _, r := range a.Rounds {
-		fmt.Fprintf(b, "  round %d, %s%s\n", r.Round, r.Role, s.Dim(Clean(because("", r.Cause))))
+		fmt.Fprintf(b, "  round %d, %s%s\n", r.Round, r.Role, s.Dim(Clean(because(" because", r.Cause))))
 		for _, e := range r.Evidence {
 			drawEvidence(b, s, e)
 		}

@@ -36,6 +36,10 @@ func notable(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.GateJudged:
 		return !f.Cached && !f.Evidence.Passed() && !f.Base
+	case nexus.VerdictGiven:
+		return f.State == nexus.Pass // a red gate was told already
+	case nexus.AttemptEnded:
+		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:

@@ -8,12 +8,12 @@ import (
 )
 
 // Report draws what came of a run: figures, what landed, what did not and
-// why, and what to type next.
-func Report(s Style, r Run) string {
+// why, and, if there is more to do with it, what to type next.
+func Report(s Style, r Run, more bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", s.status(r.Status), s.fit(s.Bold(Clean(r.Goal))))
-	if r.Why != "" {
-		fmt.Fprintf(&b, "  %s\n", Clean(r.Why))
+	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
+		b.WriteString(s.wrap(Clean(r.Why), "  ") + "\n")
 	}
 	b.WriteString("\n" + Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, [][]string{
 		{"  run", string(r.ID)},
@@ -40,20 +40,32 @@ func Report(s Style, r Run) string {
 		}
 		return []string{"  " + s.glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
-	section("not landed", func(t Task) []string {
-		if t.Status == nexus.Landed {
-			return nil
-		}
-		return []string{"  " + s.glyph(t.Status), string(t.ID), string(t.Status), Clean(t.Title), Clean(t.Why)}
-	})
+	b.WriteString(left(s, r))
 	if r.Stayed != "" {
 		fmt.Fprintf(&b, "\n%s\n", s.Warn(fmt.Sprintf("%s was not moved: %s", r.Target, Clean(r.Stayed))))
 	}
-	b.WriteString("\n" + s.Bold("next") + "\n")
-	for _, command := range next(r) {
-		b.WriteString("  " + command + "\n")
+	if more {
+		b.WriteString("\n" + s.Bold("next") + "\n" + next(r))
 	}
 	return b.String()
+}
+
+// left lists what did not land, and why.
+func left(s Style, r Run) string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		if t.Status == nexus.Landed {
+			continue
+		}
+		b.WriteString(s.fit(fmt.Sprintf("  %s  %s  %s  %s", s.glyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
+		if t.Why != "" {
+			b.WriteString(s.wrap(Clean(t.Why), "       ") + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + s.Bold("not landed") + "\n" + b.String()
 }
 
 func (s Style) landedOf(c Counts) string {
@@ -89,13 +101,13 @@ func onto(r Run) string {
 }
 
 // next says what a person would type now.
-func next(r Run) []string {
-	var commands []string
-	add := func(command, why string) { commands = append(commands, fmt.Sprintf("%-44s # %s", command, why)) }
+func next(r Run) string {
+	var rows [][]string
+	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
 			add("nexus show "+string(t.ID), "what was tried, and why it stopped")
-			add(fmt.Sprintf("nexus tell %s TEXT && nexus retry %s", t.ID, t.ID), "help it along")
+			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "give it another chance")
 			break
 		}
 	}
@@ -109,8 +121,8 @@ func next(r Run) []string {
 		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "read what landed")
 		add("git merge --ff-only "+r.Branch, "take it over")
 	}
-	if len(commands) == 0 {
+	if len(rows) == 0 {
 		add("nexus cost", "where the money went")
 	}
-	return commands
+	return Table(Style{}, nil, rows)
 }

@@ -97,7 +97,7 @@ func (t Task) phase() string {
 	case t.Role != "":
 		return string(t.Role)
 	case t.Gate != "":
-		return "gate " + t.Gate
+		return t.Gate + " " + string(t.State)
 	default:
 		return string(t.Status)
 	}

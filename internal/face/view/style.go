@@ -67,6 +67,14 @@ func (s Style) fit(line string) string {
 	return ansi.Truncate(line, s.Width, s.more())
 }
 
+// wrap breaks a text into indented lines of the width.
+func (s Style) wrap(text, indent string) string {
+	if s.Width <= len(indent)+20 {
+		return indent + text
+	}
+	return indent + strings.ReplaceAll(ansi.Wrap(text, s.Width-len(indent), ""), "\n", "\n"+indent)
+}
+
 func (s Style) more() string {
 	if s.ASCII {
 		return "~"

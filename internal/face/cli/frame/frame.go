@@ -22,6 +22,7 @@ type App struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Env      func(string) string
+	Environ  []string // "NAME=value", for settings
 	Now      func() time.Time
 
 	Dir   string            // where the command works; empty means the working directory

@@ -31,8 +31,9 @@ func (a *App) Live(w io.Writer) bool {
 // Style returns how to draw on w.
 func (a *App) Style(w io.Writer) view.Style {
 	f, tty := a.terminal(w)
-	s := view.Style{Plain: !tty, Width: 80, ASCII: !a.utf8()}
+	s := view.Style{Plain: !tty, ASCII: !a.utf8()}
 	if tty {
+		s.Width = 80
 		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			s.Width, s.Height = width, height
 		}

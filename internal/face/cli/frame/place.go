@@ -53,7 +53,7 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 		return config.Config{}, nil, err
 	}
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
-	s.Environ, s.Flags = os.Environ(), a.Flags
+	s.Environ, s.Flags = a.Environ, a.Flags
 	return config.Load(s)
 }
 

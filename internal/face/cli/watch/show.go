@@ -37,7 +37,7 @@ func showCommand(a *frame.App) *cobra.Command {
 		}
 		other := a.Look(ctx, name, func(_ *frame.Place, r journal.Run, s *state.State) error {
 			v := a.Tell(r, s)
-			return a.Answer(v, func(s view.Style) string { return view.Report(s, v) })
+			return a.Answer(v, func(s view.Style) string { return view.Report(s, v, true) })
 		})
 		if errors.Is(other, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return err

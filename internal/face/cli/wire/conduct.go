@@ -51,7 +51,7 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	}
 	v := view.Of(s, a.Now())
 	if !o.JSONL {
-		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v) }); err != nil {
+		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v, !o.Once) }); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ type Order struct {
 	Plan     *nexus.Plan // nil lets the planner make one
 	Headless bool        // answer every question by its fallback
 	JSONL    bool        // events instead of a report
+	Once     bool        // nothing is kept, so the report names no next command
 }
 
 // OrderFlags are the flags of every command that conducts a run.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
@@ -73,9 +75,12 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer p.Close()
-	err = wire.Carry(ctx, app, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true})
+	err = wire.Carry(ctx, app, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true, Once: !d.keep})
+	if !app.JSON {
+		err = errors.Join(err, history(ctx, app))
+	}
 	if d.keep {
-		d.app.Say("the sample is in %s; its state in %s", filepath.Join(d.home, "units"), p.State)
+		d.app.Say("look around: cd %s; export XDG_STATE_HOME=%s; nexus status", app.Dir, filepath.Join(d.home, "state"))
 	}
 	return err
 }
@@ -103,7 +108,7 @@ func (d *stage) build(ctx context.Context, dir string) error {
 func (d *stage) inside(url string) *frame.App {
 	app := *d.app
 	app.Dir = filepath.Join(d.home, "units")
-	app.Flags = map[string]string{}
+	app.Environ, app.Flags = nil, map[string]string{}
 	own := map[string]string{
 		"XDG_STATE_HOME": filepath.Join(d.home, "state"), "XDG_CONFIG_HOME": filepath.Join(d.home, "config"),
 		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": url, "OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": url + "/v1",
@@ -115,4 +120,29 @@ func (d *stage) inside(url string) *frame.App {
 		return d.app.Env(name)
 	}
 	return &app
+}
+
+// history shows the sample's history as git tells it.
+func history(ctx context.Context, a *frame.App) error {
+	repo, err := git.Find(ctx, a.Dir)
+	if err != nil {
+		return err
+	}
+	text, err := repo.Run(ctx, "log", "--branches", "--format=%h %s", "--shortstat", "--reverse")
+	if err != nil {
+		return err
+	}
+	s := a.Style(a.Out)
+	var b strings.Builder
+	b.WriteString("\n" + s.Bold("git log") + "\n")
+	for line := range strings.Lines(text) {
+		line = view.CleanText(line)
+		if strings.HasPrefix(line, " ") {
+			line = s.Dim("       " + line)
+		}
+		if line != "" {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	return a.Print(b.String())
 }
