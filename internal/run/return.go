@@ -111,7 +111,8 @@ func (c *Core) failure(w Work, why string) nexus.Fact {
 	default:
 	}
 	if b := c.State.Aboard; b != nil && Key(b.Merge.ID) == w.Key {
-		return nexus.TrainRefused{Task: b.Task, Attempt: b.Attempt, Onto: b.Onto, Why: why, Broken: true}
+		// Whether it is on the branch is not known, so it must not be given up.
+		return nexus.AttemptLost{Attempt: b.Merge.ID, Why: why, Counted: true}
 	}
 	return nexus.AttemptBroken{Attempt: nexus.AttemptID(w.Key), Why: why}
 }

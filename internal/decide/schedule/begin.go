@@ -34,7 +34,7 @@ func aboard(s *state.State, b *state.Ticket) []nexus.Fact {
 	case s.Drain != nil && (m.LetGo || tooOften(s, m)):
 		return nil
 	case tooOften(s, m):
-		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s lost its process %d times", t.ID, m.Losses)})
+		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was cut off %d times: %s", t.ID, m.Losses, m.Why)})
 	default:
 		return facts(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
 	}
@@ -72,11 +72,13 @@ func begin(s *state.State) []nexus.Fact {
 	return fs
 }
 
-// inFlight returns the tasks whose work is under way and not on the branch.
+// inFlight returns the tasks whose work is under way and not on the branch. A
+// task that was retried joins them when it goes on.
 func inFlight(s *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
-		if t.Status == nexus.Boarding || t.Underway() {
+		retried := t.Status == nexus.Pending && t.Underway() && t.Current().Stage == state.Waiting
+		if t.Status == nexus.Boarding || t.Underway() && !retried {
 			ids = append(ids, t.ID)
 		}
 	}

@@ -56,7 +56,7 @@ func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	case t.OverCap != nil:
 		return park(t, OverCap(*t.OverCap))
 	case tooOften(s, a):
-		return fail(t, fmt.Sprintf("lost its process %d times", a.Losses))
+		return fail(t, fmt.Sprintf("cut off %d times: %s", a.Losses, a.Why))
 	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):
 		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
 	case len(s.Active()) >= parallel(s):

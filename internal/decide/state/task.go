@@ -163,7 +163,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Base, a.Start, a.active = Working, f.Base, f.Tree, at
 		a.Outcome, a.Commit, a.Tree = "", "", ""
 	case nexus.AttemptLost:
-		a.Stage, a.LetGo = Waiting, !f.Counted
+		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
 		if f.Counted {
 			a.Losses++
 		}

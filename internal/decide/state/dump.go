@@ -1,0 +1,57 @@
+package state
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Dump returns everything that a state holds as JSON, always the same for
+// equal states.
+func (s *State) Dump() (string, error) {
+	type clock struct {
+		Active, Clock time.Time
+	}
+	type known struct {
+		Key      string
+		Evidence nexus.Evidence
+	}
+	all := struct {
+		State    *State
+		Phase    nexus.RunStatus
+		Held     time.Duration
+		Since    time.Time
+		Heard    time.Time
+		Reserved []nexus.BudgetReserved
+		Spent    nexus.Money
+		SetAside nexus.Money
+		Attempts map[nexus.AttemptID]*Attempt
+		Clocks   map[nexus.AttemptID]clock
+		Sessions map[nexus.SessionID]*Session
+		Evidence []known
+	}{
+		State: s, Phase: s.phase, Held: s.held, Since: s.since, Heard: s.heard,
+		Spent: s.Ledger.Spent(), SetAside: s.Ledger.Reserved(),
+		Attempts: s.attempts, Clocks: map[nexus.AttemptID]clock{}, Sessions: s.sessions,
+	}
+	for _, id := range s.Ledger.Unsettled() {
+		r, _ := s.Ledger.Open(id)
+		all.Reserved = append(all.Reserved, r)
+	}
+	for id, a := range s.attempts {
+		all.Clocks[id] = clock{a.active, a.clock}
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {
+		all.Evidence = append(all.Evidence, known{k.text(), s.evidence[k]})
+	}
+	data, err := json.Marshal(all)
+	return string(data), err
+}
+
+func (k evidenceKey) text() string {
+	return strings.Join([]string{k.tree, k.gate, k.command, k.toolchain}, "\x00")
+}
