@@ -36,6 +36,33 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	})
 }
 
+// ready refuses what could not work anyway, before anything is recorded: a
+// model that nobody knows, a provider without a key.
+func ready(a *frame.App, c config.Config, o Order) error {
+	models, err := NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return err
+	}
+	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
+	if o.Run == "" && o.Plan == nil {
+		roles = append(roles, nexus.Planner)
+	}
+	for _, role := range roles {
+		if _, err := models.Pick(role, "", ""); err != nil {
+			return err
+		}
+	}
+	if o.Plan == nil {
+		return nil
+	}
+	for _, t := range o.Plan.Tasks {
+		if _, err := models.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // gates returns the names of the gates that judge the work, in their order.
 func gates(p *frame.Place, c config.Config) ([]string, error) {
 	all, err := gate.Detect(p.Repo.Work, c.Gates)
