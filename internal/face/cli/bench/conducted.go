@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -67,7 +68,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 // after which it drains the run.
 func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
 	if l.kind == durableLoop {
-		blobs, err := blob.Open(filepath.Join(p.State, "blobs"))
+		blobs, err := p.Blobs()
 		w := &hall{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
 		return w, w.drain, func() error { return nil }, err
 	}
@@ -75,8 +76,12 @@ func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	blobs, err := p.Blobs()
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	w, release, err := wire.World(ctx, wire.Parts{
-		Run: benchRun, Repo: p.Repo, State: p.State, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
+		Run: benchRun, Repo: p.Repo, State: p.State, Blobs: blobs, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
 	})
 	if err != nil {
 		return nil, nil, nil, err
@@ -85,6 +90,8 @@ func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, 
 	if !ok {
 		return nil, nil, nil, fmt.Errorf("cannot measure in %T", w)
 	}
+	machine.Shop.Roles = maps.Clone(machine.Shop.Roles)
+	machine.Shop.Roles[nexus.Coder] = l.role
 	pick := machine.Shop.Pick
 	machine.Shop.Pick = func(role nexus.Role, tier nexus.Tier, pin string) (attempt.Model, error) {
 		model, err := pick(role, tier, pin)
