@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -147,6 +148,9 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error)
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	e.Vars, e.Writable = setup.Env, setup.Writable
+	if s.Box.Name() == string(sandbox.Off) {
+		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
+	}
 	e.Readable = append(setup.Readable, t.Tree.Git, filepath.Join(s.Trees.Git().Dir, "objects"))
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {
