@@ -127,7 +127,7 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error)
 	}
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Allowed: s.Allow, Writes: t.Snap != nil, Now: s.Now,
-		Mark:   s.mark(t.Tree),
+		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Git:    func(ctx context.Context, args []string) (string, error) { return t.Tree.Look(ctx, args...) },
 		Handin: t.Handin,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
