@@ -14,7 +14,7 @@ import (
 func resumeCommand(a *frame.App) *cobra.Command {
 	var o wire.Order
 	c := a.Command("resume [RUN] [flags]", "go on with a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, false)
+		p, err := a.Open(ctx, frame.Changes)
 		if err != nil {
 			return err
 		}
@@ -25,10 +25,14 @@ func resumeCommand(a *frame.App) *cobra.Command {
 		}
 		o.Run = r.ID
 		err = wire.Carry(ctx, a, p, o)
-		if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
-			return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+			return err
 		}
-		return err
+		s, replayed := p.Replay(ctx, r.ID)
+		if replayed != nil || s.Status != nexus.StatusPaused {
+			return err
+		}
+		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox", "status-file")

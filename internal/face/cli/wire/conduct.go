@@ -92,6 +92,9 @@ func signalName(ctx context.Context) string {
 // conduct takes the run as the only process that does. The state is nil when
 // the run could not be taken up. Its context's end drains the run.
 func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
+	if err := ready(a, c, *o); err != nil {
+		return nil, err
+	}
 	var begun []nexus.Fact
 	if o.Run == "" {
 		var err error
