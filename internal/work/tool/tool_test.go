@@ -482,6 +482,10 @@ func TestShell(t *testing.T) {
 		t.Errorf("a reader wrote: %+v", a)
 	}
 	newBench(t, nil).bad(t, "shell", m{"command": "true"}, "sandbox")
+	strict := newBench(t, func(e *Env) { e.Box = box(t) })
+	strict.good(t, "shell", m{"command": "mkdir -p a && echo x >a/b && cat a/b"})
+	strict.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
+	strict.bad(t, "shell", m{"command": "frobnicate"}, "not a known program")
 }
 
 func TestGit(t *testing.T) {
