@@ -13,7 +13,7 @@ import (
 )
 
 func benchCommand(a *frame.App) *cobra.Command {
-	return a.Parent("bench", "measure the orchestrator", chaosCommand(a), scheduleCommand(a))
+	return a.Parent("bench", "measure the orchestrator", chaosCommand(a), scheduleCommand(a), benchAgentCommand(a))
 }
 
 func chaosCommand(a *frame.App) *cobra.Command {
