@@ -13,7 +13,7 @@ import (
 )
 
 func benchCommand(a *frame.App) *cobra.Command {
-	return a.Parent("bench", "measure the orchestrator", chaosCommand(a), scheduleCommand(a))
+	return a.Parent("bench", "measure the orchestrator", chaosCommand(a), scheduleCommand(a), benchAgentCommand(a))
 }
 
 func chaosCommand(a *frame.App) *cobra.Command {
@@ -36,7 +36,7 @@ func chaosCommand(a *frame.App) *cobra.Command {
 			}
 			text := view.Table(s, nil, rows)
 			if r.Worst != nil {
-				text += fmt.Sprintf("seed %d: %+v\n", r.Worst.Seed, *r.Worst)
+				text += fmt.Sprintf("seed %d: %s\nits tape: nexus bench chaos --seed %d --n 1 --json\n", r.Worst.Seed, view.Clean(r.Worst.Violation), r.Worst.Seed)
 			}
 			return text
 		})
