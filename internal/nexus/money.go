@@ -59,7 +59,8 @@ func (m *Money) UnmarshalJSON(data []byte) error {
 	if len(data) > 40 { // more digits than any amount has; an exponent could ask for gigabytes
 		return fmt.Errorf("amount of %d characters is too long", len(data))
 	}
-	if f, err := strconv.ParseFloat(string(data), 64); err != nil || math.Abs(f) >= math.MaxInt64/float64(Dollar) {
+	f, err := strconv.ParseFloat(string(data), 64)
+	if err != nil || math.Abs(f) > math.MaxInt64 || strings.Trim(string(data), "-+.eE0123456789") != "" {
 		return fmt.Errorf("%s is not an amount of dollars", data)
 	}
 	r, ok := new(big.Rat).SetString(string(data))
@@ -67,7 +68,11 @@ func (m *Money) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("%s is not an amount of dollars", data)
 	}
 	r.Mul(r, new(big.Rat).SetInt64(int64(Dollar)))
-	*m = Money(new(big.Int).Quo(r.Num(), r.Denom()).Int64())
+	n := new(big.Int).Quo(r.Num(), r.Denom())
+	if !n.IsInt64() {
+		return fmt.Errorf("%s is not an amount of dollars", data)
+	}
+	*m = Money(n.Int64())
 	return nil
 }
 

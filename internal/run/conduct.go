@@ -212,9 +212,9 @@ func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)
 }
 
 // Known implements [Desk].
-func (d desk) Known(ctx context.Context, tree, gate, command, toolchain string) (e nexus.Evidence, ok bool) {
+func (d desk) Known(ctx context.Context, tree, gate string) (e nexus.Evidence, ok bool) {
 	err := d.say(ctx, func(context.Context) error {
-		e, ok = d.h.core.State.Known(tree, gate, command, toolchain)
+		e, ok = d.h.core.State.Known(tree, gate)
 		return nil
 	})
 	return e, ok && err == nil

@@ -54,7 +54,7 @@ type Desk interface {
 	// Ask puts a question to a person and waits for the answer.
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
 	// Known returns what a gate already said of exactly this tree.
-	Known(ctx context.Context, tree, gate, command, toolchain string) (nexus.Evidence, bool)
+	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
 }
 
 // ErrInterrupted is returned by a run that was told to drain. It can be taken

@@ -127,9 +127,13 @@ func TestNext(t *testing.T) {
 			a: at(join(passed, review(rejected))...), facts: tested,
 			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{finding}, Why: "not so"},
 		},
+		"rejected for a nit alone is accepted": {
+			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Summary: "hm", Findings: []nexus.Finding{{Message: "name", Severity: nexus.Minor}}}))...), facts: tested,
+			want: repair.Step{Move: repair.End, Outcome: nexus.Accepted, Why: "hm"},
+		},
 		"rejected without a finding": {
 			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Summary: "hm"}))...), facts: tested,
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "review", Why: "hm"},
+			want: repair.Step{Move: repair.Review},
 		},
 		"not reviewed is asked again": {a: at(join(passed, review(nexus.ReviewGiven{Approved: true}))...), facts: tested, want: repair.Step{Move: repair.Review}},
 		"not reviewed twice is no approval": {

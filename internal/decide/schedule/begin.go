@@ -97,6 +97,6 @@ func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 // equals stay in the plan's order.
 func byRank(s *state.State) []*state.Task {
 	return slices.SortedStableFunc(slices.Values(s.Tasks), func(a, b *state.Task) int {
-		return cmp.Compare(s.Graph.Rank(b.ID), s.Graph.Rank(a.ID))
+		return cmp.Compare(s.Rank(b.ID), s.Rank(a.ID))
 	})
 }

@@ -53,5 +53,5 @@ func (s *State) Dump() (string, error) {
 }
 
 func (k evidenceKey) text() string {
-	return strings.Join([]string{k.tree, k.gate, k.command, k.toolchain}, "\x00")
+	return strings.Join([]string{k.tree, k.gate}, "\x00")
 }

@@ -155,6 +155,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	case nexus.PlanApproved:
 		s.Planned = true
 		s.Graph, _ = s.graph() // admitted, so it has no cycle
+		s.rank = s.Graph.Rank(graph.Minutes)
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		s.Tasks = append(s.Tasks, t)
@@ -279,7 +280,7 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 func (s *State) applyGate(f nexus.GateJudged, at time.Time) {
 	e := f.Evidence
 	if e.State == nexus.Pass || e.State == nexus.Fail {
-		s.evidence[evidenceKey{e.Tree, e.Gate, e.Command, e.Toolchain}] = e
+		s.evidence[evidenceKey{e.Tree, e.Gate}] = e
 	}
 	if a := s.attempts[f.Attempt]; a != nil {
 		a.Apply(f, at)

@@ -56,10 +56,11 @@ type State struct {
 	OverCap   *nexus.BudgetRefused // the run's or the day's cap said no
 
 	machine  []Transition
-	phase    nexus.RunStatus // where paused and recovering go back to
-	held     time.Duration   // it was paused, or nobody conducted it
-	since    time.Time       // when that began; zero while it goes on
-	heard    time.Time       // when its conductor last said something
+	phase    nexus.RunStatus      // where paused and recovering go back to
+	held     time.Duration        // it was paused, or nobody conducted it
+	since    time.Time            // when that began; zero while it goes on
+	heard    time.Time            // when its conductor last said something
+	rank     map[nexus.TaskID]int // minutes of the longest path that begins with a task
 	tasks    map[nexus.TaskID]*Task
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
@@ -100,7 +101,7 @@ type Question struct {
 	By     string // empty while open
 }
 
-type evidenceKey struct{ tree, gate, command, toolchain string }
+type evidenceKey struct{ tree, gate string }
 
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
@@ -184,6 +185,10 @@ func (s *State) Delivering() bool {
 	return s.phase == nexus.StatusReviewing || s.phase == nexus.StatusLanding
 }
 
+// Rank returns the minutes of the longest path of work that begins with a
+// task: the higher, the sooner it should start.
+func (s *State) Rank(id nexus.TaskID) int { return s.rank[id] }
+
 // Task returns the task with this ID, nil when there is none.
 func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
 
@@ -193,9 +198,9 @@ func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
 // Session returns the session with this ID, nil when there is none.
 func (s *State) Session(id nexus.SessionID) *Session { return s.sessions[id] }
 
-// Known returns the evidence that a gate already gave on exactly this tree.
-func (s *State) Known(tree, gate, command, toolchain string) (nexus.Evidence, bool) {
-	e, ok := s.evidence[evidenceKey{tree, gate, command, toolchain}]
+// Known returns the evidence that a gate gave last on exactly this tree.
+func (s *State) Known(tree, gate string) (nexus.Evidence, bool) {
+	e, ok := s.evidence[evidenceKey{tree, gate}]
 	return e, ok
 }
 

@@ -5,16 +5,17 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 // View is what a worker is given: copies of what concerns it, taken when its
 // intent was recorded. Nothing in it changes any more.
 type View struct {
-	Run      nexus.RunID
-	Goal     nexus.GoalAccepted
-	Limits   nexus.Limits
-	Task     Task     // zero for the plan and the result
-	Attempt  *Attempt // the attempt, the planning, or nil
-	Merge    *Attempt // the merger's work, when landing
-	Tip      string   // last commit on the run's branch
-	Landings int      // commits on it
-	Tasks    []nexus.Task
-	Dead     []string // why earlier attempts at the task ended, oldest first
+	Run       nexus.RunID
+	Goal      nexus.GoalAccepted
+	Limits    nexus.Limits
+	Task      Task     // zero for the plan and the result
+	Attempt   *Attempt // the attempt, the planning, or nil
+	Merge     *Attempt // the merger's work, when landing
+	Tip       string   // last commit on the run's branch
+	Landings  int      // commits on it
+	Tasks     []nexus.Task
+	Meanwhile []nexus.Task // tasks that landed since the attempt's base
+	Dead      []string     // why earlier attempts at the task ended, oldest first
 }
 
 // View returns what the worker of a task, the plan (for an empty task) or a
@@ -36,10 +37,30 @@ func (s *State) View(id nexus.TaskID) View {
 		v.Attempt = s.attempts[s.Aboard.Attempt].Clone()
 		v.Merge = s.Aboard.Merge.Clone()
 	}
+	v.Meanwhile = s.meanwhile(v.Attempt)
 	for _, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {
 			v.Dead = append(v.Dead, a.Why)
 		}
 	}
 	return v
+}
+
+// meanwhile returns the tasks that landed after the commit that an attempt
+// started from.
+func (s *State) meanwhile(a *Attempt) []nexus.Task {
+	if a == nil {
+		return nil
+	}
+	var all []nexus.Task
+	for _, l := range s.Landings {
+		if l.Parent == a.Base {
+			all = nil
+		}
+		all = append(all, s.tasks[l.Task].Task)
+	}
+	if a.Base == s.Tip {
+		return nil
+	}
+	return all
 }

@@ -138,6 +138,6 @@ func (k *worker) ask(ctx context.Context, queue func(func(run.Answer)) error) er
 }
 
 // Known implements [run.Desk].
-func (k *worker) Known(_ context.Context, tree, gate, command, toolchain string) (nexus.Evidence, bool) {
-	return k.sim.core.State.Known(tree, gate, command, toolchain)
+func (k *worker) Known(_ context.Context, tree, gate string) (nexus.Evidence, bool) {
+	return k.sim.core.State.Known(tree, gate)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -123,8 +124,23 @@ func Say(text string) Message {
 
 // Delta is a piece of an answer as it arrives. Nothing may depend on deltas.
 type Delta struct {
-	Text string
-	Tool string // a call of this tool begins
+	Text    string
+	Thought string // of the model's thinking, where the provider shows it
+	Tool    string // a call of this tool begins
+}
+
+// Limits bound one call. A zero field means no bound, except for Bytes.
+type Limits struct {
+	Idle   time.Duration // silence of the provider; anything it sends breaks it
+	Answer time.Duration // from the request to the end of the answer
+	Bytes  int64         // of an answer on the wire; 0 means 64 MiB
+}
+
+// Split takes "provider/model" apart at its first slash. It reports false
+// where one half is missing.
+func Split(name string) (provider, model string, ok bool) {
+	provider, model, ok = strings.Cut(name, "/")
+	return provider, model, ok && provider != "" && model != ""
 }
 
 // Class says what to do about a failed call.

@@ -213,7 +213,7 @@ func (x *Actor) gates(ctx context.Context, t tree, mark func(nexus.GateJudged) n
 	var all []nexus.Evidence
 	var facts []nexus.Fact
 	for _, gate := range []string{"build", "test"} {
-		e, cached := x.Desk.Known(ctx, string(t), gate, gate, "")
+		e, cached := x.Desk.Known(ctx, string(t), gate)
 		if !cached {
 			if err := x.wait(ctx, time.Minute); err != nil {
 				return nil, nil, err

@@ -1,0 +1,49 @@
+# Every target is described by the comment after its name: make help.
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+TOOL := go tool -modfile=tools/go.mod
+FUZZTIME ?= 10s
+SEEDS ?= 100000
+
+.PHONY: demo test check fmt lint vuln docs bench fuzz nightly deps help
+
+demo: ## show the whole way, offline: plan, parallel work, repair, landing
+	go run ./cmd/nexus demo
+
+test: ## run all tests
+	go test ./...
+
+check: fmt lint vuln ## everything that CI demands
+	go vet ./...
+	go test -count=1 ./internal/archtest
+	go test -count=1 -run '^TestDocs' ./internal/face/cli
+	go test -race -shuffle=on ./...
+
+fmt: ## name files that are not formatted
+	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }
+
+lint: ## run the linters
+	$(TOOL) golangci-lint run
+
+vuln: ## look for known vulnerabilities; soft where the database is out of reach
+	@out=$$($(TOOL) govulncheck ./... 2>&1) && echo "$$out" || { echo "$$out"; grep -qE 'vuln\.go\.dev|fetching vulnerabilities' <<<"$$out" && echo 'vuln: skipped, database out of reach'; }
+
+docs: ## write docs/ from the code
+	go test -count=1 -run '^TestDocs' ./internal/face/cli -args -update
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## fuzz each parser for FUZZTIME
+	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
+
+nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
+	NEXUS_NIGHTLY=1 NEXUS_SEEDS=$(SEEDS) go test -count=1 -timeout 6h ./...
+
+deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, a C compiler for -race
+	@.ci/deps
+
+help: ## name the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile

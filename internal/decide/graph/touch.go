@@ -1,0 +1,47 @@
+package graph
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Conflicts reports whether two tasks declare the same file, or one declares
+// a directory or pattern that the other's file may lie in. A task does not
+// conflict with itself, and one that declares nothing conflicts with none.
+func (g *Graph) Conflicts(a, b nexus.TaskID) bool {
+	i, ok := g.index[a]
+	j, too := g.index[b]
+	return ok && too && i != j && clash(g.touch[i], g.touch[j])
+}
+
+// touchSet makes declared paths comparable: clean, and a pattern reduced to
+// the directory that holds whatever it matches. The root is "".
+func touchSet(files []string) []string {
+	var set []string
+	for _, f := range files {
+		f = strings.ReplaceAll(strings.TrimSpace(f), "\\", "/")
+		if f == "" {
+			continue
+		}
+		if i := strings.IndexAny(f, "*?[{"); i >= 0 {
+			f = f[:strings.LastIndexByte(f[:i], '/')+1]
+		}
+		set = append(set, strings.TrimPrefix(path.Clean("/"+f), "/"))
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+func clash(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool { return within(x, y) || within(y, x) })
+	})
+}
+
+// within reports whether file is dir or lies in it.
+func within(dir, file string) bool {
+	return dir == "" || file == dir || len(file) > len(dir) && file[len(dir)] == '/' && strings.HasPrefix(file, dir)
+}

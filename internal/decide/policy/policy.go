@@ -1,0 +1,66 @@
+// Package policy says what an agent may do: allow, ask or deny, with the rule
+// and the reason.
+//
+// It is advice in depth and not the wall: the sandbox is. What it cannot judge
+// it does not allow. A run without a person takes ask as a refusal and tells
+// the model why.
+package policy
+
+import "github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+
+// Answer is what a rule says.
+type Answer string
+
+// The answers, mildest first.
+const (
+	Allow Answer = "allow"
+	Ask   Answer = "ask"
+	Deny  Answer = "deny"
+)
+
+// Decision is an answer with where it comes from.
+type Decision struct {
+	Decision Answer `json:"decision"`
+	Rule     string `json:"rule"`   // stable name of the rule
+	Reason   string `json:"reason"` // for people and models, a clause
+}
+
+// Allowed reports whether it may go ahead without a question. The zero
+// Decision may not.
+func (d Decision) Allowed() bool { return d.Decision == Allow }
+
+// severity orders the answers; an unknown one counts as the strictest.
+func (a Answer) severity() int {
+	switch a {
+	case Allow:
+		return 0
+	case Ask:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// stricter returns the stricter decision, the first one when they are equal.
+func stricter(a, b Decision) Decision {
+	if b.Decision.severity() > a.Decision.severity() {
+		return b
+	}
+	return a
+}
+
+// Path judges reading or writing a file of the worktree by its name, which is
+// slash-separated and relative to the root. Where the file really lies is for
+// the opener to confine.
+func Path(name string, write bool) Decision {
+	switch place.Protected(name, write) {
+	case place.Git:
+		return Decision{Deny, "path.git", "git's own files are not touched directly"}
+	case place.AgentConfig:
+		return Decision{Deny, "path.agent-config", "configuration of agents and of policy is for people to edit"}
+	case place.MaySecret:
+		return Decision{Ask, "path.secret", "it may hold a secret"}
+	default:
+		return Decision{Allow, "path.worktree", "inside the worktree"}
+	}
+}

@@ -1,0 +1,53 @@
+// Package cli is the command line: it reads what a person or a program asks
+// for, builds what the command needs, and says how it went.
+//
+// It has a room for each kind of command, with one file a command; help texts
+// stand in frame/help. Results go to standard output, everything else to
+// standard error.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/work"
+)
+
+// Main runs one command line and returns the process's exit code.
+func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
+	a := &frame.App{
+		In: in, Out: out, Err: err, Env: os.Getenv, Environ: os.Environ(), Flags: map[string]string{},
+		Now: time.Now, //nolint:forbidigo // the wiring hands out the clock
+	}
+	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
+	c.SetArgs(args)
+	failure := c.ExecuteContext(ctx)
+	a.Complain(failure)
+	return frame.ExitCode(ctx, failure)
+}
+
+func root(a *frame.App) *cobra.Command {
+	root := a.Parent("nexus", "takes a goal and brings back landed commits")
+	a.Root(root)
+	group := func(id, title string, commands []*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	group("work", "Work:", work.Commands(a))
+	group("watch", "Steer and watch:", watch.Commands(a))
+	group("look", "Look inside:", look.Commands(a))
+	help := look.Help(a)
+	help.GroupID = "look"
+	root.SetHelpCommand(help)
+	return root
+}

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+var update = flag.Bool("update", false, "write docs/ from the code")
+
+const docs = "../../../docs"
+
+// TestDocs holds docs/ to the code. `make docs` writes it.
+func TestDocs(t *testing.T) {
+	want := map[string]string{
+		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(),
+	}
+	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
+	walk(testRoot(), func(c *cobra.Command) {
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"
+		page := "# " + c.CommandPath() + "\n\n```text\n" + frame.HelpPage(c, view.Style{ASCII: true, Width: 80}) + "```\n"
+		want[filepath.Join("cli", name)] = page
+		index += fmt.Sprintf("- [`%s`](%s): %s\n", c.CommandPath(), name, c.Short)
+	})
+	want["cli/README.md"] = index
+	for name, text := range want {
+		path := filepath.Join(docs, name)
+		if *update {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		have, err := os.ReadFile(path)
+		if err != nil || string(have) != text {
+			t.Errorf("docs/%s is not what the code says (%v); run make docs", name, err)
+		}
+	}
+	old, err := filepath.Glob(filepath.Join(docs, "cli", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range old {
+		if _, ok := want[filepath.Join("cli", filepath.Base(path))]; ok {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s is about no command; run make docs", path)
+		} else if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func testRoot() *cobra.Command {
+	return root(&frame.App{Out: new(bytes.Buffer), Err: new(bytes.Buffer), Env: os.Getenv, Flags: map[string]string{}})
+}
+
+func walk(c *cobra.Command, f func(*cobra.Command)) {
+	if c.Hidden {
+		return
+	}
+	f(c)
+	for _, child := range c.Commands() {
+		walk(child, f)
+	}
+}
+
+// TestHelp holds every command to the house's rules: a text, examples, exit
+// codes, and a short flag that means the same everywhere.
+func TestHelp(t *testing.T) {
+	// -f is a file where a goal is read, and follow where something is read
+	// along, as everywhere on Unix.
+	allowed := map[string][]string{"f": {"file", "follow"}}
+	shorts := map[string][]string{}
+	walk(testRoot(), func(c *cobra.Command) {
+		path := c.CommandPath()
+		long, examples := frame.HelpText(c)
+		if long == c.Short || c.Short == "" {
+			t.Errorf("%s has no help text", path)
+		}
+		if examples == "" && !c.HasSubCommands() {
+			t.Errorf("%s has no examples", path)
+		}
+		for line := range strings.Lines(long + "\n" + examples) {
+			if len(line) > 81 {
+				t.Errorf("%s: a line of the help has %d columns", path, len(line)-1)
+			}
+		}
+		if codes := c.Annotations["codes"]; !strings.HasPrefix(codes, "0 ") || !strings.Contains(codes, " 2") {
+			t.Errorf("%s lists the exit codes %q", path, codes)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Shorthand != "" && !slices.Contains(shorts[f.Shorthand], f.Name) {
+				shorts[f.Shorthand] = append(shorts[f.Shorthand], f.Name)
+			}
+			if f.Usage == "" {
+				t.Errorf("%s --%s says nothing", path, f.Name)
+			}
+		})
+	})
+	for short, names := range shorts {
+		slices.Sort(names)
+		if len(names) > 1 && !slices.Equal(names, allowed[short]) {
+			t.Errorf("-%s means %v", short, names)
+		}
+	}
+}
+
+func errorsPage(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("# Errors\n\nEvery error that people see has a code, a message, and a hint that says what to do next. With `--json` it is the\n" +
+		"object `{\"error\": {\"code\", \"message\", \"hint\"}}`. Codes are stable.\n\n| code | exit | what happened |\n|---|--:|---|\n")
+	var known []nexus.Code
+	for _, k := range frame.Kinds() {
+		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", k.Code, k.Exit, k.Text)
+		known = append(known, k.Code)
+	}
+	for _, code := range codes(t) {
+		if !slices.Contains(known, code) {
+			t.Errorf("the error code %s has no exit code and no text; see frame.Kinds", code)
+		}
+	}
+	b.WriteString("\n## Exit codes\n\n| code | meaning |\n|--:|---|\n")
+	for _, code := range []string{"0", "1", "2", "3", "4", "5", "6", "130"} {
+		fmt.Fprintf(&b, "| %s | %s |\n", code, frame.CodeMeaning(code))
+	}
+	return b.String()
+}
+
+func source(t *testing.T, name string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../nexus", name), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// codes reads the codes from their source, so that none is forgotten.
+func codes(t *testing.T) []nexus.Code {
+	t.Helper()
+	var all []nexus.Code
+	ast.Inspect(source(t, "errors.go"), func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasPrefix(v.Names[0].Name, "Code") {
+			if lit, ok := v.Values[0].(*ast.BasicLit); ok {
+				all = append(all, nexus.Code(strings.Trim(lit.Value, `"`)))
+			}
+		}
+		return true
+	})
+	if len(all) < 20 {
+		t.Fatalf("found %d codes", len(all))
+	}
+	return all
+}
+
+// eventsPage lists the facts with what their comments say.
+func eventsPage(t *testing.T) string {
+	t.Helper()
+	kinds := map[string]string{} // by Go type
+	ast.Inspect(source(t, "wire.go"), func(n ast.Node) bool {
+		f, ok := n.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "fact" || f.Recv == nil {
+			return true
+		}
+		lit := f.Body.List[0].(*ast.ReturnStmt).Results[0].(*ast.BasicLit)
+		kinds[f.Recv.List[0].Type.(*ast.Ident).Name] = strings.Trim(lit.Value, `"`)
+		return true
+	})
+	pages := map[string]string{} // by kind
+	ast.Inspect(source(t, "fact.go"), func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if kind := kinds[nameOf(spec)]; ok && kind != "" {
+			pages[kind] = eventPage(kind, spec)
+		}
+		return true
+	})
+	text := "# Events\n\nThe journal is a list of these facts. A line of `nexus logs --jsonl` or `nexus journal export` is an object with `seq` (a cursor:\n" +
+		"`--since` takes it), `run`, `at`, `kind`, `fact` (below) and `hash`. A fact never changes its meaning; new kinds and fields are added.\n" +
+		"Durations are nanoseconds, money is dollars, and long texts are blobs, named by their SHA-256.\n"
+	for _, kind := range nexus.Kinds() {
+		if pages[kind] == "" {
+			t.Errorf("no type of fact.go has the kind %s", kind)
+		}
+		text += pages[kind]
+	}
+	return text
+}
+
+func nameOf(spec *ast.TypeSpec) string {
+	if spec == nil {
+		return ""
+	}
+	return spec.Name.Name
+}
+
+func eventPage(kind string, spec *ast.TypeSpec) string {
+	doc := strings.Join(strings.Fields(spec.Doc.Text()), " ")
+	text := fmt.Sprintf("\n## %s\n\n%s\n", kind, strings.TrimSuffix(cmp.Or(strings.TrimPrefix(doc, spec.Name.Name+" "), doc), ".")+".")
+	first := true
+	for _, f := range spec.Type.(*ast.StructType).Fields.List {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.Trim(f.Tag.Value, "`"), `json:"`), `"`)
+		name, _, _ = strings.Cut(name, ",")
+		if first {
+			text += "\n"
+			first = false
+		}
+		text += fmt.Sprintf("- `%s`", name)
+		if about := strings.TrimSpace(f.Comment.Text()); about != "" {
+			text += ": " + about
+		}
+		text += "\n"
+	}
+	return text
+}
+
+func planPage() string {
+	return "# Plans\n\nA plan is what `nexus plan --json` prints and `nexus run --plan FILE` takes: a goal and its tasks. A task takes at most 30 minutes,\n" +
+		"5 files, 6 criteria and 2,000 characters, and at least one criterion has a `check`: the name of a gate, or a command that exits 0\n" +
+		"when the criterion is met. `needs` makes the graph; a circle is refused by name. Tasks that name the same file never run at once.\n\n" +
+		"```json\n" + `{
+  "version": 1,
+  "goal": "units: sizes for people",
+  "tasks": [
+    {
+      "id": "T1",
+      "title": "Write sizes in binary units",
+      "brief": "Add Size, which writes a number of bytes with the largest unit that fits.",
+      "files": ["size.go", "size_test.go"],
+      "minutes": 10,
+      "criteria": [{"text": "Size(1536) is 1.5 KiB", "check": "test"}]
+    },
+    {
+      "id": "T2",
+      "title": "Add the size command",
+      "needs": ["T1"],
+      "files": ["cmd/units/size.go"],
+      "minutes": 15,
+      "criteria": [{"text": "units size 1536 prints 1.5 KiB", "check": "go run ./cmd/units size 1536"}]
+    }
+  ]
+}` + "\n```\n\n## Schema\n\n```json\n" + strings.TrimSpace(string(plan.FileSchema())) + "\n```\n"
+}

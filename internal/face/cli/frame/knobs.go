@@ -1,0 +1,66 @@
+package frame
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// knob is a flag that sets keys of the configuration.
+type knob struct {
+	keys  []string
+	value string
+	name  string // of the value, for people
+	into  map[string]string
+}
+
+// String implements pflag.Value.
+func (k *knob) String() string { return k.value }
+
+// Type implements pflag.Value.
+func (k *knob) Type() string { return k.name }
+
+// Set implements pflag.Value. The configuration checks the value.
+func (k *knob) Set(value string) error {
+	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
+		return errors.New("a model is named provider/model, such as anthropic/claude-haiku-5-5")
+	}
+	k.value = value
+	for _, key := range k.keys {
+		k.into[key] = value
+	}
+	return nil
+}
+
+// Knobs gives a command flags that set keys of the configuration.
+func (a *App) Knobs(c *cobra.Command, names ...string) {
+	for _, name := range names {
+		k := &knob{into: a.Flags}
+		short, usage := "", ""
+		switch name {
+		case "parallel":
+			short, k.name, usage, k.keys = "j", "N", "attempts at once", []string{"limits.parallel"}
+		case "budget":
+			k.name, usage, k.keys = "USD", "most dollars that may be spent", []string{"budget.run"}
+		case "max-time":
+			k.name, usage, k.keys = "DURATION", "longest time, such as 90m", []string{"limits.run_time"}
+		case "max-turns":
+			k.name, usage, k.keys = "N", "most model calls in a session", []string{"limits.turns"}
+		case "model":
+			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "the model of every tier", []string{"models.fast", "models.balanced", "models.strong"}
+		case "sandbox":
+			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, bwrap or off", []string{"sandbox"}
+		case "status-file":
+			k.name, usage, k.keys = "PATH", "keep a status file up to date", []string{"status_file"}
+		case "target":
+			k.name, usage, k.keys = "BRANCH", "branch that the result is meant for", []string{"target"}
+		case "land":
+			k.name, usage, k.keys = "bool", "fast-forward the target branch at the end", []string{"land"}
+		}
+		f := c.Flags().VarPF(k, name, short, usage)
+		if name == "land" {
+			f.NoOptDefVal = "true"
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package frame
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// terminal returns the file behind w when a person sits in front of it.
+func (a *App) terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd())) && a.Env("TERM") != "dumb"
+}
+
+// Live reports whether w may be redrawn.
+func (a *App) Live(w io.Writer) bool {
+	_, tty := a.terminal(w)
+	return tty && !a.Quiet && a.Env("CI") == "" && a.Env("NO_ANIMATION") == ""
+}
+
+// Style returns how to draw on w.
+func (a *App) Style(w io.Writer) view.Style {
+	f, tty := a.terminal(w)
+	s := view.Style{Plain: !tty, ASCII: !a.utf8()}
+	if tty {
+		s.Width = 80
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			s.Width, s.Height = width, height
+		}
+	}
+	if n, err := strconv.Atoi(a.Env("COLUMNS")); err == nil && n > 0 {
+		s.Width = n
+	}
+	s.Color = a.colored(tty)
+	return s
+}
+
+func (a *App) colored(tty bool) bool {
+	set := func(name string) bool { v := a.Env(name); return v != "" && v != "0" }
+	switch {
+	case a.Color == "always":
+		return true
+	case a.Color == "never" || a.Env("NO_COLOR") != "" || a.Env("CLICOLOR") == "0":
+		return false
+	case set("CLICOLOR_FORCE") || set("FORCE_COLOR"):
+		return true
+	default:
+		return tty
+	}
+}
+
+// utf8 reports whether the locale can show more than ASCII.
+func (a *App) utf8() bool {
+	locale := strings.ToLower(cmp.Or(a.Env("LC_ALL"), a.Env("LC_CTYPE"), a.Env("LANG")))
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
+// Print writes a result.
+func (a *App) Print(text string) error {
+	_, err := io.WriteString(a.Out, text)
+	return err
+}
+
+// Answer writes the result: v as one JSON object with --json, else the text.
+func (a *App) Answer(v any, text func(view.Style) string) error {
+	if !a.JSON {
+		return a.Print(text(a.Style(a.Out)))
+	}
+	e := json.NewEncoder(a.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Say writes a message for people.
+func (a *App) Say(format string, args ...any) {
+	if !a.Quiet {
+		_, _ = fmt.Fprintf(a.Err, format+"\n", args...)
+	}
+}
+
+// failure is the JSON object that stands for an error.
+type failure struct {
+	Code    nexus.Code `json:"code"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitzero"`
+}
+
+// Complain tells people about an error, and programs too with --json.
+func (a *App) Complain(err error) {
+	if err == nil {
+		return
+	}
+	if _, told := errors.AsType[ExitError](err); told {
+		return
+	}
+	f := failure{Code: nexus.CodeInternal, Message: err.Error()}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		f.Code, f.Hint = e.Code, e.Hint
+	}
+	if a.JSON {
+		_ = a.Answer(map[string]failure{"error": f}, nil)
+	}
+	s := a.Style(a.Err)
+	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.ReplaceAll(view.CleanText(f.Message), "\n", "\n  "))
+	if f.Hint != "" {
+		_, _ = fmt.Fprintf(a.Err, "  %s\n", view.Clean(f.Hint))
+	}
+}
+
+// Line writes an event as one line of JSON.
+func (a *App) Line(e nexus.Event) error {
+	v, err := view.EventOf(e)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(a.Out)
+	out.SetEscapeHTML(false)
+	return out.Encode(v)
+}

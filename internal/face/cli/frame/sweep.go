@@ -1,0 +1,37 @@
+package frame
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+)
+
+// Sweep removes the worktrees of runs that have ended. The work in them is
+// pinned by a ref; what is not pinned stays.
+func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
+	if p.Journal == nil {
+		return []string{}, nil
+	}
+	runs, err := p.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ended := map[nexus.RunID]bool{}
+	for _, r := range runs {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		ended[r.ID] = s.Status.Ended() && r.Holder == nil
+	}
+	store, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := store.Sweep(ctx, func(run nexus.RunID, _ nexus.AttemptID) bool { return !ended[run] }, dry)
+	if removed == nil {
+		removed = []string{}
+	}
+	return removed, err
+}

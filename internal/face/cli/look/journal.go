@@ -1,0 +1,108 @@
+package look
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func journalCommand(a *frame.App) *cobra.Command {
+	return a.Parent("journal", "check and read the facts", verifyCommand(a), exportCommand(a), journalShowCommand(a))
+}
+
+func verifyCommand(a *frame.App) *cobra.Command {
+	c := a.Command("verify [--json]", "check that no event was changed or lost", func(ctx context.Context, _ []string) error {
+		p, err := a.Open(ctx, frame.Reads)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if p.Journal == nil {
+			_, err := p.Run(ctx, "")
+			return err
+		}
+		r, err := p.Journal.Verify(ctx)
+		if err != nil {
+			return err
+		}
+		v := verified{r.Sound, r.Events, r.Head, r.Seq, r.Damage, r.Why}
+		if err := a.Answer(v, v.draw); err != nil || v.Sound {
+			return err
+		}
+		return frame.ExitError(frame.CodeFailed)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	a.JSONFlag(c)
+	return c
+}
+
+// verified is what `journal verify --json` prints.
+type verified struct {
+	Sound  bool           `json:"sound"`
+	Events int64          `json:"events"` // how many are good, from the first
+	Head   string         `json:"head"`   // hash of the last good one
+	Seq    int64          `json:"seq,omitzero"`
+	Damage journal.Damage `json:"damage,omitzero"`
+	Why    string         `json:"why,omitzero"`
+}
+
+func (v verified) draw(s view.Style) string {
+	if v.Sound {
+		return fmt.Sprintf("%s: %s, each as it was written; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
+	}
+	where := ""
+	if v.Seq > 0 {
+		where = fmt.Sprintf(" at event %d", v.Seq)
+	}
+	return fmt.Sprintf("%s%s: %s; the first %s are good\n", s.Bad(string(v.Damage)), where, view.Clean(v.Why), view.Count(int(v.Events), "event"))
+}
+
+func exportCommand(a *frame.App) *cobra.Command {
+	c := a.Command("export [RUN]", "print the events of all runs, or of one, as JSON lines", func(ctx context.Context, args []string) error {
+		return events(ctx, a, args, true)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(0, 1)
+	return c
+}
+
+func journalShowCommand(a *frame.App) *cobra.Command {
+	c := a.Command("show RUN", "print the events of a run for people", func(ctx context.Context, args []string) error {
+		return events(ctx, a, args, false)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(1, 1)
+	return c
+}
+
+func events(ctx context.Context, a *frame.App, args []string, lines bool) error {
+	p, err := a.Open(ctx, frame.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, frame.First(args))
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		r.ID = ""
+	}
+	style := a.Style(a.Out)
+	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
+		switch {
+		case err != nil:
+			return err
+		case lines:
+			err = a.Line(e)
+		default:
+			err = a.Print(view.Line(style, e) + "\n")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// Package look holds the commands that show what is inside: settings, tools,
+// the policy, the sandbox, the journal, and this binary itself.
+package look
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+)
+
+// Commands returns the commands.
+func Commands(a *frame.App) []*cobra.Command {
+	return []*cobra.Command{
+		configCommand(a), toolCommand(a), policyCommand(a), sandboxCommand(a), journalCommand(a), benchCommand(a), completionCommand(a), versionCommand(a), gocacheCommand(a),
+	}
+}

@@ -1,0 +1,39 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func cleanCommand(a *frame.App) *cobra.Command {
+	var dry bool
+	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs any more", func(ctx context.Context, _ []string) error {
+		p, err := a.Open(ctx, frame.Changes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		removed, err := p.Sweep(ctx, dry)
+		if err != nil {
+			return err
+		}
+		return a.Answer(map[string]any{"dry_run": dry, "removed": removed}, func(view.Style) string {
+			text := ""
+			for _, dir := range removed {
+				text += dir + "\n"
+			}
+			if dry {
+				return text + fmt.Sprintf("would remove %s\n", view.Count(len(removed), "worktree"))
+			}
+			return text + fmt.Sprintf("removed %s\n", view.Count(len(removed), "worktree"))
+		})
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would be removed, and remove nothing")
+	a.JSONFlag(c)
+	return c
+}

@@ -1,0 +1,58 @@
+package watch
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func logsCommand(a *frame.App) *cobra.Command {
+	var follow, lines bool
+	var since int64
+	var task string
+	c := a.Command("logs [RUN] [-f] [--since SEQ] [--task TASK] [--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, frame.Reads)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		r, err := p.Run(ctx, frame.First(args))
+		if err != nil {
+			return err
+		}
+		events := p.Journal.Events(ctx, r.ID, since)
+		if follow {
+			events = p.Journal.Follow(ctx, r.ID, since)
+		}
+		style := a.Style(a.Out)
+		for e, err := range events {
+			switch {
+			case err != nil:
+				return err
+			case task != "" && !view.Concerns(e.Fact, nexus.TaskID(task)):
+			case lines:
+				err = a.Line(e)
+			default:
+				err = a.Print(view.Line(style, e) + "\n")
+			}
+			if err != nil {
+				return err
+			}
+			if _, over := e.Fact.(nexus.RunEnded); over && follow {
+				return nil
+			}
+		}
+		return nil
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	c.Args = frame.Takes(0, 1)
+	f := c.Flags()
+	f.BoolVarP(&follow, "follow", "f", false, "go on with what happens, until the run ends")
+	f.Int64Var(&since, "since", 0, "only what came after the event with this `SEQ`")
+	f.StringVar(&task, "task", "", "only what concerns this `TASK`")
+	f.BoolVar(&lines, "jsonl", false, "print one JSON object an event")
+	return c
+}

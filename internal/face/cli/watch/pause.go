@@ -1,0 +1,14 @@
+package watch
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func pauseCommand(a *frame.App) *cobra.Command {
+	return request(a, "pause [--run RUN] [--json]", "hold every agent at its next turn", 0, func(_ []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbPause}
+	})
+}

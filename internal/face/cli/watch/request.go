@@ -1,0 +1,109 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+// patience is how long a command waits for the answer to its request.
+const patience = 5 * time.Second
+
+var errPatience = errors.New("nobody answered")
+
+// asked is what a command that asks for something prints with --json.
+type asked struct {
+	Run     nexus.RunID `json:"run"`
+	Seq     int64       `json:"seq"`     // of the request in the journal
+	Held    bool        `json:"held"`    // somebody conducts the run
+	Settled bool        `json:"settled"` // the conductor answered
+	Granted bool        `json:"granted"`
+	Why     string      `json:"why,omitzero"`
+}
+
+// request returns a command that puts a request into the journal. Whoever
+// conducts the run grants it; without one it waits for the next.
+func request(a *frame.App, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
+	var run string
+	c := a.Command(use, short, func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, frame.Changes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		r, err := p.Run(ctx, run)
+		if err != nil {
+			return err
+		}
+		return ask(ctx, a, p, r, fill(args))
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(args, args)
+	a.RunFlag(c, &run)
+	a.JSONFlag(c)
+	return c
+}
+
+// ask makes a request and says what became of it.
+func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish nexus.Request) error {
+	if wish.Task != "" {
+		s, err := p.Replay(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if s.Task(wish.Task) == nil {
+			return frame.NotFound("task", string(wish.Task), "nexus status lists them.")
+		}
+	}
+	wish.By = a.Env("USER")
+	e, err := p.Journal.Ask(ctx, r.ID, wish)
+	if err != nil {
+		return err
+	}
+	told := asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}
+	if told.Held {
+		told, err = settled(ctx, p, told)
+	}
+	if err != nil {
+		return err
+	}
+	if told.Settled && !told.Granted {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why), Hint: "See nexus status."}
+	}
+	return a.Answer(told, func(view.Style) string {
+		switch {
+		case told.Granted:
+			return fmt.Sprintf("%s: granted\n", wish.Verb)
+		case told.Held:
+			return fmt.Sprintf("%s: asked for; run %s has not answered yet\n", wish.Verb, r.ID)
+		default:
+			return fmt.Sprintf("%s: noted; nobody conducts run %s now, nexus resume does\n", wish.Verb, r.ID)
+		}
+	})
+}
+
+// settled waits a while for the conductor's answer.
+func settled(ctx context.Context, p *frame.Place, told asked) (asked, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	for e, err := range p.Journal.Follow(ctx, told.Run, told.Seq) {
+		if err != nil {
+			if errors.Is(context.Cause(ctx), errPatience) {
+				return told, nil
+			}
+			return told, err
+		}
+		if f, ok := e.Fact.(nexus.RequestSettled); ok && f.Seq == told.Seq {
+			told.Settled, told.Granted, told.Why = true, f.Granted, f.Why
+			return told, nil
+		}
+	}
+	return told, nil
+}

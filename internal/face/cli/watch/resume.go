@@ -1,0 +1,41 @@
+package watch
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func resumeCommand(a *frame.App) *cobra.Command {
+	var o wire.Order
+	c := a.Command("resume [RUN] [flags]", "go on with a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
+		p, err := a.Open(ctx, frame.Changes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		r, err := p.Run(ctx, frame.First(args))
+		if err != nil {
+			return err
+		}
+		o.Run = r.ID
+		err = wire.Carry(ctx, a, p, o)
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+			return err
+		}
+		s, replayed := p.Replay(ctx, r.ID)
+		if replayed != nil || s.Status != nexus.StatusPaused {
+			return err
+		}
+		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
+	c.Args = frame.Takes(0, 1)
+	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox", "status-file")
+	wire.OrderFlags(a, c, &o)
+	return c
+}

@@ -1,0 +1,35 @@
+package watch
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func runsCommand(a *frame.App) *cobra.Command {
+	c := a.Command("runs [--json]", "list the runs of this repository, the latest last", func(ctx context.Context, _ []string) error {
+		p, err := a.Open(ctx, frame.Reads)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		all, err := p.Runs(ctx)
+		if err != nil {
+			return err
+		}
+		told := []view.Run{}
+		for _, r := range all {
+			s, err := p.Replay(ctx, r.ID)
+			if err != nil {
+				return err
+			}
+			told = append(told, a.Tell(r, s))
+		}
+		return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.Runs(s, told) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	a.JSONFlag(c)
+	return c
+}

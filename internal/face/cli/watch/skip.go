@@ -1,0 +1,14 @@
+package watch
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func skipCommand(a *frame.App) *cobra.Command {
+	return request(a, "skip TASK [--run RUN] [--json]", "leave a task out", 1, func(args []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbSkip, Task: nexus.TaskID(args[0])}
+	})
+}

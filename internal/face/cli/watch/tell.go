@@ -1,0 +1,14 @@
+package watch
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func tellCommand(a *frame.App) *cobra.Command {
+	return request(a, "tell TASK TEXT [--run RUN] [--json]", "tell the agent of a task something", 2, func(args []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbTell, Task: nexus.TaskID(args[0]), Text: args[1]}
+	})
+}

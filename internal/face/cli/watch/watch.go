@@ -1,0 +1,19 @@
+// Package watch holds the commands that steer runs and show how they go.
+// They read the journal and append requests to it, so they work from any
+// process, while a run goes on and when none does.
+package watch
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+)
+
+// Commands returns the commands.
+func Commands(a *frame.App) []*cobra.Command {
+	return []*cobra.Command{
+		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a),
+		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a),
+		cleanCommand(a),
+	}
+}

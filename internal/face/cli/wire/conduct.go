@@ -1,0 +1,228 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// hold is how long the lease on a run outlives a conductor that cannot be
+// seen to be dead.
+const hold = 30 * time.Second
+
+// Carry takes a run, new or interrupted, to its end: with progress on the
+// way, and a report after it.
+func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
+	fresh := o.Run == ""
+	s, err := conduct(ctx, a, p, settings, &o, file)
+	if s == nil && fresh {
+		return errors.Join(err, unready(a, file, o, settings))
+	}
+	if s == nil {
+		return err
+	}
+	interrupted := !s.Status.Ended() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
+	if file.Path != "" {
+		f := statusfile.Of(s, file, a.Now())
+		if interrupted {
+			f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = statusfile.Crashed, statusfile.Stamp{Time: a.Now()}, signalName(ctx)
+		}
+		err = errors.Join(err, statusfile.Write(file.Path, f))
+	}
+	if err != nil && !interrupted {
+		return err
+	}
+	v := view.Of(s, a.Now())
+	if !o.JSONL {
+		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v, !o.Once) }); err != nil {
+			return err
+		}
+	}
+	if interrupted {
+		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
+		return frame.ExitError(frame.CodeInterrupted)
+	}
+	return frame.EndOf(s.Status)
+}
+
+// unready leaves a status file that says that the run could not begin.
+func unready(a *frame.App, file statusfile.Options, o Order, c config.Config) error {
+	if file.Path == "" {
+		return nil
+	}
+	s := state.New("")
+	s.Goal.Goal, s.Limits, s.Accepted = o.Goal, c.Limits, a.Now()
+	f := statusfile.Of(s, file, a.Now())
+	f.Run.Status = statusfile.Unready
+	return statusfile.Write(file.Path, f)
+}
+
+// signalName names the signal that ended the context.
+func signalName(ctx context.Context) string {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil:
+		return ""
+	case strings.Contains(cause.Error(), "terminated"):
+		return "SIGTERM"
+	case strings.Contains(cause.Error(), "hangup"):
+		return "SIGHUP"
+	default:
+		return "SIGINT"
+	}
+}
+
+// conduct takes the run as the only process that does. The state is nil when
+// the run could not be taken up. Its context's end drains the run.
+func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
+	if err := ready(a, c, *o); err != nil {
+		return nil, err
+	}
+	var begun []nexus.Fact
+	if o.Run == "" {
+		var err error
+		if begun, err = accept(ctx, p, c, *o); err != nil {
+			return nil, err
+		}
+		o.Run = newRun(a.Now())
+	}
+	world, release, err := world(ctx, a, p, c, *o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := release(); err != nil {
+			a.Complain(err)
+		}
+	}()
+	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := sandbox.Sweep(string(o.Run)); err != nil { // what a dead process of this run left
+		a.Complain(err)
+	}
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	var helpers sync.WaitGroup
+	defer func() {
+		cancel(run.ErrInterrupted)
+		helpers.Wait()
+		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
+	}()
+	if len(begun) > 0 {
+		if _, err := lease.Append(ctx, begun...); err != nil {
+			return nil, err
+		}
+	}
+	spent, err := p.Journal.Spent(ctx, a.Now(), o.Run)
+	if err != nil {
+		return nil, err
+	}
+	requests := make(chan nexus.Event)
+	helpers.Go(func() { cancel(renew(work, lease)) })
+	helpers.Go(func() { forward(work, p.Journal, o.Run, requests) })
+	screen := newScreen(a, p, o, file)
+	helpers.Go(func() { screen.follow(work) })
+	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0}
+	if len(begun) == 0 && len(a.Flags) > 0 {
+		opening.Limits = &c.Limits
+	}
+	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
+	screen.finish(context.WithoutCancel(ctx), s)
+	return s, err
+}
+
+// held is a run's part of the journal, held by this process.
+type held struct {
+	*journal.Lease
+	journal *journal.Journal
+	run     nexus.RunID
+}
+
+// Events implements [run.Journal].
+func (h held) Events(ctx context.Context, after int64) events {
+	return h.journal.Events(ctx, h.run, after)
+}
+
+// renew keeps the lease until the context ends or the lease is lost, and says
+// which.
+func renew(ctx context.Context, lease *journal.Lease) error {
+	beat := time.NewTicker(hold / 3)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			if err := lease.Renew(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// forward hands requests of any process to the conductor.
+func forward(ctx context.Context, j *journal.Journal, id nexus.RunID, requests chan<- nexus.Event) {
+	for e, err := range j.Follow(ctx, id, 0) {
+		if err != nil {
+			return
+		}
+		if _, ok := e.Fact.(nexus.RequestMade); !ok {
+			continue
+		}
+		select {
+		case requests <- e:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// accept returns the facts that begin a run.
+func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]nexus.Fact, error) {
+	commit, branch, err := p.Repo.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.Target != "" {
+		branch = c.Target
+		if commit, err = p.Repo.Resolve(ctx, "refs/heads/"+branch); err != nil {
+			return nil, err
+		}
+	}
+	gates, err := gates(p, c)
+	if err != nil {
+		return nil, err
+	}
+	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates}}
+	if o.Plan == nil {
+		return facts, nil
+	}
+	hash, err := keep(p, o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	facts = append(facts, nexus.PlanProposed{Plan: hash, Tasks: len(o.Plan.Tasks)})
+	for _, t := range o.Plan.Tasks {
+		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	return facts, nil
+}

@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// redrawn is how often the block on a terminal is drawn anew.
+const redrawn = 200 * time.Millisecond
+
+// screen shows a run while it goes on: on a terminal a block that is redrawn
+// below the lines of what happened, elsewhere the lines alone, or events as
+// JSON. It reads the journal like everybody else.
+type screen struct {
+	a     *frame.App
+	place *frame.Place
+	file  statusfile.Options
+	lines bool // events as JSON on standard output
+	live  bool
+
+	mu    sync.Mutex // guards what follows
+	state *state.State
+	drawn int // lines of the block on the terminal
+	over  bool
+}
+
+func newScreen(a *frame.App, p *frame.Place, o *Order, file statusfile.Options) *screen {
+	return &screen{a: a, place: p, file: file, lines: o.JSONL, live: a.Live(a.Err) && !o.JSONL, state: state.New(o.Run)}
+}
+
+// follow shows the run until the context ends.
+func (s *screen) follow(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	if s.file.Path != "" {
+		all.Go(func() {
+			events := s.place.Journal.Follow(ctx, s.state.Run, 0)
+			if err := statusfile.Follow(ctx, s.state.Run, events, s.file); err != nil && ctx.Err() == nil {
+				s.a.Complain(err)
+			}
+		})
+	}
+	if s.live {
+		all.Go(func() { s.redraw(ctx) })
+	}
+	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, 0) {
+		if err != nil || !s.show(e) {
+			return
+		}
+	}
+}
+
+// redraw keeps the clock on the terminal going.
+func (s *screen) redraw(ctx context.Context) {
+	beat := time.NewTicker(redrawn)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			s.mu.Lock()
+			s.draw()
+			s.mu.Unlock()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// show shows one event, and reports whether it wants more.
+func (s *screen) show(e nexus.Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || e.Seq <= s.state.Seq {
+		return !s.over
+	}
+	if s.state.Apply(e) != nil {
+		return false
+	}
+	if s.lines {
+		return s.a.Line(e) == nil
+	}
+	if text := view.Progress(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
+		s.erase()
+		_, _ = fmt.Fprintln(s.a.Err, text)
+		s.draw()
+	}
+	return true
+}
+
+// finish shows what is left and takes the block away.
+func (s *screen) finish(ctx context.Context, final *state.State) {
+	if final != nil {
+		for e, err := range s.place.Journal.Events(ctx, final.Run, s.seen()) {
+			if err != nil || !s.show(e) {
+				break
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.over = true
+}
+
+func (s *screen) seen() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Seq
+}
+
+// draw replaces the block. The caller holds the lock.
+func (s *screen) draw() {
+	if !s.live || s.over || s.state.Status == "" {
+		return
+	}
+	block := view.Live(s.a.Style(s.a.Err), view.Of(s.state, s.a.Now()))
+	var b strings.Builder
+	if s.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
+	}
+	b.WriteString("\r" + strings.ReplaceAll(block, "\n", "\x1b[K\n") + "\x1b[J")
+	s.drawn = strings.Count(block, "\n")
+	_, _ = io.WriteString(s.a.Err, b.String())
+}
+
+// erase takes the block away. The caller holds the lock.
+func (s *screen) erase() {
+	if s.drawn > 0 {
+		_, _ = fmt.Fprintf(s.a.Err, "\x1b[%dA\r\x1b[J", s.drawn)
+		s.drawn = 0
+	}
+}

@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// events is what the journal gives.
+type events = iter.Seq2[nexus.Event, error]
+
+// world builds what does the work of a run. What it returns second releases
+// it all.
+func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order) (run.World, func() error, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = "" // builds are slower without it
+	}
+	return World(ctx, Parts{
+		Run: o.Run, Repo: p.Repo, State: p.State, Config: c, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
+	})
+}
+
+// ready refuses what could not work anyway, before anything is recorded: a
+// model that nobody knows, a provider without a key.
+func ready(a *frame.App, c config.Config, o Order) error {
+	models, err := NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return err
+	}
+	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
+	if o.Run == "" && o.Plan == nil {
+		roles = append(roles, nexus.Planner)
+	}
+	for _, role := range roles {
+		if _, err := models.Pick(role, "", ""); err != nil {
+			return err
+		}
+	}
+	if o.Plan == nil {
+		return nil
+	}
+	for _, t := range o.Plan.Tasks {
+		if _, err := models.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gates returns the names of the gates that judge the work, in their order.
+func gates(p *frame.Place, c config.Config) ([]string, error) {
+	all, err := gate.Detect(p.Repo.Work, c.Gates)
+	names := make([]string, len(all))
+	for i, g := range all {
+		names[i] = g.Name
+	}
+	return names, err
+}
+
+// Decompose lets the planner make a plan, and nothing else.
+func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o Order) (nexus.Plan, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nexus.Plan{}, err
+	}
+	o.Goal.Mode = nexus.Draft
+	s, err := conduct(ctx, a, p, settings, &o, statusfile.Options{})
+	if err != nil {
+		return nexus.Plan{}, err
+	}
+	made := nexus.Plan{Version: plan.Version, Goal: o.Goal.Text}
+	for _, t := range s.Tasks {
+		made.Tasks = append(made.Tasks, t.Task)
+	}
+	if len(made.Tasks) == 0 {
+		return made, &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; say more, or write the plan yourself (docs/plan.md)."}
+	}
+	return made, nil
+}
+
+// keep stores a plan as a blob.
+func keep(p *frame.Place, made *nexus.Plan) (string, error) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(made); err != nil {
+		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}
+	}
+	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+	if err != nil {
+		return "", err
+	}
+	return store.Put(b.Bytes())
+}
+
+// newRun names a run by when it began, so that names sort by time.
+func newRun(now time.Time) nexus.RunID {
+	return nexus.RunID(now.UTC().Format("060102-150405-") + strings.ToLower(rand.Text()[:3]))
+}

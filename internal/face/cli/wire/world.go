@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// Parts are what the world of a run is built from.
+type Parts struct {
+	Run      nexus.RunID
+	Repo     git.Repo // the user's
+	State    string   // directory of the repository's state
+	Config   config.Config
+	Env      func(string) string
+	Now      func() time.Time
+	Headless bool   // nobody answers questions
+	Exe      string // this program, which builds call for their cache; empty for none
+}
+
+// World builds what does the work of a run: the private clone, the sandbox,
+// the roles and the models. What it returns second releases it all.
+func World(ctx context.Context, p Parts) (run.World, func() error, error) {
+	box, err := sandbox.Find(ctx, sandbox.Mode(p.Config.Sandbox))
+	if err != nil {
+		return nil, nil, err
+	}
+	roles, err := agent.Roles(os.DirFS(filepath.Join(p.Repo.Work, ".nexus", "roles")))
+	if err != nil {
+		return nil, nil, err
+	}
+	models, err := NewModels(p.Config, p.Env, p.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	blobs, err := blob.Open(filepath.Join(p.State, "blobs"))
+	if err != nil {
+		return nil, nil, err
+	}
+	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	rules, err := os.ReadFile(filepath.Join(p.Repo.Work, "AGENTS.md"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, errors.Join(err, trees.Close())
+	}
+	shop := &attempt.Shop{
+		Run: p.Run, Trees: trees, Blobs: blobs, Box: box, Roles: roles, Pick: models.Pick, Rules: string(rules),
+		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
+		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
+		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64},
+	}
+	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
+	return &local.World{Shop: shop}, release, nil
+}
+
+// caches returns the build cache that the user's go command writes to.
+func caches(env func(string) string) []string {
+	dir := env("GOCACHE")
+	if dir == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(home, "go-build")
+	}
+	return []string{dir}
+}

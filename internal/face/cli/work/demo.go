@@ -1,0 +1,148 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// pace is how long the slow demo waits before each piece of an answer.
+const pace = 150 * time.Millisecond
+
+func demoCommand(a *frame.App) *cobra.Command {
+	var keep, slow bool
+	var dir string
+	c := a.Command("demo [flags]", "see it all at work on a sample, offline and without a key", func(ctx context.Context, _ []string) error {
+		d := stage{app: a, keep: keep || dir != ""}
+		if slow {
+			d.pace = pace
+		}
+		return d.play(ctx, dir)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
+	f := c.Flags()
+	f.BoolVar(&keep, "keep", false, "leave the sample's directory, to look around in")
+	f.BoolVar(&slow, "slow", false, "let the model take its time, to watch")
+	f.StringVar(&dir, "dir", "", "put everything into `DIR`, which must not exist, and leave it")
+	a.JSONFlag(c)
+	return c
+}
+
+// stage is where the demo plays.
+type stage struct {
+	app  *frame.App
+	pace time.Duration
+	keep bool
+	home string // holds the sample, and the state that would be in the user's home
+}
+
+func (d *stage) play(ctx context.Context, dir string) (err error) {
+	if err := d.build(ctx, dir); err != nil {
+		return err
+	}
+	if !d.keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
+	}
+	script, err := llmtest.Parse(demo.Script())
+	if err != nil {
+		return err
+	}
+	server, stop, err := llmtest.Start(ctx, script, llmtest.Options{Pace: d.pace})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	app := d.inside(server.URL())
+	if _, err := sandbox.Find(ctx, sandbox.Auto); err != nil {
+		app.Say("no sandbox works here, so this demo runs its own harmless script without one; nexus doctor says how to get one")
+		app.Flags["sandbox"] = "off"
+	}
+	p, err := app.Open(ctx, frame.Makes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	err = wire.Carry(ctx, app, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true, Once: !d.keep})
+	if !app.JSON {
+		err = errors.Join(err, history(ctx, app))
+	}
+	if d.keep {
+		d.app.Say("look around: cd %s; export XDG_STATE_HOME=%s; nexus status", app.Dir, filepath.Join(d.home, "state"))
+	}
+	return err
+}
+
+// build makes the sample repository.
+func (d *stage) build(ctx context.Context, dir string) error {
+	var err error
+	if dir == "" {
+		d.home, err = os.MkdirTemp("", "nexus-demo-")
+	} else if d.home, err = filepath.Abs(dir); err == nil {
+		err = os.Mkdir(d.home, 0o755)
+	}
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "make a directory for the sample", Cause: err, Hint: "Name one that does not exist, where you may write."}
+	}
+	units := filepath.Join(d.home, "units")
+	if err := demo.Write(units); err != nil {
+		return err
+	}
+	return git.Create(ctx, units, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
+}
+
+// inside returns the app as it is within the demo: its own home, and the
+// scripted model in place of the providers.
+func (d *stage) inside(url string) *frame.App {
+	app := *d.app
+	app.Dir = filepath.Join(d.home, "units")
+	app.Environ, app.Flags = nil, map[string]string{}
+	own := map[string]string{
+		"XDG_STATE_HOME": filepath.Join(d.home, "state"), "XDG_CONFIG_HOME": filepath.Join(d.home, "config"),
+		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": url, "OPENAI_API_KEY": "scripted", "OPENAI_BASE_URL": url + "/v1",
+	}
+	app.Env = func(name string) string {
+		if v, ok := own[name]; ok {
+			return v
+		}
+		return d.app.Env(name)
+	}
+	return &app
+}
+
+// history shows the sample's history as git tells it.
+func history(ctx context.Context, a *frame.App) error {
+	repo, err := git.Find(ctx, a.Dir)
+	if err != nil {
+		return err
+	}
+	text, err := repo.Run(ctx, "log", "--branches", "--format=%h %s", "--shortstat", "--reverse")
+	if err != nil {
+		return err
+	}
+	s := a.Style(a.Out)
+	var b strings.Builder
+	b.WriteString("\n" + s.Bold("git log") + "\n")
+	for line := range strings.Lines(text) {
+		line = view.CleanText(line)
+		if strings.HasPrefix(line, " ") {
+			line = s.Dim("       " + line)
+		}
+		if line != "" {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	return a.Print(b.String())
+}

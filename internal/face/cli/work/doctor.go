@@ -1,0 +1,165 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+func doctorCommand(a *frame.App) *cobra.Command {
+	var fix bool
+	c := a.Command("doctor [--fix] [--json]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
+		all := diagnose(ctx, a, fix)
+		if err := a.Answer(map[string]any{"ok": !blocked(all), "checks": all}, func(s view.Style) string { return drawChecks(s, all) }); err != nil {
+			return err
+		}
+		if blocked(all) {
+			return frame.ExitError(frame.CodeFailed)
+		}
+		return nil
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended: sweep worktrees that nobody needs")
+	a.JSONFlag(c)
+	return c
+}
+
+// diagnose makes every check, whatever the others say.
+func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
+	settings, _, err := a.Settings()
+	all := []check{checked("configuration", "readable", err)}
+	if err != nil {
+		settings = config.Default()
+	}
+	all = append(all, checked("git", "2.38 or newer", git.Check(ctx)))
+	p, err := a.Open(ctx, frame.Reads)
+	if err != nil {
+		all = append(all, checked("repository", "", err))
+	} else {
+		defer p.Close()
+		all = append(all, checkPlace(ctx, p, fix)...)
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	all = append(all, checked("sandbox", "", err))
+	if err == nil {
+		all[len(all)-1].Detail = box.Name()
+		all = append(all, checkTools(ctx, a, box)...)
+	}
+	return append(append(all, checkDisk(a)), checkKeys(a, settings)...)
+}
+
+// checked returns a check that blocks when there is an error.
+func checked(name, detail string, err error) check {
+	if err == nil {
+		return check{Name: name, State: fine, Detail: detail}
+	}
+	c := check{Name: name, State: blocker, Detail: err.Error()}
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		c.Hint = e.Hint
+	}
+	return c
+}
+
+// checkPlace looks at the repository, its user's identity and its journal.
+func checkPlace(ctx context.Context, p *frame.Place, fix bool) []check {
+	all := []check{{Name: "repository", State: fine, Detail: p.Repo.Work}}
+	if _, branch, err := p.Repo.Head(ctx); err == nil && branch == "" {
+		all = append(all, check{Name: "branch", State: notice, Detail: "detached head", Hint: "Results go to their own branch; --land needs --target."})
+	}
+	runs, err := p.Runs(ctx)
+	all = append(all, checked("journal", view.Count(len(runs), "run"), err))
+	if err == nil && p.Journal != nil {
+		stale, err := p.Sweep(ctx, !fix)
+		c := checked("worktrees", "none left over", err)
+		switch {
+		case err == nil && len(stale) > 0 && fix:
+			c.Detail = view.Count(len(stale), "worktree") + " removed"
+		case err == nil && len(stale) > 0:
+			c.State, c.Detail, c.Hint = notice, view.Count(len(stale), "worktree")+" left over", "Remove them: nexus clean."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// checkTools looks at the programs that agents and gates use, from inside of
+// the sandbox.
+func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box) []check {
+	dir, err := os.MkdirTemp("", "nexus-doctor-")
+	if err != nil {
+		return []check{checked("temporary files", "", err)}
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
+	try := func(name, hint string, args ...string) check {
+		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.Env()})
+		if err != nil || r.Exit != 0 {
+			return check{Name: name, State: notice, Detail: "not found in the sandbox", Hint: hint}
+		}
+		return check{Name: name, State: fine, Detail: view.FirstLine(string(r.Stdout))}
+	}
+	all := []check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
+	if dir, err := a.WorkDir(); err == nil {
+		if _, err := os.Stat(filepath.Join(frame.Top(dir), "go.mod")); err == nil {
+			all = append(all, try("go", "Install Go, or put it on the PATH: the gates of this project need it.", "go", "version"))
+		}
+	}
+	return all
+}
+
+func checkDisk(a *frame.App) check {
+	dir := a.Home("XDG_STATE_HOME", ".local/state")
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return checked("disk", "", err)
+	}
+	free := int64(fs.Bavail) * int64(fs.Bsize) >> 20
+	c := check{Name: "disk", State: fine, Detail: fmt.Sprintf("%s MB free for %s", view.Number(free), dir)}
+	if free < 1024 {
+		c.State, c.Hint = notice, "Worktrees and journals need room: free a gigabyte, or set XDG_STATE_HOME."
+	}
+	return c
+}
+
+// checkKeys looks whether a provider can be reached with what is set; it
+// calls none.
+func checkKeys(a *frame.App, c config.Config) []check {
+	var all []check
+	have := 0
+	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
+		if a.Env(name) != "" {
+			have++
+			all = append(all, check{Name: "key", State: fine, Detail: name + " is set"})
+		}
+	}
+	for name, p := range c.Providers {
+		if p.KeyEnv != "" && a.Env(p.KeyEnv) == "" {
+			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
+			continue
+		}
+		have++
+	}
+	if have == 0 {
+		all = append(all, check{
+			Name: "key", State: blocker, Detail: "no provider is set up",
+			Hint: "Export ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to ~/.config/nexus/config.toml.",
+		})
+	}
+	return all
+}

@@ -1,0 +1,62 @@
+package work
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func planCommand(a *frame.App) *cobra.Command {
+	var o wire.Order
+	var src source
+	var mermaid, dot bool
+	c := a.Command("plan GOAL | -f FILE | --plan FILE [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+		if err := read(a, &o, src, args); err != nil {
+			return err
+		}
+		form := ""
+		switch {
+		case mermaid:
+			form = "mermaid"
+		case dot:
+			form = "dot"
+		}
+		if o.Plan != nil {
+			return planned(a, o, form)
+		}
+		p, err := a.Open(ctx, frame.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return propose(ctx, a, p, o, form)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
+	c.Args = frame.Takes(0, -1)
+	sourceFlags(c, &src)
+	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")
+	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot")
+	a.Knobs(c, "budget", "max-time", "model", "sandbox")
+	return c
+}
+
+// propose prints a plan for the order's goal, and makes it first if need be.
+func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
+	if o.Plan == nil {
+		made, err := wire.Decompose(ctx, a, p, o)
+		if err != nil {
+			return err
+		}
+		o.Plan = &made
+	}
+	return planned(a, o, form)
+}
+
+func planned(a *frame.App, o wire.Order, form string) error {
+	return a.Answer(o.Plan, func(s view.Style) string { return view.Plan(s, *o.Plan, form) })
+}

@@ -1,0 +1,53 @@
+package work
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func quickCommand(a *frame.App) *cobra.Command {
+	var o wire.Order
+	var file, tier, strategy, check string
+	c := a.Command("quick TASK | -f FILE [flags]", "do one task: no plan, same gates", func(ctx context.Context, args []string) error {
+		if err := read(a, &o, source{file: file}, args); err != nil {
+			return err
+		}
+		o.Goal.Mode = nexus.Quick
+		o.Plan = single(o.Goal.Text, check)
+		if err := prefer(o.Plan, nexus.Tier(tier), nexus.Strategy(strategy)); err != nil {
+			return err
+		}
+		p, err := a.Open(ctx, frame.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return wire.Carry(ctx, a, p, o)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
+	c.Args = frame.Takes(0, -1)
+	f := c.Flags()
+	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
+	f.StringVar(&tier, "tier", "", "`TIER` where it starts: fast, balanced or strong")
+	f.StringVar(&strategy, "strategy", "", "`STRATEGY`: test-after or no-test")
+	f.StringVar(&check, "check", "test", "gate or `COMMAND` that passes when the task is done")
+	a.Knobs(c, "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	wire.OrderFlags(a, c, &o)
+	return c
+}
+
+// single returns the plan with one task.
+func single(text, check string) *nexus.Plan {
+	title, _, _ := strings.Cut(text, "\n")
+	if len(title) > 72 {
+		title = strings.ToValidUTF8(title[:72], "")
+	}
+	return &nexus.Plan{Version: 1, Goal: text, Tasks: []nexus.Task{{
+		ID: "T1", Title: title, Brief: text, Criteria: []nexus.Criterion{{Text: "the task is done", Check: check}},
+	}}}
+}

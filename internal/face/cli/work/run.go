@@ -1,0 +1,132 @@
+package work
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+func runCommand(a *frame.App) *cobra.Command {
+	var o wire.Order
+	var src source
+	var dry bool
+	var tier, strategy string
+	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "do a goal: plan, work, judge, land", func(ctx context.Context, args []string) error {
+		if err := read(a, &o, src, args); err != nil {
+			return err
+		}
+		if err := prefer(o.Plan, nexus.Tier(tier), nexus.Strategy(strategy)); err != nil {
+			return err
+		}
+		p, err := a.Open(ctx, frame.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if dry {
+			return propose(ctx, a, p, o, "")
+		}
+		return wire.Carry(ctx, a, p, o)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
+	c.Args = frame.Takes(0, -1)
+	sourceFlags(c, &src)
+	f := c.Flags()
+	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
+	f.StringVar(&tier, "tier", "", "`TIER` where tasks of the plan start: fast, balanced or strong")
+	f.StringVar(&strategy, "strategy", "", "`STRATEGY` of the plan's tasks: test-after or no-test")
+	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	wire.OrderFlags(a, c, &o)
+	return c
+}
+
+// source is where a goal or plan is read from.
+type source struct{ file, plan string }
+
+func sourceFlags(c *cobra.Command, src *source) {
+	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal from `FILE`; - is standard input")
+	c.Flags().StringVar(&src.plan, "plan", "", "take the tasks from this plan `FILE` (JSON, docs/plan.md)")
+	c.MarkFlagsMutuallyExclusive("file", "plan")
+}
+
+// read fills in the goal, and the plan if there is one.
+func read(a *frame.App, o *wire.Order, src source, args []string) error {
+	text := strings.TrimSpace(strings.Join(args, " "))
+	o.Goal.Mode = nexus.Evolution
+	switch {
+	case src.plan != "":
+		data, err := slurp(a, src.plan)
+		if err != nil {
+			return err
+		}
+		proposed, err := plan.Load(data)
+		if err != nil {
+			return err
+		}
+		o.Plan = &proposed
+		if text == "" {
+			text = proposed.Goal
+		}
+	case src.file != "" && text != "":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a goal was given twice", Hint: "Name it, or its file with -f, not both."}
+	case src.file != "":
+		data, err := slurp(a, src.file)
+		if err != nil {
+			return err
+		}
+		text = strings.TrimSpace(string(data))
+	}
+	o.Goal.Text = text
+	return plan.CheckGoal(text)
+}
+
+// slurp reads a file, or standard input for "-", up to a size that no goal or
+// plan has.
+func slurp(a *frame.App, path string) ([]byte, error) {
+	in := a.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err, Hint: "Name a file that exists and can be read."}
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, 16<<20))
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err, Hint: "Name a file that can be read."}
+	}
+	return data, nil
+}
+
+// prefer sets the tier and the strategy of tasks that name none.
+func prefer(p *nexus.Plan, tier nexus.Tier, strategy nexus.Strategy) error {
+	switch {
+	case tier != "" && !tier.Known():
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no tier " + view.Quote(string(tier)), Hint: "Use fast, balanced or strong."}
+	case strategy != "" && strategy != nexus.TestAfter && strategy != nexus.NoTest:
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(strategy)), Hint: "Use test-after or no-test."}
+	case p == nil && (tier != "" || strategy != ""):
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--tier and --strategy need a plan", Hint: "Give one with --plan, or use nexus quick."}
+	case p == nil:
+		return nil
+	}
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		if t.Tier == "" {
+			t.Tier = tier
+		}
+		if t.Strategy == "" {
+			t.Strategy = strategy
+		}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+// Package work holds the commands that do something for a goal.
+package work
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+)
+
+// Commands returns the commands.
+func Commands(a *frame.App) []*cobra.Command {
+	return []*cobra.Command{
+		demoCommand(a), initCommand(a), doctorCommand(a), planCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
+	}
+}

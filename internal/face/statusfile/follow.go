@@ -1,0 +1,118 @@
+package statusfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Options says where the file is and what the journal does not know.
+type Options struct {
+	Path   string
+	PID    int // of the process that conducts the run
+	DryRun bool
+	Now    func() time.Time
+	Beat   time.Duration // longest time between two writes; 0 is 15 seconds
+}
+
+// Follow keeps the file in step with the run's events until the run ends, the
+// events end, or the context does. The file stays.
+func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, error], o Options) error {
+	if o.Beat <= 0 {
+		o.Beat = 15 * time.Second
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	feed := make(chan next)
+	var reader sync.WaitGroup
+	reader.Go(func() { read(ctx, events, feed) })
+	defer reader.Wait()
+	defer stop(nil) // the reader looks up when the next event comes, or its own context ends
+	beat := time.NewTicker(o.Beat)
+	defer beat.Stop()
+	s := state.New(run)
+	for {
+		tell := true
+		select {
+		case n, more := <-feed:
+			if !more {
+				return nil
+			}
+			if n.err != nil {
+				return n.err
+			}
+			if err := s.Apply(n.event); err != nil {
+				return err
+			}
+			tell = telling(n.event.Fact)
+		case <-beat.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if !tell {
+			continue
+		}
+		if err := Write(o.Path, Of(s, o, o.Now())); err != nil || s.Status.Ended() {
+			return err
+		}
+	}
+}
+
+type next struct {
+	event nexus.Event
+	err   error
+}
+
+func read(ctx context.Context, events iter.Seq2[nexus.Event, error], feed chan<- next) {
+	defer close(feed)
+	for e, err := range events {
+		select {
+		case feed <- next{e, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// telling reports whether a fact begins or ends a run, a task, or a phase of
+// one.
+func telling(f nexus.Fact) bool {
+	switch f.(type) {
+	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
+		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
+		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried,
+		nexus.TrainLanded, nexus.TrainRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Write replaces the file at path in one step: a reader sees the old content
+// or the new one, never a part.
+func Write(path string, f File) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(f)
+	if err == nil {
+		err = os.WriteFile(path+".tmp", b.Bytes(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		return &nexus.Error{
+			Code: nexus.CodeStorage, Message: "write the status file", Cause: err,
+			Hint: "Name a file in a directory that exists and can be written with --status-file.",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func describeAttempt(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.AttemptStarted:
+		return string(f.Attempt), fmt.Sprintf("starts, %s, %s", f.Tier, f.Strategy)
+	case nexus.AttemptResumed:
+		return string(f.Attempt), "goes on from " + Short(f.Base)
+	case nexus.AttemptLost:
+		return string(f.Attempt), because("lost its process", f.Why)
+	case nexus.AttemptBroken:
+		return string(f.Attempt), because("broken", f.Why)
+	case nexus.AttemptEnded:
+		return string(f.Attempt), because(string(f.Outcome), f.Why)
+	case nexus.RoundStarted:
+		text = fmt.Sprintf("round %d, %s", f.Round, f.Role)
+		if f.Cause != "" {
+			text += ", because of " + f.Cause
+		}
+		return string(f.Attempt), text
+	case nexus.GateJudged:
+		return describeGate(f)
+	case nexus.VerdictGiven:
+		return string(f.Attempt), because("gates: "+string(f.State), f.Why)
+	case nexus.ReviewGiven:
+		return string(f.Attempt), describeReview(f)
+	case nexus.TreeSnapshotted:
+		return string(f.Attempt), "snapshot " + Short(f.Commit)
+	default:
+		return "", ""
+	}
+}
+
+func describeGate(f nexus.GateJudged) (about, text string) {
+	e := f.Evidence
+	switch {
+	case f.Attempt != "":
+		about = string(f.Attempt)
+	case f.Task != "":
+		about = string(f.Task)
+	case f.Base:
+		about = "base"
+	}
+	text = fmt.Sprintf("%s: %s", e.Gate, e.State)
+	if n := len(e.Findings); n > 0 {
+		text += fmt.Sprintf(", %s, first %s", Count(n, "finding"), Place(e.Findings[0]))
+	} else if e.Why != "" {
+		text += ", " + e.Why
+	}
+	if f.Cached {
+		return about, text + " (known)"
+	}
+	return about, fmt.Sprintf("%s (%s)", text, Duration(e.Duration))
+}
+
+func describeReview(f nexus.ReviewGiven) string {
+	switch {
+	case !f.Reviewed:
+		return because("not reviewed", f.Summary)
+	case f.Approved:
+		return because("review: approved", f.Summary)
+	default:
+		return because("review: rejected, "+Count(len(f.Findings), "finding"), f.Summary)
+	}
+}
+
+// Place says where a finding is and what it is.
+func Place(f nexus.Finding) string {
+	text := FirstLine(f.Message)
+	if f.Test != "" {
+		text = f.Test + ": " + text
+	}
+	switch {
+	case f.File == "":
+		return text
+	case f.Line == 0:
+		return f.File + ": " + text
+	default:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
+	}
+}
+
+func describeSession(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.SessionStarted:
+		return string(f.Session), "talks to " + f.Model
+	case nexus.PromptSent:
+		return string(f.Session), "is told: " + f.Why
+	case nexus.TurnTaken:
+		return string(f.Session), because(fmt.Sprintf("turn %d, %s", f.Turn, f.Stop), f.Says)
+	case nexus.ToolCalled:
+		return string(f.Session), f.Tool + " " + f.About
+	case nexus.ToolAnswered:
+		word := "answered"
+		if f.Failed {
+			word = "refused or failed"
+		}
+		return string(f.Session), because(fmt.Sprintf("%s after %s", word, Duration(f.Duration.Round(time.Millisecond))), f.About)
+	case nexus.ToolsAnswered:
+		return string(f.Session), "tool results handed back"
+	case nexus.SessionEnded:
+		return string(f.Session), because("session over, "+string(f.Outcome), f.Why)
+	default:
+		return "", ""
+	}
+}

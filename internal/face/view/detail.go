@@ -1,0 +1,158 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Detail is all there is to tell about a task: the object of `nexus show`.
+type Detail struct {
+	Run      nexus.RunID `json:"run"`
+	Task     Task        `json:"task"`
+	Plan     nexus.Task  `json:"plan"` // as it was planned
+	Attempts []Attempt   `json:"attempts"`
+	Report   string      `json:"report,omitzero"` // why it was parked, in full
+}
+
+// Attempt is one try at a task.
+type Attempt struct {
+	ID       nexus.AttemptID `json:"id"`
+	Tier     nexus.Tier      `json:"tier"`
+	Strategy nexus.Strategy  `json:"strategy"`
+	Base     string          `json:"base"`
+	Stage    state.Stage     `json:"stage"`
+	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
+	Why      string          `json:"why,omitzero"`
+	Commit   string          `json:"commit,omitzero"`
+	Seconds  float64         `json:"seconds"`
+	Rounds   []Round         `json:"rounds"`
+	Sessions []Session       `json:"sessions"`
+}
+
+// Round is one stretch of writing and what was found after it.
+type Round struct {
+	Round    int                 `json:"round"`
+	Role     nexus.Role          `json:"role"`
+	Cause    string              `json:"cause,omitzero"`
+	Evidence []nexus.Evidence    `json:"evidence,omitempty"`
+	Reviews  []nexus.ReviewGiven `json:"reviews,omitempty"`
+}
+
+// Session is one conversation.
+type Session struct {
+	ID      nexus.SessionID `json:"id"`
+	Role    nexus.Role      `json:"role"`
+	Model   string          `json:"model"`
+	Turns   int             `json:"turns"`
+	Outcome nexus.Outcome   `json:"outcome,omitzero"`
+	Why     string          `json:"why,omitzero"`
+	Doing   string          `json:"doing,omitzero"`
+	Spent   nexus.Money     `json:"spent"`
+	Usage   nexus.Usage     `json:"usage"`
+}
+
+// DetailOf returns what there is to tell about a task; with an attempt's ID,
+// of that attempt only.
+func DetailOf(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
+	d := Detail{Run: s.Run, Task: taskOf(s, t, now), Plan: t.Task, Attempts: []Attempt{}}
+	for _, a := range t.Attempts {
+		if only == "" || a.ID == only {
+			d.Attempts = append(d.Attempts, attemptOf(a, now))
+		}
+	}
+	return d
+}
+
+func attemptOf(a *state.Attempt, now time.Time) Attempt {
+	v := Attempt{
+		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
+		Commit: a.Commit, Seconds: between(a.Began, a.Finished, now), Rounds: []Round{}, Sessions: []Session{},
+	}
+	for _, r := range a.Rounds {
+		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Evidence, r.Reviews})
+	}
+	for _, c := range a.Sessions {
+		v.Sessions = append(v.Sessions, Session{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, c.Doing, c.Spent, c.Usage})
+	}
+	return v
+}
+
+// Details draws all there is to tell about a task.
+func Details(s Style, d Detail) string {
+	var b strings.Builder
+	t := d.Task
+	fmt.Fprintf(&b, "%s %s  %s\n", s.glyph(t.Status), s.Bold(string(t.ID)+"  "+Clean(t.Title)), t.Status)
+	if t.Why != "" {
+		fmt.Fprintf(&b, "  %s\n", s.Warn(Clean(t.Why)))
+	}
+	fmt.Fprintf(&b, "  %s%s%s%s%s\n", Count(t.Attempts, "attempt"), s.dot(), Count(t.Rounds, "round"), s.dot(), t.Spent)
+	if d.Plan.Brief != "" {
+		b.WriteString("\n" + indent(CleanText(d.Plan.Brief)))
+	}
+	for _, c := range d.Plan.Criteria {
+		check := ""
+		if c.Check != "" {
+			check = "  (" + Clean(c.Check) + ")"
+		}
+		fmt.Fprintf(&b, "  - %s%s\n", Clean(c.Text), s.Dim(check))
+	}
+	for _, a := range d.Attempts {
+		drawAttempt(&b, s, a)
+	}
+	if d.Report != "" {
+		b.WriteString("\n" + s.Bold("report") + "\n" + indent(CleanText(d.Report)))
+	}
+	return b.String()
+}
+
+func drawAttempt(b *strings.Builder, s Style, a Attempt) {
+	end := string(a.Outcome)
+	if end == "" {
+		end = string(a.Stage)
+	}
+	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), because(strings.Join([]string{string(a.Tier), Duration(seconds(a.Seconds)), end}, s.dot()), Clean(a.Why)))
+	for _, r := range a.Rounds {
+		_, text := describeAttempt(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
+		fmt.Fprintf(b, "  %s\n", Clean(text))
+		for _, e := range r.Evidence {
+			drawEvidence(b, s, e)
+		}
+		for _, v := range r.Reviews {
+			fmt.Fprintf(b, "    %s\n", s.tint(v, Clean(describeReview(v))))
+			findings(b, s, v.Findings)
+		}
+	}
+	for _, c := range a.Sessions {
+		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, Count(c.Turns, "turn"), c.Spent.String()}, s.dot())))
+	}
+}
+
+func drawEvidence(b *strings.Builder, s Style, e nexus.Evidence) {
+	text := fmt.Sprintf("%s: %s (%s)", e.Gate, e.State, Duration(e.Duration))
+	if e.Passed() {
+		text = s.Good(text)
+	} else {
+		text = s.Bad(text)
+	}
+	fmt.Fprintf(b, "    %s  %s\n", text, s.Dim(Clean(e.Command)))
+	findings(b, s, e.Findings)
+}
+
+// findings draws the first ten.
+func findings(b *strings.Builder, s Style, all []nexus.Finding) {
+	for i, f := range all {
+		if i == 10 {
+			fmt.Fprintf(b, "      %s\n", s.Dim("and "+Count(len(all)-i, "more finding")))
+			return
+		}
+		b.WriteString(s.fit("      "+Clean(Place(f))) + "\n")
+	}
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
+}

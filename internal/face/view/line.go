@@ -1,0 +1,218 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Line draws one event for `nexus logs`: time, what it is about, what
+// happened.
+func Line(s Style, e nexus.Event) string {
+	about, text := Describe(e.Fact)
+	if s.Plain {
+		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.Kind(e.Fact), about, Clean(text)}, "\t")
+	}
+	return s.fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", about)), s.tint(e.Fact, Clean(text))))
+}
+
+// Progress draws one event for somebody who reads along where nothing can be
+// redrawn. It is empty for what is not worth a line.
+func Progress(s Style, e nexus.Event) string {
+	if !notable(e.Fact) {
+		return ""
+	}
+	about, text := Describe(e.Fact)
+	if about != "" {
+		about += ": "
+	}
+	return about + s.tint(e.Fact, Clean(text))
+}
+
+// notable reports whether a person who waits for the run wants to know.
+func notable(f nexus.Fact) bool {
+	switch f := f.(type) {
+	case nexus.GateJudged:
+		return !f.Cached && !f.Evidence.Passed() && !f.Base
+	case nexus.VerdictGiven:
+		return f.State == nexus.Pass // a red gate was told already
+	case nexus.AttemptEnded:
+		return f.Outcome != nexus.Accepted // the review was told already
+	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
+		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted,
+		nexus.TrainBoarded, nexus.TrainDeparted, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
+		return false
+	default:
+		return true
+	}
+}
+
+// tint colours a line by whether it is good or bad news.
+func (s Style) tint(f nexus.Fact, text string) string {
+	good := func(ok bool) string {
+		if ok {
+			return s.Good(text)
+		}
+		return s.Bad(text)
+	}
+	switch f := f.(type) {
+	case nexus.GateJudged:
+		return good(f.Evidence.Passed())
+	case nexus.ReviewGiven:
+		return good(f.Approved)
+	case nexus.TrainLanded:
+		return s.Good(text)
+	case nexus.AttemptEnded:
+		return good(f.Outcome == nexus.Accepted)
+	case nexus.RunEnded:
+		return good(f.Status == nexus.StatusDone)
+	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken:
+		return s.Bad(text)
+	case nexus.TaskParked, nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked:
+		return s.Warn(text)
+	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent,
+		nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
+		return s.Dim(text)
+	default:
+		return text
+	}
+}
+
+// Describe says in words what a fact is about and what happened. The words
+// may hold text from outside: see [Clean].
+func Describe(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
+		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
+		return "", describeRun(f)
+	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionAnswered:
+		return "", describeRequest(f)
+	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved:
+		return "plan", describePlan(f)
+	case nexus.TaskPlanned:
+		return string(f.Task.ID), "planned: " + f.Task.Title
+	case nexus.TaskParked:
+		return string(f.Task), "parked: " + f.Why
+	case nexus.TaskSkipped:
+		return string(f.Task), "skipped" + by(f.By)
+	case nexus.TaskRetried:
+		return string(f.Task), "another chance" + by(f.By)
+	case nexus.TaskEscalated:
+		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
+	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
+		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted:
+		return describeAttempt(f)
+	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
+		nexus.ToolsAnswered, nexus.SessionEnded:
+		return describeSession(f)
+	case nexus.BudgetReserved:
+		return string(f.Task), fmt.Sprintf("%s reserved for %s", f.Money, f.Model)
+	case nexus.BudgetSpent:
+		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
+	case nexus.BudgetRefused:
+		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
+	case nexus.TrainBoarded:
+		return string(f.Task), "waits to land"
+	case nexus.TrainDeparted:
+		return string(f.Task), "lands onto " + Short(f.Onto)
+	case nexus.TrainLanded:
+		text = "landed as " + Short(f.Commit)
+		if f.Resolved {
+			text += ", conflict resolved"
+		}
+		return string(f.Task), text
+	case nexus.TrainRefused:
+		return string(f.Task), "not landed: " + f.Why
+	}
+	return "", ""
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + who
+}
+
+// because appends a reason, where there is one.
+func because(text, why string) string {
+	if why == "" {
+		return text
+	}
+	return text + ": " + why
+}
+
+func describeRun(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.GoalAccepted:
+		return "goal: " + f.Goal.Text
+	case nexus.RunStarted:
+		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host)
+	case nexus.RunRecovered:
+		return fmt.Sprintf("taken over by process %d on %s", f.Process.PID, f.Process.Host)
+	case nexus.RunPaused:
+		return because("paused", f.Why)
+	case nexus.RunResumed:
+		return "goes on"
+	case nexus.RunReopened:
+		return because("opened again", f.Why)
+	case nexus.RunDrained:
+		return because(fmt.Sprintf("drains, to end %s", f.To), f.Why)
+	case nexus.ResultReviewed:
+		return "all tasks ended; judging the result as a whole"
+	case nexus.ResultGated:
+		if f.Verdict.Passed {
+			return "the result passes every gate"
+		}
+		return because("the result does not pass", f.Verdict.Why)
+	case nexus.ResultOffered:
+		return "publishing " + Short(f.Commit)
+	case nexus.ResultPublished:
+		text := fmt.Sprintf("published %s at %s", f.Branch, Short(f.Commit))
+		if f.Target != "" {
+			text += ", " + f.Target + " moved along"
+		}
+		return because(text, f.Why)
+	case nexus.RunEnded:
+		return because(string(f.Status), f.Why)
+	default:
+		return ""
+	}
+}
+
+func describeRequest(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.RequestMade:
+		r := f.Request
+		text := strings.TrimSpace(string(r.Verb) + " " + string(r.Task) + r.ID)
+		return because(text+" asked for"+by(r.By), r.Text)
+	case nexus.RequestSettled:
+		if f.Granted {
+			return because(fmt.Sprintf("request %d granted", f.Seq), f.Why)
+		}
+		return because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
+	case nexus.QuestionAsked:
+		return fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
+	case nexus.QuestionAnswered:
+		return fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text)
+	default:
+		return ""
+	}
+}
+
+func describePlan(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.PlanSought:
+		return "making a plan"
+	case nexus.PlanProposed:
+		return Count(f.Tasks, "task") + " proposed"
+	case nexus.PlanFailed:
+		return because("no plan", f.Why)
+	case nexus.PlanApproved:
+		return "approved" + by(f.By)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,80 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Runs draws a list of runs.
+func Runs(s Style, all []Run) string {
+	if len(all) == 0 && !s.Plain {
+		return "no runs yet; start one with: nexus run GOAL\n"
+	}
+	rows := make([][]string, 0, len(all))
+	for _, r := range all {
+		started := r.Started.Local().Format("Jan 02 15:04")
+		if s.Plain {
+			started = r.Started.UTC().Format(time.RFC3339)
+		}
+		rows = append(rows, []string{
+			string(r.ID), s.status(r.Status), started, Duration(seconds(r.Seconds)),
+			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), Clean(r.Goal),
+		})
+	}
+	return Table(s, []string{"run", "status", "started", "time", "landed", "money", "goal"}, rows)
+}
+
+// Event is one line of a JSON event stream.
+type Event struct {
+	Seq  int64           `json:"seq"`
+	Run  nexus.RunID     `json:"run"`
+	At   time.Time       `json:"at"`
+	Kind string          `json:"kind"`
+	Fact json.RawMessage `json:"fact"`
+	Hash string          `json:"hash"`
+}
+
+// EventOf returns an event as it is written to a stream.
+func EventOf(e nexus.Event) (Event, error) {
+	kind, data, err := nexus.EncodeFact(e.Fact)
+	return Event{e.Seq, e.Run, e.At.UTC(), kind, data, e.Hash}, err
+}
+
+// Concerns reports whether a fact is about a task, one of its attempts or one
+// of their sessions.
+func Concerns(f nexus.Fact, id nexus.TaskID) bool {
+	about, _ := Describe(f)
+	rest, ok := strings.CutPrefix(about, string(id))
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '/')
+}
+
+// FirstLine returns the first line of a program's output, harmless.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return Clean(line)
+}
+
+// Diff draws a diff for a terminal. What is in it comes from agents, so
+// control characters are escaped.
+func Diff(s Style, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = CleanText(line)
+		switch {
+		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "index "):
+			line = s.Bold(line)
+		case strings.HasPrefix(line, "@@"):
+			line = s.Busy(line)
+		case strings.HasPrefix(line, "+"):
+			line = s.Good(line)
+		case strings.HasPrefix(line, "-"):
+			line = s.Bad(line)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

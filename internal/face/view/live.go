@@ -1,0 +1,46 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Live draws the block that is redrawn while a run goes on. It never has more
+// lines than the terminal, and shows what moves before what rests.
+func Live(s Style, r Run) string {
+	var b strings.Builder
+	b.WriteString(s.fit(s.status(r.Status)+"  "+s.figures(r)) + "\n")
+	shown, rest := r.Tasks, 0
+	if room := s.Height - 4; s.Height > 0 && len(shown) > max(room, 1) {
+		shown = slices.Clone(shown)
+		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(calm(x), calm(y)) })
+		rest = len(shown) - max(room, 1)
+		shown = shown[:max(room, 1)]
+	}
+	if len(shown) > 0 {
+		b.WriteString(tasks(s, shown))
+	}
+	if rest > 0 {
+		b.WriteString(s.Dim("  and "+Count(rest, "more task")) + "\n")
+	}
+	return b.String()
+}
+
+// calm orders tasks by how little happens to them.
+func calm(t Task) int {
+	switch t.Status {
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		return 0
+	case nexus.Parked, nexus.Failed:
+		return 1
+	case nexus.Pending:
+		return 2
+	case nexus.Blocked:
+		return 3
+	default:
+		return 4
+	}
+}

@@ -1,0 +1,89 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Plan draws a plan: as a table in waves, or as a graph where form is mermaid
+// or dot.
+func Plan(s Style, p nexus.Plan, form string) string {
+	switch form {
+	case "mermaid":
+		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
+	case "dot":
+		return edges(p, "digraph plan {\n", "  %q [label=\"%s: %s\"];\n", "  %q -> %q;\n", "}\n", `\"`)
+	}
+	level := waves(p)
+	last, minutes := 0, 0
+	var rows [][]string
+	for wave := 1; wave <= len(p.Tasks); wave++ {
+		for _, t := range p.Tasks {
+			if level[t.ID] != wave {
+				continue
+			}
+			last = wave
+			minutes += t.Minutes
+			rows = append(rows, []string{
+				strconv.Itoa(wave), string(t.ID), Clean(t.Title), join(t.Needs), estimate(t.Minutes), strconv.Itoa(len(t.Criteria)), Clean(strings.Join(t.Files, " ")),
+			})
+		}
+	}
+	text := Table(s, []string{"wave", "task", "title", "needs", "time", "criteria", "files"}, rows)
+	if s.Plain {
+		return text
+	}
+	foot := Count(len(p.Tasks), "task") + " in " + Count(last, "wave")
+	if minutes > 0 {
+		foot += s.dot() + estimate(minutes) + " of work"
+	}
+	return text + s.Dim(foot) + "\n"
+}
+
+func estimate(minutes int) string {
+	if minutes == 0 {
+		return ""
+	}
+	return strconv.Itoa(minutes) + " min"
+}
+
+func join(ids []nexus.TaskID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = string(id)
+	}
+	return strings.Join(words, " ")
+}
+
+// waves returns for each task the wave it is in: the first needs nothing,
+// each other needs one from the wave before. A plan has no cycles.
+func waves(p nexus.Plan) map[nexus.TaskID]int {
+	level := map[nexus.TaskID]int{}
+	for range p.Tasks {
+		for _, t := range p.Tasks {
+			wave := 1
+			for _, id := range t.Needs {
+				wave = max(wave, level[id]+1)
+			}
+			level[t.ID] = wave
+		}
+	}
+	return level
+}
+
+func edges(p nexus.Plan, head, node, edge, foot, quote string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, t := range p.Tasks {
+		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(Clean(t.Title), `"`, quote))
+	}
+	for _, t := range p.Tasks {
+		for _, id := range t.Needs {
+			fmt.Fprintf(&b, edge, id, t.ID)
+		}
+	}
+	return b.String() + foot
+}

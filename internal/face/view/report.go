@@ -1,0 +1,128 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Report draws what came of a run: figures, what landed, what did not and
+// why, and, if there is more to do with it, what to type next.
+func Report(s Style, r Run, more bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", s.status(r.Status), s.fit(s.Bold(Clean(r.Goal))))
+	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
+		b.WriteString(s.wrap(Clean(r.Why), "  ") + "\n")
+	}
+	b.WriteString("\n" + Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, [][]string{
+		{"  run", string(r.ID)},
+		{"  tasks", s.landedOf(r.Counts)},
+		{"  rounds", Number(int64(r.Rounds))},
+		{"  time", Duration(seconds(r.Seconds))},
+		{"  tokens", tokens(s, r.Usage)},
+		{"  money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
+	}))
+	section := func(title string, pick func(Task) []string) {
+		var rows [][]string
+		for _, t := range r.Tasks {
+			if row := pick(t); row != nil {
+				rows = append(rows, row)
+			}
+		}
+		if len(rows) > 0 {
+			fmt.Fprintf(&b, "\n%s\n%s", s.Bold(title), Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
+		}
+	}
+	section("landed"+onto(r), func(t Task) []string {
+		if t.Status != nexus.Landed {
+			return nil
+		}
+		return []string{"  " + s.glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
+	})
+	b.WriteString(left(s, r))
+	if r.Stayed != "" {
+		fmt.Fprintf(&b, "\n%s\n", s.Warn(fmt.Sprintf("%s was not moved: %s", r.Target, Clean(r.Stayed))))
+	}
+	if more {
+		b.WriteString("\n" + s.Bold("next") + "\n" + next(r))
+	}
+	return b.String()
+}
+
+// left lists what did not land, and why.
+func left(s Style, r Run) string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		if t.Status == nexus.Landed {
+			continue
+		}
+		b.WriteString(s.fit(fmt.Sprintf("  %s  %s  %s  %s", s.glyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
+		if t.Why != "" {
+			b.WriteString(s.wrap(Clean(t.Why), "       ") + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + s.Bold("not landed") + "\n" + b.String()
+}
+
+func (s Style) landedOf(c Counts) string {
+	text := fmt.Sprintf("%d of %d landed", c.Landed, c.Total)
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.Parked, "parked"}, {c.Failed, "failed"}, {c.Blocked, "blocked"}, {c.Skipped, "skipped"}, {c.Active + c.Pending, "open"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf("%s%d %s", s.dot(), part.n, part.word)
+		}
+	}
+	return text
+}
+
+func tokens(s Style, u nexus.Usage) string {
+	text := fmt.Sprintf("%s in%s%s out", Number(u.Prompt()), s.dot(), Number(u.Output))
+	if p := u.Prompt(); p > 0 && u.CacheRead > 0 {
+		text += fmt.Sprintf("%s%d %% from the cache", s.dot(), 100*u.CacheRead/p)
+	}
+	return text
+}
+
+func onto(r Run) string {
+	switch {
+	case r.Moved != "":
+		return fmt.Sprintf(" on %s, now at %s", r.Moved, Short(r.Commit))
+	case r.Branch != "":
+		return fmt.Sprintf(" on %s, at %s", r.Branch, Short(r.Commit))
+	default:
+		return ""
+	}
+}
+
+// next says what a person would type now.
+func next(r Run) string {
+	var rows [][]string
+	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
+	for _, t := range r.Tasks {
+		if t.Status == nexus.Parked || t.Status == nexus.Failed {
+			add("nexus show "+string(t.ID), "what was tried, and why it stopped")
+			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "give it another chance")
+			break
+		}
+	}
+	if !r.Status.Ended() {
+		add("nexus resume", "go on where it stopped")
+	}
+	if r.Status == nexus.StatusLimit {
+		add("nexus resume --budget USD", "go on with a higher limit")
+	}
+	if r.Branch != "" && r.Moved == "" {
+		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "read what landed")
+		add("git merge --ff-only "+r.Branch, "take it over")
+	}
+	if len(rows) == 0 {
+		add("nexus cost", "where the money went")
+	}
+	return Table(Style{}, nil, rows)
+}

@@ -1,0 +1,170 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Run is what faces tell about a run: the object of `nexus status --json`,
+// and what tables and reports are drawn from.
+type Run struct {
+	Schema  int              `json:"schema"` // version of this object: 1
+	ID      nexus.RunID      `json:"run"`
+	Goal    string           `json:"goal"`
+	Mode    nexus.Mode       `json:"mode,omitzero"`
+	Status  nexus.RunStatus  `json:"status"`
+	Why     string           `json:"why,omitzero"`  // why it ended, or is about to
+	Held    *nexus.Process   `json:"held,omitzero"` // who conducts it; none when nobody does
+	Base    string           `json:"base"`
+	Target  string           `json:"target,omitzero"`
+	Branch  string           `json:"branch,omitzero"` // where what landed was published
+	Commit  string           `json:"commit,omitzero"`
+	Moved   string           `json:"moved,omitzero"`   // target branch that was fast-forwarded
+	Stayed  string           `json:"stayed,omitzero"`  // why it was not, though asked for
+	Started time.Time        `json:"started,omitzero"` // when it was accepted
+	Ended   time.Time        `json:"ended,omitzero"`
+	Seconds float64          `json:"seconds"`
+	Money   Money            `json:"money"`
+	Usage   nexus.Usage      `json:"usage"`
+	Rounds  int              `json:"rounds"`
+	Counts  Counts           `json:"counts"`
+	Result  *nexus.Verdict   `json:"result,omitzero"` // how the gates judged what landed, as one tree
+	Tasks   []Task           `json:"tasks"`
+	Asks    []state.Question `json:"-"`
+}
+
+// Money is what a run cost, in dollars.
+type Money struct {
+	Spent    nexus.Money `json:"spent"`
+	Reserved nexus.Money `json:"reserved"`
+	Limit    nexus.Money `json:"limit"`
+}
+
+// Counts counts the run's tasks.
+type Counts struct {
+	Total   int `json:"total"`
+	Landed  int `json:"landed"`
+	Active  int `json:"active"` // running, reviewing or boarding
+	Pending int `json:"pending"`
+	Blocked int `json:"blocked"`
+	Parked  int `json:"parked"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+// Task is what faces tell about a task.
+type Task struct {
+	ID       nexus.TaskID     `json:"id"`
+	Title    string           `json:"title"`
+	Status   nexus.TaskStatus `json:"status"`
+	Why      string           `json:"why,omitzero"`
+	Needs    []nexus.TaskID   `json:"needs,omitempty"`
+	Tier     nexus.Tier       `json:"tier"`
+	Attempts int              `json:"attempts"`
+	Rounds   int              `json:"rounds"`
+	Role     nexus.Role       `json:"role,omitzero"`  // who works on it now
+	Gate     string           `json:"gate,omitzero"`  // the last that judged the present round
+	State    nexus.GateState  `json:"state,omitzero"` // what it found
+	Doing    string           `json:"doing,omitzero"` // the agent's last step
+	Spent    nexus.Money      `json:"spent"`
+	Usage    nexus.Usage      `json:"usage"`
+	Seconds  float64          `json:"seconds"`
+	Commit   string           `json:"commit,omitzero"`
+}
+
+// Of returns what there is to tell about a run. The state is only read.
+func Of(s *state.State, now time.Time) Run {
+	r := Run{
+		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
+		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
+		Seconds: between(s.Accepted, s.Ended, now),
+		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
+		Usage:   s.Usage, Tasks: []Task{},
+	}
+	if s.Drain != nil && r.Why == "" {
+		r.Why = s.Drain.Why
+	}
+	if p := s.Published; p != nil {
+		r.Branch, r.Commit, r.Moved, r.Stayed = p.Branch, p.Commit, p.Target, p.Why
+	}
+	if s.Result != nil {
+		r.Result = &s.Result.Verdict
+	}
+	for _, q := range s.Questions {
+		if q.By == "" {
+			r.Asks = append(r.Asks, *q)
+		}
+	}
+	for _, t := range s.Tasks {
+		row := taskOf(s, t, now)
+		r.Rounds += row.Rounds
+		r.Tasks = append(r.Tasks, row)
+		r.Counts.add(row.Status)
+	}
+	return r
+}
+
+func (c *Counts) add(s nexus.TaskStatus) {
+	c.Total++
+	switch s {
+	case nexus.Landed:
+		c.Landed++
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		c.Active++
+	case nexus.Blocked:
+		c.Blocked++
+	case nexus.Parked:
+		c.Parked++
+	case nexus.Failed:
+		c.Failed++
+	case nexus.Skipped:
+		c.Skipped++
+	default:
+		c.Pending++
+	}
+}
+
+func taskOf(s *state.State, t *state.Task, now time.Time) Task {
+	row := Task{
+		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.Needs, Tier: t.Tier,
+		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
+		Seconds: between(t.Began, t.Ended, now),
+	}
+	if blocker, ok := s.Blocker(t); ok && row.Status == nexus.Blocked {
+		row.Why = "needs " + string(blocker)
+	}
+	if t.Landed != nil {
+		row.Commit = t.Landed.Commit
+	}
+	a := t.Current()
+	if a == nil || row.Status.Ended() {
+		return row
+	}
+	row.Tier = a.Tier
+	if last := a.Last(); last != nil && len(last.Evidence) > 0 {
+		e := last.Evidence[len(last.Evidence)-1]
+		row.Gate, row.State = e.Gate, e.State
+	}
+	for _, c := range slices.Backward(a.Sessions) {
+		if !c.Over {
+			row.Role, row.Doing = c.Role, c.Doing
+			break
+		}
+	}
+	return row
+}
+
+// between returns the seconds from start to end, or to now while there is no
+// end; 0 before the start.
+func between(start, end, now time.Time) float64 {
+	if start.IsZero() {
+		return 0
+	}
+	if end.IsZero() {
+		end = now
+	}
+	return max(end.Sub(start).Round(time.Millisecond).Seconds(), 0)
+}

@@ -1,0 +1,119 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Status draws where a run stands: what needs a person first, then every task.
+func Status(s Style, r Run) string {
+	var b strings.Builder
+	b.WriteString(s.fit(s.Bold(string(r.ID))+"  "+s.status(r.Status)+"  "+Clean(r.Goal)) + "\n")
+	if r.Why != "" {
+		b.WriteString(s.fit("  "+Clean(r.Why)) + "\n")
+	}
+	b.WriteString(s.fit("  "+s.figures(r)) + "\n")
+	if r.Held == nil && !r.Status.Ended() {
+		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
+	}
+	b.WriteString(needs(s, r))
+	if len(r.Tasks) > 0 {
+		b.WriteString("\n" + tasks(s, r.Tasks))
+	}
+	if r.Branch != "" {
+		b.WriteString("\n" + s.fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
+	}
+	return b.String()
+}
+
+// figures is the line with time, money and counts.
+func (s Style) figures(r Run) string {
+	parts := []string{
+		Duration(seconds(r.Seconds)),
+		fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit),
+		fmt.Sprintf("%d of %d landed", r.Counts.Landed, r.Counts.Total),
+	}
+	add := func(n int, word string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
+		}
+	}
+	add(r.Counts.Active, "active")
+	add(r.Counts.Pending, "pending")
+	add(r.Counts.Blocked, "blocked")
+	add(r.Counts.Parked, "parked")
+	add(r.Counts.Failed, "failed")
+	add(r.Counts.Skipped, "skipped")
+	return strings.Join(parts, s.dot())
+}
+
+// needs lists what waits for a person.
+func needs(s Style, r Run) string {
+	var rows [][]string
+	for _, q := range r.Asks {
+		rows = append(rows, []string{"  " + s.Warn("?"), q.ID, Clean(q.Text)})
+	}
+	for _, t := range r.Tasks {
+		if t.Status == nexus.Parked || t.Status == nexus.Failed {
+			rows = append(rows, []string{"  " + s.glyph(t.Status), string(t.ID), Clean(t.Why)})
+		}
+	}
+	if len(rows) == 0 || s.Plain {
+		return ""
+	}
+	return "\n" + s.Bold("needs you") + "\n" + Table(s, nil, rows)
+}
+
+// tasks draws the tasks; a wide terminal shows what each agent does.
+func tasks(s Style, all []Task) string {
+	head := []string{"", "task", "title", "state", "rounds", "tier", "cost"}
+	wide := s.Width >= 110 && !s.Plain && slices.ContainsFunc(all, func(t Task) bool { return t.Doing != "" })
+	if wide {
+		head = append(head, "doing")
+	}
+	rows := make([][]string, 0, len(all))
+	for _, t := range all {
+		row := []string{s.glyph(t.Status), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()}
+		if s.Plain {
+			row = append([]string{string(t.Status)}, row[1:]...)
+		}
+		if wide {
+			row = append(row, s.Dim(Clean(t.Doing)))
+		}
+		rows = append(rows, row)
+	}
+	return Table(s, head, rows)
+}
+
+// phase says in a word or two what happens to a task.
+func (t Task) phase() string {
+	switch {
+	case t.Status != nexus.Running && t.Status != nexus.Reviewing:
+		return string(t.Status)
+	case t.Role != "":
+		return string(t.Role)
+	case t.Gate != "":
+		return t.Gate + " " + string(t.State)
+	default:
+		return string(t.Status)
+	}
+}
+
+func (s Style) status(status nexus.RunStatus) string {
+	switch status {
+	case nexus.StatusDone:
+		return s.Good(string(status))
+	case nexus.StatusFailed, nexus.StatusLimit:
+		return s.Bad(string(status))
+	case nexus.StatusPartial, nexus.StatusPaused, nexus.StatusStopped:
+		return s.Warn(string(status))
+	default:
+		return s.Busy(string(status))
+	}
+}
+
+func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }

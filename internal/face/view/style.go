@@ -1,0 +1,196 @@
+// Package view draws what faces show: it turns a run's state into one
+// documented object, and that object into tables, progress and reports. It is
+// pure: the same state and style always give the same text.
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Style says what the output can show. The zero Style is plain text without
+// colour, wrapped nowhere.
+type Style struct {
+	Color  bool
+	Plain  bool // nobody sits in front of it: one line a record, tab-separated, no headers
+	ASCII  bool // the locale shows nothing else
+	Width  int  // columns; 0 is no limit
+	Height int  // lines; 0 is unknown
+}
+
+func (s Style) paint(text string, l lipgloss.Style) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return l.Render(text)
+}
+
+// Bold marks what the eye should find first.
+func (s Style) Bold(text string) string { return s.paint(text, lipgloss.NewStyle().Bold(true)) }
+
+// Dim marks what may be overlooked.
+func (s Style) Dim(text string) string { return s.paint(text, lipgloss.NewStyle().Faint(true)) }
+
+// Good marks what went well.
+func (s Style) Good(text string) string {
+	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Green))
+}
+
+// Bad marks what failed.
+func (s Style) Bad(text string) string {
+	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Red))
+}
+
+// Warn marks what waits for a person.
+func (s Style) Warn(text string) string {
+	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Yellow))
+}
+
+// Busy marks what is under way.
+func (s Style) Busy(text string) string {
+	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Cyan))
+}
+
+// fit cuts a line to the width.
+func (s Style) fit(line string) string {
+	if s.Width <= 0 {
+		return line
+	}
+	return ansi.Truncate(line, s.Width, s.more())
+}
+
+// wrap breaks a text into indented lines of the width.
+func (s Style) wrap(text, indent string) string {
+	if s.Width <= len(indent)+20 {
+		return indent + text
+	}
+	return indent + strings.ReplaceAll(ansi.Wrap(text, s.Width-len(indent), ""), "\n", "\n"+indent)
+}
+
+func (s Style) more() string {
+	if s.ASCII {
+		return "~"
+	}
+	return "\u2026"
+}
+
+// dot separates figures on a line.
+func (s Style) dot() string {
+	if s.ASCII || s.Plain {
+		return ", "
+	}
+	return " \u00b7 "
+}
+
+// glyph returns one column that stands for a task's status.
+func (s Style) glyph(status nexus.TaskStatus) string {
+	pick := func(sign, ascii string) string {
+		if s.ASCII {
+			return ascii
+		}
+		return sign
+	}
+	switch status {
+	case nexus.Landed:
+		return s.Good(pick("\u2713", "+"))
+	case nexus.Running:
+		return s.Busy(pick("\u25cf", "*"))
+	case nexus.Reviewing:
+		return s.Busy(pick("\u25d0", "?"))
+	case nexus.Boarding:
+		return s.Busy(pick("\u2191", "^"))
+	case nexus.Parked:
+		return s.Warn("!")
+	case nexus.Failed:
+		return s.Bad(pick("\u2717", "x"))
+	case nexus.Blocked:
+		return s.Bad(pick("\u2298", "#"))
+	case nexus.Skipped:
+		return s.Dim("-")
+	default:
+		return s.Dim(pick("\u25cb", "."))
+	}
+}
+
+// Clean makes a text from outside harmless for a terminal: control and
+// invisible format characters are escaped, line breaks become spaces.
+func Clean(text string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimSpace(text) {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case r == unicode.ReplacementChar, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// CleanText is [Clean] for text of several lines, which stay.
+func CleanText(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range lines {
+		tabs := strings.Split(strings.TrimRight(line, "\r"), "\t")
+		for j := range tabs {
+			lead := len(tabs[j]) - len(strings.TrimLeft(tabs[j], " "))
+			tabs[j] = tabs[j][:lead] + Clean(tabs[j])
+		}
+		lines[i] = strings.Join(tabs, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Quote returns the text in quotes, harmless for a terminal and at most 80
+// characters long.
+func Quote(text string) string { return strconv.Quote(ansi.Truncate(text, 80, "...")) }
+
+// Duration writes a duration as people read it.
+func Duration(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", max(d, 0).Seconds())
+	}
+	d = d.Round(time.Second)
+	hours, minutes, rest := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case hours > 0:
+		return fmt.Sprintf("%dh%02dm", hours, minutes)
+	case minutes > 0 && rest > 0:
+		return fmt.Sprintf("%dm%ds", minutes, rest)
+	case minutes > 0:
+		return fmt.Sprintf("%dm", minutes)
+	default:
+		return fmt.Sprintf("%ds", rest)
+	}
+}
+
+// Number writes a number with its thousands apart.
+func Number(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// Count writes "1 task", "2 tasks".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Number(int64(n)) + " " + noun
+}
+
+// Short returns the beginning of a commit's or tree's name.
+func Short(hash string) string { return hash[:min(len(hash), 9)] }

@@ -1,0 +1,80 @@
+package view
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Table lays rows out in columns. Cells are drawn already; the last column of
+// a row that is too wide is cut. In plain style the columns are separated by
+// tabs and there is no head, so that a program can cut them.
+func Table(s Style, head []string, rows [][]string) string {
+	var b strings.Builder
+	if s.Plain {
+		for _, row := range rows {
+			b.WriteString(ansi.Strip(strings.Join(row, "\t")) + "\n")
+		}
+		return b.String()
+	}
+	if len(head) > 0 {
+		drawn := make([]string, len(head))
+		for i, h := range head {
+			drawn[i] = s.Dim(h)
+		}
+		rows = append([][]string{drawn}, rows...)
+	}
+	widths := columns(rows)
+	squeeze(widths, s.Width)
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			cell = ansi.Truncate(cell, max(widths[i], 1), s.more())
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", max(widths[i]-lipgloss.Width(cell), 0)+2))
+			}
+		}
+		b.WriteString(s.fit(strings.TrimRight(line.String(), " ")) + "\n")
+	}
+	return b.String()
+}
+
+func columns(rows [][]string) []int {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], lipgloss.Width(cell))
+		}
+	}
+	return widths
+}
+
+// squeeze takes columns from the widest column until the row fits; a column
+// keeps twelve.
+func squeeze(widths []int, width int) {
+	if width <= 0 {
+		return
+	}
+	total := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for total > width {
+		widest := 0
+		for i, w := range widths {
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= 12 {
+			return
+		}
+		widths[widest]--
+		total--
+	}
+}

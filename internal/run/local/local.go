@@ -1,0 +1,134 @@
+// Package local does what was decided on this machine: it plans, attempts,
+// lands and publishes with the worktrees, the sandbox and the models here.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/land"
+)
+
+// World is this machine. Its fields are read only once it acts.
+type World struct {
+	Shop   *attempt.Shop
+	Branch string // to publish to; empty means nexus/<run>
+}
+
+// Now implements [run.World].
+func (w *World) Now() time.Time { return w.Shop.Now() }
+
+// Alarm implements [run.World].
+func (w *World) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(w.Now())) }
+
+// Act implements [run.World].
+func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	switch f := intent.(type) {
+	case nexus.PlanSought:
+		return w.plan(ctx, v, d)
+	case nexus.AttemptStarted:
+		return w.Shop.Work(ctx, v, d)
+	case nexus.AttemptResumed:
+		if v.Merge != nil && v.Merge.ID == f.Attempt {
+			return w.land(ctx, v, d)
+		}
+		return w.Shop.Work(ctx, v, d)
+	case nexus.TrainDeparted:
+		return w.land(ctx, v, d)
+	case nexus.ResultReviewed:
+		return w.review(ctx, v, d)
+	case nexus.ResultOffered:
+		return w.publish(ctx, v)
+	default:
+		return nil, fmt.Errorf("nobody knows how to act on %s", nexus.Kind(intent))
+	}
+}
+
+// land lands an attempt, and puts its worktree away once it landed.
+func (w *World) land(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	if err := Begin(ctx, w.Shop, v); err != nil {
+		return nil, err
+	}
+	facts, err := land.Land(ctx, w.Shop, v, d)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range facts {
+		if f, ok := f.(nexus.TrainLanded); ok {
+			err = errors.Join(err, w.Shop.Trees.Drop(ctx, v.Run, f.Attempt))
+		}
+	}
+	return facts, err
+}
+
+// Begin makes the run's branch in the private clone, once.
+func Begin(ctx context.Context, s *attempt.Shop, v state.View) error {
+	ref := land.Ref(v.Run)
+	_, err := s.Trees.Git().Resolve(ctx, ref)
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return err
+	}
+	if v.Landings > 0 {
+		return fmt.Errorf("the run's branch %s is gone, with %d commits on it", ref, v.Landings)
+	}
+	return s.Trees.Move(ctx, ref, v.Goal.Base, "")
+}
+
+// review judges the last tree of the run by its gates. It was judged when it
+// landed, so that this costs nothing but a look.
+func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	s := w.Shop
+	hash, err := s.Trees.Git().Tree(ctx, v.Tip)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.Trees.Add(ctx, v.Run, "result", v.Tip)
+	if err != nil {
+		return nil, err
+	}
+	evidence, err := s.Judge(ctx, attempt.Case{
+		Tree: tree, Hash: hash, Base: v.Goal.Base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
+	}, d)
+	if err != nil {
+		return nil, err
+	}
+	sum := repair.Sum("", nexus.Task{}, hash, evidence)
+	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
+	if !verdict.Passed {
+		verdict.Why = strings.TrimSpace(fmt.Sprintf("gate %s: %s: %s", sum.Gate, sum.State, sum.Why))
+	}
+	return []nexus.Fact{nexus.ResultGated{Verdict: verdict}}, tree.Remove(ctx)
+}
+
+// publish puts what landed on a branch of the user's repository, and moves
+// the target along when that was asked for.
+func (w *World) publish(ctx context.Context, v state.View) ([]nexus.Fact, error) {
+	f := nexus.ResultPublished{Branch: w.Branch, Commit: v.Tip}
+	if f.Branch == "" {
+		f.Branch = "nexus/" + string(v.Run)
+	}
+	if err := w.Shop.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
+		return nil, err
+	}
+	if !v.Goal.Land {
+		return []nexus.Fact{f}, nil
+	}
+	if v.Goal.Target == "" {
+		f.Why = "no branch was checked out when the run began, so none was moved"
+		return []nexus.Fact{f}, nil
+	}
+	if err := w.Shop.Trees.Land(ctx, v.Goal.Target, v.Tip, v.Goal.Base); err != nil {
+		f.Why = fmt.Sprintf("%s was not moved: %v", v.Goal.Target, err)
+		return []nexus.Fact{f}, nil
+	}
+	f.Target = v.Goal.Target
+	return []nexus.Fact{f}, nil
+}

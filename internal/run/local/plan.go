@@ -1,0 +1,123 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// planning is one planning under way.
+type planning struct {
+	*attempt.Shop
+	view    state.View
+	a       *state.Attempt // our own copy
+	desk    run.Desk
+	tree    *worktree.Tree
+	session nexus.SessionID
+}
+
+// plan lets the planner turn the goal into tasks, and hands back to it what
+// does not fit.
+func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	p := &planning{Shop: w.Shop, view: v, a: v.Attempt, desk: d}
+	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", p.a.ID, nexus.Planner))
+	var err error
+	if p.tree, err = w.Shop.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
+		return nil, fmt.Errorf("make a worktree to plan in: %w", err)
+	}
+	facts, err := p.make(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return facts, p.tree.Remove(ctx)
+}
+
+func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
+	gates, err := p.Gates(p.tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	files, err := p.Trees.Git().Run(ctx, "ls-tree", "-r", "-z", "--name-only", p.a.Base)
+	if err != nil {
+		return nil, err
+	}
+	g := prompt.Goal{
+		Session: p.session, Text: p.view.Goal.Goal.Text, Rules: p.Rules, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"),
+	}
+	for _, gate := range gates {
+		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())
+	}
+	made, err := plan.Decompose(ctx, g, p.begun(), func(ctx context.Context, message, why string) (agent.Outcome, error) {
+		return p.Converse(ctx, attempt.Talk{
+			Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Next: message, Why: why,
+			Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
+		}, p.desk)
+	})
+	if err == nil {
+		return p.propose(made)
+	}
+	if unplanned(err) {
+		return []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
+	}
+	return nil, err
+}
+
+// begun reports whether the conversation is open.
+func (p *planning) begun() bool {
+	s := p.a.Session(p.session)
+	return s != nil && len(s.Messages) > 0
+}
+
+// unplanned reports whether an error says that no plan came out, rather than
+// that the machinery failed or there is no money.
+func unplanned(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case nexus.CodeNothingProposed, nexus.CodeLimit, nexus.CodeInvalidPlan, nexus.CodeOversize, nexus.CodeCycle, nexus.CodeInvalidInput:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
+	if err := p.desk.Record(ctx, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		p.a.Apply(f, p.Now())
+	}
+	return nil
+}
+
+// propose keeps the plan and returns the facts that offer it.
+func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
+	made.Goal = p.view.Goal.Goal.Text
+	data, err := json.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := p.Blobs.Put(data)
+	if err != nil {
+		return nil, err
+	}
+	facts := []nexus.Fact{nexus.PlanProposed{Plan: hash, Tasks: len(made.Tasks)}}
+	for _, t := range made.Tasks {
+		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	return facts, nil
+}

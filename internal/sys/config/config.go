@@ -1,0 +1,71 @@
+// Package config reads what people set: defaults, then the user's file, then
+// the project's file, then the environment, then flags; the later one wins.
+//
+// Every setting is a [Key] in one table, which checks values, documents them
+// and says who may set them: the project's file is repository content that
+// nobody vouches for, so it may not send money, keys or files elsewhere, nor
+// open the sandbox.
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Config is everything that can be set. The zero Config is not usable; begin
+// with [Default] or [Load].
+type Config struct {
+	Limits     nexus.Limits
+	Models     map[nexus.Tier]string // provider/model; a tier without one is chosen from the providers that have a key
+	Roles      map[nexus.Role]Role
+	Providers  map[string]Provider
+	Pricing    map[string]Price // by provider/model; wins over the built-in table
+	Gates      Gates
+	Plan       Plan
+	Sandbox    string // auto, bwrap or off
+	Land       bool   // fast-forward the target at the end of a run
+	Target     string // branch that runs are meant for; empty: the one that is checked out
+	StatusFile string // empty: none
+}
+
+// Role pins a role to a model or a tier. A zero field leaves the choice to
+// routing.
+type Role struct {
+	Model string // provider/model
+	Tier  nexus.Tier
+}
+
+// Provider is an endpoint that serves models.
+type Provider struct {
+	Kind    string // anthropic or openai: the wire that it speaks
+	BaseURL string // empty: the SDK's own default
+	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
+}
+
+// Price is what a million tokens of each class cost.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite nexus.Money
+}
+
+// Gates says which commands judge the work.
+type Gates struct {
+	Commands map[string]string // by gate's name; empty: switched off; absent: detected
+	Order    []string          // names that come first, in this order
+	Timeout  time.Duration     // of one gate; 0: the limit gate_time
+}
+
+// Plan bounds the size of a task and of the splitting of larger ones.
+type Plan struct {
+	Minutes, Files, Criteria, Characters int
+	Parts, Depth                         int // of a split
+}
+
+// Default returns the documented defaults.
+func Default() Config {
+	return Config{
+		Limits:  nexus.DefaultLimits(),
+		Plan:    Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000, Parts: 5, Depth: 3},
+		Sandbox: "auto",
+	}
+}

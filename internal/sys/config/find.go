@@ -1,0 +1,281 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// find returns the key that takes the value at path; a key without "*" wins.
+func (l *loader) find(path []string) (Key, bool) {
+	for _, k := range l.keys {
+		if fits(strings.Split(k.Name, "."), path) {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+// section reports whether keys lie below path.
+func (l *loader) section(path []string) bool {
+	return slices.ContainsFunc(l.keys, func(k Key) bool {
+		p := strings.Split(k.Name, ".")
+		return len(p) > len(path) && fits(p[:len(path)], path)
+	})
+}
+
+func fits(pattern, path []string) bool {
+	return slices.EqualFunc(pattern, path, func(p, s string) bool { return p == "*" || p == s })
+}
+
+// named returns what fills the "*" of the key.
+func (k Key) named(path []string) (string, error) {
+	i := slices.Index(strings.Split(k.Name, "."), "*")
+	if i < 0 {
+		return "", nil
+	}
+	name := path[i]
+	if strings.HasPrefix(k.Name, "pricing.") {
+		if _, err := modelName().parse(name); err != nil {
+			return "", fmt.Errorf("%s: %s %w", dotted(path), quoted(name), err)
+		}
+		return name, nil
+	}
+	if !nameOK(name) {
+		return "", fmt.Errorf("%s: %s is not a name of letters, digits, _ and -", dotted(path), quoted(name))
+	}
+	return name, nil
+}
+
+// unknown says that no key has this name, and which one may have been meant.
+func (l *loader) unknown(path []string) error {
+	best, least := "", math.MaxInt
+	given := dotted(path)
+	for _, k := range l.keys {
+		name := k.Name
+		if p := strings.Split(name, "."); strings.Contains(name, "*") && len(p) == len(path) {
+			i := slices.Index(p, "*")
+			p[i] = path[i]
+			name = dotted(p)
+		}
+		d := distance(given, name)
+		if section, _, ok := strings.Cut(name, "."); ok && len(path) == 1 {
+			if s := distance(given, section); s < d {
+				d, name = s, section
+			}
+		}
+		if last := name[strings.LastIndexByte(name, '.')+1:]; len(path) == 1 && last == given {
+			d = 1 // in the wrong section
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	if least <= max(2, len(given)/3) {
+		return fmt.Errorf("unknown key %s; did you mean %s?", given, best)
+	}
+	return fmt.Errorf("unknown key %s", given)
+}
+
+// variable returns the path that an environment variable sets, nil where it
+// is not one of ours.
+func (l *loader) variable(name string) ([]string, error) {
+	best, least := "", math.MaxInt
+	ours := false
+	for _, k := range l.keys {
+		if k.Env == "" {
+			continue
+		}
+		if path, ok := k.fromEnv(name); ok {
+			return path, nil
+		}
+		section, _, dotted := strings.Cut(k.Name, ".")
+		ours = ours || dotted && strings.HasPrefix(name, variable(section)+"_")
+		if d := distance(name, k.Env); d < least {
+			best, least = k.Env, d
+		}
+	}
+	switch {
+	case least <= 2:
+		return nil, fmt.Errorf("environment: unknown variable %s; did you mean %s?", quoted(name), best)
+	case ours:
+		return nil, fmt.Errorf("environment: no key has the variable %s", quoted(name))
+	default:
+		return nil, nil
+	}
+}
+
+// fromEnv returns the path that a variable sets if it is one of this key.
+// What fills the "*" is lower-cased.
+func (k Key) fromEnv(name string) ([]string, bool) {
+	before, after, open := strings.Cut(k.Env, "*")
+	if !open {
+		return strings.Split(k.Name, "."), name == k.Env
+	}
+	if len(name) <= len(before)+len(after) || !strings.HasPrefix(name, before) || !strings.HasSuffix(name, after) {
+		return nil, false
+	}
+	path := strings.Split(k.Name, ".")
+	path[slices.Index(path, "*")] = strings.ToLower(name[len(before) : len(name)-len(after)])
+	return path, true
+}
+
+// distance is the number of letters to change, add or drop between a and b;
+// texts longer than any key are not compared.
+func distance(a, b string) int {
+	if len(a) > 200 || len(b) > 200 {
+		return math.MaxInt
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// dotted writes a path as a TOML key.
+func dotted(path []string) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = p
+		if !nameOK(p) && p != "*" {
+			parts[i] = quoted(p)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// fill puts a name in the place of the "*".
+func fill(pattern, name string) string {
+	path := strings.Split(pattern, ".")
+	path[slices.Index(path, "*")] = name
+	return dotted(path)
+}
+
+// quoted writes foreign text for people: escaped, and cut.
+func quoted(s string) string {
+	if len(s) > 80 {
+		s = s[:80] + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+func nest(path []string, v any) map[string]any {
+	for _, p := range slices.Backward(path[1:]) {
+		v = map[string]any{p: v}
+	}
+	return map[string]any{path[0]: v}
+}
+
+func typeOf(v value) string {
+	switch x := v.raw.(type) {
+	case string:
+		return quoted(x)
+	case int64, float64, bool:
+		return fmt.Sprint(x)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	case time.Time:
+		return "a date"
+	default:
+		return "this"
+	}
+}
+
+// line returns the line on which a file sets path, 0 where it cannot tell. It
+// reads headers and keys only, so a text of several lines may mislead it.
+func line(data []byte, path []string) int {
+	var table []string
+	n := 0
+	for text := range strings.Lines(string(data)) {
+		n++
+		text = strings.TrimSpace(text)
+		if strings.HasPrefix(text, "[") {
+			table = segments(strings.Trim(text, "[]"))
+			if slices.Equal(table, path) {
+				return n
+			}
+			continue
+		}
+		name, _, ok := strings.Cut(text, "=")
+		if !ok || strings.HasPrefix(text, "#") {
+			continue
+		}
+		full := slices.Concat(table, segments(name))
+		if len(full) <= len(path) && slices.Equal(full, path[:len(full)]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// segments splits a TOML key at the dots outside quotes.
+func segments(key string) []string {
+	var all []string
+	var b strings.Builder
+	var quote rune
+	for _, r := range key {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+		case quote == 0 && r == '.':
+			all = append(all, b.String())
+			b.Reset()
+		case quote == 0 && (r == ' ' || r == '\t'):
+		case quote == 0 && (r == ']' || r == '#'):
+			return append(all, b.String())
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return append(all, b.String())
+}
+
+// Setting is one value with where it came from.
+type Setting struct {
+	Key    string
+	Value  string // as it would be written in a file
+	Origin Origin
+}
+
+// Explain returns every value that c has, in the order of [Keys].
+func Explain(c Config, o Origins) []Setting {
+	var all []Setting
+	for _, k := range Keys() {
+		for _, s := range k.get(c) {
+			text := show(s.value)
+			if m, isMoney := s.value.(nexus.Money); isMoney && m == 0 && o.Of(s.name).Layer == LayerDefault && strings.Contains(k.Name, "*") {
+				continue // a price nobody set
+			}
+			if k.kind.says == command().says && s.value == "" {
+				text = "false"
+			}
+			if text == `""` && o.Of(s.name).Layer == LayerDefault {
+				continue
+			}
+			all = append(all, Setting{s.name, text, o.Of(s.name)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Key documents one setting.
+type Key struct {
+	Name    string   // dotted; a segment "*" stands for any name
+	Type    string   // what a value looks like, for people
+	Doc     string   // what it means
+	Default string   // as it would be written; empty: unset
+	Values  []string // the only ones, where they are few
+	Env     string   // environment variable; empty: cannot be set there
+	Trusted string   // why the project's file may not set it; empty: it may
+
+	kind  kind
+	least bool                                // the project's file may only lower it
+	set   func(c *Config, name string, v any) // v is what kind reads; name fills the "*"
+	get   func(c Config) []setting
+}
+
+// setting is one value of a key: several where the key has a "*".
+type setting struct {
+	name  string
+	value any
+}
+
+// Keys returns every setting in the order of its documentation.
+func Keys() []Key {
+	keys := slices.Concat(limitKeys(), modelKeys(), gateKeys(), planKeys(), runKeys())
+	d := Default()
+	for i := range keys {
+		k := &keys[i]
+		k.Type = k.kind.says
+		if !strings.Contains(k.Name, "*") {
+			for _, s := range k.get(d) {
+				k.Default = show(s.value)
+			}
+		}
+		if !strings.HasPrefix(k.Name, "pricing.") {
+			k.Env = variable(k.Name)
+		}
+	}
+	return keys
+}
+
+// variable returns the environment variable of a key: its name in upper case
+// behind NEXUS_, with underscores for everything else.
+func variable(name string) string {
+	return prefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
+}
+
+const prefix = "NEXUS_"
+
+func limitKeys() []Key {
+	const dear = "the project's file may lower it, not raise it"
+	return []Key{
+		one("limits.parallel", whole(1, 256), "attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
+		many("limits.per_role.*", whole(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
+		one("limits.turns", whole(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
+		one("limits.rounds", whole(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
+		tier("limits.per_tier.fast", nexus.Fast),
+		tier("limits.per_tier.balanced", nexus.Balanced),
+		tier("limits.per_tier.strong", nexus.Strong),
+		one("limits.dispatches", whole(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
+		one("limits.same", whole(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
+		one("limits.review_rounds", whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
+		one("limits.losses", whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
+		one("limits.land_tries", whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
+		one("limits.majors_block", whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
+		one("limits.session_tokens", whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		one("limits.turn_time", span(), "silence of the model in a turn; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
+		one("limits.gate_time", span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
+		one("limits.session_time", span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
+		one("limits.task_time", span(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
+		one("limits.run_time", span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		one("budget.run", dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
+		one("budget.task", dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
+		one("budget.day", dollars(), "dollars that all runs of a day (UTC) may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
+	}
+}
+
+func modelKeys() []Key {
+	const key = "it decides where keys and code are sent"
+	const price = "it decides what counts against the budget"
+	return []Key{
+		model("models.fast", nexus.Fast),
+		model("models.balanced", nexus.Balanced),
+		model("models.strong", nexus.Strong),
+		part("roles.*.model", modelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
+		part("roles.*.tier", words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
+		part("providers.*.kind", words("anthropic", "openai"), "wire that the endpoint speaks", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
+		part("providers.*.base_url", address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
+		part("providers.*.key_env", varName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
+		part("pricing.*.input", dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
+		part("pricing.*.output", dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
+		part("pricing.*.cache_read", dollars(), "dollars for a million tokens read from the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
+		part("pricing.*.cache_write", dollars(), "dollars for a million tokens written to the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
+	}
+}
+
+func gateKeys() []Key {
+	const doc = "command of the gate, run in the sandbox; false switches it off; without one it is detected"
+	return []Key{
+		gate("gates.build", doc),
+		gate("gates.lint", doc),
+		gate("gates.test", doc),
+		one("gates.order", list(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		one("gates.timeout", span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
+		many("gates.*", command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
+	}
+}
+
+func planKeys() []Key {
+	return []Key{
+		one("plan.minutes", whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Plan.Minutes }),
+		one("plan.files", whole(1, 100_000), "most files that a task may name", func(c *Config) *int { return &c.Plan.Files }),
+		one("plan.criteria", whole(1, 100_000), "most acceptance criteria of a task", func(c *Config) *int { return &c.Plan.Criteria }),
+		one("plan.characters", whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Plan.Characters }),
+		one("plan.parts", whole(1, 100), "most parts that a task is split into", func(c *Config) *int { return &c.Plan.Parts }),
+		one("plan.depth", whole(0, 100), "times that a part may be split again", func(c *Config) *int { return &c.Plan.Depth }),
+	}
+}
+
+func runKeys() []Key {
+	return []Key{
+		one("sandbox", words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
+		one("land", boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
+			trusted("moving your branch is your decision"),
+		one("target", text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),
+		one("status_file", text(), "file that says how the run stands, kept up to date", func(c *Config) *string { return &c.StatusFile }).
+			trusted("it decides which file is overwritten"),
+	}
+}
+
+// one makes the key of a single value; at finds its place.
+func one[T any](name string, k kind, doc string, at func(*Config) *T) Key {
+	return Key{
+		Name: name, Doc: doc, kind: k, Values: k.values,
+		set: func(c *Config, _ string, v any) { put(at(c), v) },
+		get: func(c Config) []setting { return []setting{{name, *at(&c)}} },
+	}
+}
+
+// many makes the key of a map's values.
+func many[K ~string, V any](name string, k kind, doc string, at func(*Config) *map[K]V) Key {
+	return Key{
+		Name: name, Doc: doc, kind: k, Values: k.values,
+		set: func(c *Config, of string, v any) {
+			var x V
+			put(&x, v)
+			store(at(c), K(of), x)
+		},
+		get: func(c Config) []setting {
+			m := *at(&c)
+			var all []setting
+			for _, of := range slices.Sorted(maps.Keys(m)) {
+				if full := fill(name, string(of)); !fixed(full) {
+					all = append(all, setting{full, m[of]})
+				}
+			}
+			return all
+		},
+	}
+}
+
+// part makes the key of one field of a map's values.
+func part[K ~string, S, T any](name string, k kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
+	return Key{
+		Name: name, Doc: doc, kind: k, Values: k.values,
+		set: func(c *Config, of string, v any) {
+			x := (*at(c))[K(of)]
+			put(field(&x), v)
+			store(at(c), K(of), x)
+		},
+		get: func(c Config) []setting {
+			m := *at(&c)
+			var all []setting
+			for _, of := range slices.Sorted(maps.Keys(m)) {
+				x := m[of]
+				all = append(all, setting{fill(name, string(of)), *field(&x)})
+			}
+			return all
+		},
+	}
+}
+
+// entry makes the key of one known entry of a map.
+func entry[K ~string, V any](name string, k kind, doc string, of K, at func(*Config) *map[K]V) Key {
+	key := many(name, k, doc, at)
+	set := key.set
+	key.set = func(c *Config, _ string, v any) { set(c, string(of), v) }
+	key.get = func(c Config) []setting {
+		if v, ok := (*at(&c))[of]; ok {
+			return []setting{{name, v}}
+		}
+		return nil
+	}
+	return key
+}
+
+func tier(name string, t nexus.Tier) Key {
+	return entry(name, whole(0, 1000), "attempts of a task at this tier; 0: none", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
+}
+
+func model(name string, t nexus.Tier) Key {
+	return entry(name, modelName(), "model of this tier, as provider/model; without one it is chosen from the providers that have a key", t,
+		func(c *Config) *map[nexus.Tier]string { return &c.Models })
+}
+
+func gate(name, doc string) Key {
+	_, of, _ := strings.Cut(name, ".")
+	return entry(name, command(), doc, of, func(c *Config) *map[string]string { return &c.Gates.Commands })
+}
+
+func roles(c *Config) *map[nexus.Role]Role     { return &c.Roles }
+func providers(c *Config) *map[string]Provider { return &c.Providers }
+func pricing(c *Config) *map[string]Price      { return &c.Pricing }
+
+func (k Key) trusted(why string) Key { k.Trusted = why; return k }
+func (k Key) lowered() Key           { k.least = true; return k }
+
+// fixed reports whether a name has a key of its own besides the "*".
+func fixed(name string) bool {
+	return name == "gates.build" || name == "gates.lint" || name == "gates.test"
+}
+
+// store writes to a copy, so that no two Configs share a map.
+func store[K comparable, V any](m *map[K]V, k K, v V) {
+	c := maps.Clone(*m)
+	if c == nil {
+		c = map[K]V{}
+	}
+	c[k] = v
+	*m = c
+}

@@ -1,0 +1,334 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/v2"
+	gotoml "github.com/pelletier/go-toml/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Sources says where settings come from, weakest first.
+type Sources struct {
+	User    string            // path of the user's file; one that is not there is skipped
+	Project string            // path of the project's file; one that is not there is skipped
+	Environ []string          // "NAME=value", as os.Environ gives it
+	Flags   map[string]string // by key, written as in the environment
+}
+
+// Paths returns the usual places of the two files: the user's under configHome
+// (XDG_CONFIG_HOME or ~/.config), the project's at its root.
+func Paths(configHome, root string) Sources {
+	return Sources{User: filepath.Join(configHome, "nexus", "config.toml"), Project: filepath.Join(root, "nexus.toml")}
+}
+
+// Layer is a kind of source.
+type Layer string
+
+// The layers, weakest first.
+const (
+	LayerDefault Layer = "default"
+	LayerUser    Layer = "user"
+	LayerProject Layer = "project"
+	LayerEnv     Layer = "environment"
+	LayerFlag    Layer = "flag"
+)
+
+// Origin is where a value came from.
+type Origin struct {
+	Layer Layer
+	Where string // "path:line", the variable's name or the flag's key
+}
+
+// Origins has one origin for each key that somebody set. What is not in it is
+// a default.
+type Origins map[string]Origin
+
+// Of returns the origin of a key.
+func (o Origins) Of(name string) Origin {
+	return cmp.Or(o[name], Origin{Layer: LayerDefault})
+}
+
+// delim separates the segments of a key inside koanf. Model names hold dots,
+// so it is a character that no name may hold.
+const delim = "\x1f"
+
+// maxFile is the longest file that is read.
+const maxFile = 1 << 20
+
+// Load reads the sources. Everything wrong with them is one [nexus.Error]
+// with [nexus.CodeInvalidConfig]: a key nobody knows, a value of the wrong
+// type, a setting that its source may not make.
+func Load(s Sources) (Config, Origins, error) {
+	l := loader{keys: Keys(), merged: koanf.New(delim), config: Default(), origins: Origins{}}
+	err := errors.Join(
+		l.file(LayerUser, s.User),
+		l.file(LayerProject, s.Project),
+		l.environ(s.Environ),
+		l.flags(s.Flags),
+	)
+	if err != nil {
+		return Config{}, nil, &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "configuration", Cause: err,
+			Hint: "Correct what is named; nexus config --explain lists every value, docs/config.md every key.",
+		}
+	}
+	return l.config, l.origins, nil
+}
+
+// loader applies one layer after the other.
+type loader struct {
+	keys    []Key
+	merged  *koanf.Koanf
+	config  Config
+	origins Origins
+}
+
+// layer is a checked source on its way into koanf.
+type layer map[string]any
+
+// ReadBytes is what koanf calls where there is a parser; a layer has none.
+func (l layer) ReadBytes() ([]byte, error) { return nil, errors.New("a layer has no bytes") }
+
+// Read returns the layer.
+func (l layer) Read() (map[string]any, error) { return l, nil }
+
+// value is one setting as a source wrote it.
+type value struct {
+	path   []string
+	raw    any
+	text   bool // raw is text to be parsed, not a typed value
+	origin Origin
+}
+
+func (l *loader) file(of Layer, path string) error {
+	if path == "" {
+		return nil
+	}
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tree, err := parse(data)
+	if err != nil {
+		return tomlError(path, err)
+	}
+	where := func(p []string) string {
+		if n := line(data, p); n > 0 {
+			return fmt.Sprintf("%s:%d", path, n)
+		}
+		return path
+	}
+	var all []value
+	var bad []error
+	l.walk(tree, nil, func(p []string, v any, err error) {
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", where(p), err))
+			return
+		}
+		all = append(all, value{path: p, raw: v, origin: Origin{of, where(p)}})
+	})
+	return errors.Join(append(bad, l.apply(all))...)
+}
+
+// parse reads TOML. The parser is handed outside data, so a panic in it is
+// one more kind of broken file.
+func parse(data []byte) (tree map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			tree, err = nil, fmt.Errorf("not TOML: %v", p)
+		}
+	}()
+	if slices.Contains(data, 0) {
+		return nil, errors.New("not TOML: holds a NUL byte")
+	}
+	return toml.Parser().Unmarshal(data)
+}
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path) // before opening: a pipe would wait for a writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	}
+	return data, nil
+}
+
+func tomlError(path string, err error) error {
+	if d, ok := errors.AsType[*gotoml.DecodeError](err); ok {
+		row, column := d.Position()
+		return fmt.Errorf("%s:%d:%d: %s", path, row, column, strings.TrimPrefix(d.Error(), "toml: "))
+	}
+	return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+// walk calls yield for every value of the tree that a key takes, in order of
+// their names, and with an error for what no key takes.
+func (l *loader) walk(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
+	names := make([]string, 0, len(tree))
+	for name := range tree {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path, v := append(slices.Clone(at), name), tree[name]
+		if len(at) == 0 && name == "$schema" {
+			continue // for editors
+		}
+		if _, ok := l.find(path); ok {
+			yield(path, v, nil)
+			continue
+		}
+		sub, isTable := v.(map[string]any)
+		switch {
+		case !l.section(path):
+			yield(path, nil, l.unknown(path))
+		case !isTable:
+			yield(path, nil, fmt.Errorf("%s is a section, not a value", dotted(path)))
+		default:
+			l.walk(sub, path, yield)
+		}
+	}
+}
+
+// environ takes the variables that name a key. Other programs use the prefix
+// too, so a variable is only refused when it begins like one of ours or is a
+// slip of the pen away from one.
+func (l *loader) environ(environ []string) error {
+	var all []value
+	var bad []error
+	k := koanf.New(delim)
+	err := k.Load(env.Provider(delim, env.Opt{
+		Prefix: prefix, EnvironFunc: func() []string { return wellFormed(environ) },
+		TransformFunc: func(name, text string) (string, any) {
+			switch path, err := l.variable(name); {
+			case err != nil:
+				bad = append(bad, err)
+			case path != nil:
+				all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerEnv, name}})
+			}
+			return "", nil // koanf merges what apply hands it
+		},
+	}), nil)
+	slices.SortFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return errors.Join(errors.Join(bad...), err, l.apply(all))
+}
+
+// wellFormed drops what sets nothing: an empty variable counts as unset.
+func wellFormed(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
+		name, value, ok := strings.Cut(e, "=")
+		return !ok || name == "" || value == ""
+	})
+}
+
+func (l *loader) flags(flags map[string]string) error {
+	var all []value
+	var bad []error
+	for name, text := range flags {
+		path := strings.Split(name, ".")
+		if _, ok := l.find(path); !ok {
+			bad = append(bad, fmt.Errorf("flag: %w", l.unknown(path)))
+			continue
+		}
+		all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerFlag, name}})
+	}
+	slices.SortFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return errors.Join(errors.Join(bad...), l.apply(all))
+}
+
+// apply checks the values of one layer and lays them over the ones before.
+func (l *loader) apply(all []value) error {
+	var bad []error
+	for _, v := range all {
+		if err := l.take(v); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", v.origin.Where, err))
+		}
+	}
+	return errors.Join(bad...)
+}
+
+func (l *loader) take(v value) error {
+	k, _ := l.find(v.path)
+	name := dotted(v.path)
+	of, err := k.named(v.path)
+	if err != nil {
+		return err
+	}
+	var x any
+	if v.text {
+		text, _ := v.raw.(string)
+		x, err = k.kind.parse(text)
+	} else {
+		x, err = k.kind.read(v.raw)
+	}
+	switch {
+	case errors.Is(err, errKind):
+		return fmt.Errorf("%s wants a %s, not %s", name, k.Type, typeOf(v))
+	case err != nil:
+		return fmt.Errorf("%s %w", name, err)
+	}
+	if v.origin.Layer == LayerProject {
+		if err := l.mayProject(k, name, x); err != nil {
+			return err
+		}
+	}
+	if err := l.merged.Load(layer(nest(v.path, x)), nil); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	k.set(&l.config, of, l.merged.Get(strings.Join(v.path, delim)))
+	l.origins[name] = v.origin
+	return nil
+}
+
+// mayProject refuses what repository content may not decide.
+func (l *loader) mayProject(k Key, name string, x any) error {
+	const elsewhere = "set it in your own config.toml, the environment or by a flag"
+	if k.Trusted != "" {
+		return fmt.Errorf("the project's file may not set %s: %s; %s", name, k.Trusted, elsewhere)
+	}
+	if name == "sandbox" && x == "off" {
+		return fmt.Errorf("the project's file may not switch the sandbox off; %s", elsewhere)
+	}
+	if !k.least {
+		return nil
+	}
+	was, is := k.get(l.config)[0].value, x
+	before, _ := was.(nexus.Money)
+	now, _ := is.(nexus.Money)
+	open := func(m nexus.Money) bool { return m == 0 && name != "budget.run" } // no cap
+	if !open(before) && (open(now) || now > before) {
+		return fmt.Errorf("the project's file may not raise %s above %s; %s", name, before, elsewhere)
+	}
+	return nil
+}

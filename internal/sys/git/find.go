@@ -1,0 +1,170 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Identity is who a commit is by. The zero Identity is Nexus itself.
+type Identity struct{ Name, Email string }
+
+// Env returns the identity as git's environment, for author and committer.
+func (i Identity) Env() []string {
+	name, mail := i.names()
+	return []string{
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + mail,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + mail,
+	}
+}
+
+func (i Identity) names() (name, mail string) {
+	return cmp.Or(i.Name, "nexus"), cmp.Or(i.Email, "nexus@localhost")
+}
+
+// Check reports whether git is there and new enough.
+func Check(ctx context.Context) error {
+	out, err := Repo{}.Run(ctx, "version")
+	if err != nil {
+		return err
+	}
+	major, minor, ok := version(out)
+	if !ok || major < 2 || major == 2 && minor < 38 {
+		return &nexus.Error{
+			Code: nexus.CodeNoGit, Message: strings.TrimSpace(out) + " is too old",
+			Hint: "Install git 2.38 or newer: merges need merge-tree --write-tree.",
+		}
+	}
+	return nil
+}
+
+// version reads what "git version" prints, such as "git version 2.39.5".
+func version(out string) (major, minor int, ok bool) {
+	f := strings.Fields(out)
+	if len(f) < 3 || f[0] != "git" || f[1] != "version" {
+		return 0, 0, false
+	}
+	parts := strings.SplitN(f[2], ".", 3)
+	if len(parts) < 2 {
+		return 0, 0, false
+	}
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	return major, minor, err1 == nil && err2 == nil && major >= 0 && minor >= 0
+}
+
+// Find returns the repository that dir belongs to: its git directory, and
+// its work tree unless it is bare.
+func Find(ctx context.Context, dir string) (Repo, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Repo{}, err
+	}
+	at, err := discover(ctx, dir, "--absolute-git-dir")
+	if err != nil {
+		return Repo{}, notRepository(dir, err)
+	}
+	r := Repo{Dir: at}
+	bare, err := discover(ctx, dir, "--is-bare-repository")
+	if err != nil {
+		return Repo{}, notRepository(dir, err)
+	}
+	if bare != "true" {
+		if r.Work, err = discover(ctx, dir, "--show-toplevel"); err != nil {
+			return Repo{}, notRepository(dir, err)
+		}
+	}
+	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
+		return Repo{}, &nexus.Error{
+			Code: nexus.CodeNoCommits, Message: dir + " has no commit yet",
+			Hint: "Commit something first: a run starts from a commit.", Cause: err,
+		}
+	}
+	return r, nil
+}
+
+// discover asks git where a repository is. It is the only command that lets
+// git look for one, and the only one that reads the user's own configuration,
+// for safe.directory; it starts no program.
+func discover(ctx context.Context, dir, what string) (string, error) {
+	args := append(Hardened(), "rev-parse", "--path-format=absolute", what)
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = dir, discoveryEnv()
+	own(cmd)
+	cmd.WaitDelay = killDelay
+	out, err := cmd.Output()
+	if x, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = &ExitError{Args: []string{"rev-parse"}, Status: x.ExitCode(), Stderr: string(x.Stderr)}
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		err = missing(err)
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func notRepository(dir string, err error) error {
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeNotRepository, Message: dir + " is not in a git repository",
+		Hint: "Run in a git repository, or make one: git init, then commit.", Cause: err,
+	}
+}
+
+// Common returns the git directory that all work trees of the repository
+// share: the one with its objects and branches.
+func (r Repo) Common(ctx context.Context) (string, error) {
+	return r.Line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+}
+
+// Head returns the commit that is checked out and the branch it is on; the
+// branch is empty on a detached head.
+func (r Repo) Head(ctx context.Context) (commit, branch string, err error) {
+	if commit, err = r.Resolve(ctx, "HEAD"); err != nil {
+		return "", "", err
+	}
+	ref, err := r.Line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
+		return commit, "", nil
+	}
+	return commit, strings.TrimPrefix(ref, "refs/heads/"), err
+}
+
+// Resolve returns the commit that rev means.
+func (r Repo) Resolve(ctx context.Context, rev string) (string, error) {
+	return r.object(ctx, rev, "commit")
+}
+
+// Tree returns the tree of a commit or tree.
+func (r Repo) Tree(ctx context.Context, rev string) (string, error) {
+	return r.object(ctx, rev, "tree")
+}
+
+func (r Repo) object(ctx context.Context, rev, kind string) (string, error) {
+	if rev == "" || strings.ContainsAny(rev, "\x00\n") {
+		return "", noSuch(rev, kind, nil)
+	}
+	id, err := r.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{"+kind+"}")
+	if x, ok := errors.AsType[*ExitError](err); ok {
+		return "", noSuch(rev, kind, x)
+	}
+	if err == nil && !ID(id) {
+		err = fmt.Errorf("git rev-parse: %q is not an object name", id)
+	}
+	return id, err
+}
+
+func noSuch(rev, kind string, cause error) error {
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no %s %q", kind, rev),
+		Hint: "Name a branch, tag or commit of the repository.", Cause: cause,
+	}
+}

@@ -1,0 +1,217 @@
+// Package git runs git so that nothing but git runs: no hooks, no prompts, no
+// signing, no configuration from outside the repository, and arguments as a
+// list, never a shell line.
+//
+// A tree that somebody else wrote can make plain git start programs: filters,
+// drivers and monitors named in a .git directory, hooks, aliases. So a [Repo]
+// names its git directory, work tree and index; git never looks for them.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Repo is a git directory, with what git is to see beside it. It is a value;
+// copy it to point the same git directory at another tree.
+type Repo struct {
+	Dir   string   // git directory, absolute
+	Work  string   // work tree, absolute; empty for none
+	Index string   // index file, absolute; empty for the one in Dir
+	Env   []string // further environment, such as GIT_AUTHOR_NAME=...
+}
+
+// ExitError says that git ran and did not succeed.
+type ExitError struct {
+	Args   []string
+	Status int
+	Stderr string
+	Output string // what it wrote before
+}
+
+// Error returns the command and what git said.
+func (e *ExitError) Error() string {
+	said := strings.TrimSpace(e.Stderr)
+	if said == "" {
+		said = fmt.Sprintf("exit status %d", e.Status)
+	}
+	verb := "git"
+	if len(e.Args) > 0 {
+		verb += " " + e.Args[0]
+	}
+	return verb + ": " + said
+}
+
+// maxOutput is how much of git's output is kept before a command fails.
+const maxOutput = 256 << 20
+
+// maxErrors is how much of git's error output is kept.
+const maxErrors = 64 << 10
+
+// killDelay is how long a killed git may hold its pipes open.
+const killDelay = 2 * time.Second
+
+// Run runs git and returns its standard output as it is.
+func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
+	return r.RunIn(ctx, nil, args...)
+}
+
+// RunIn is Run with a standard input; nil is empty.
+func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	out := &capped{max: maxOutput}
+	if err := r.stream(ctx, stdin, out, args); err != nil {
+		if x, ok := errors.AsType[*ExitError](err); ok {
+			x.Output = out.String()
+		}
+		return "", err
+	}
+	if out.cut {
+		return "", fmt.Errorf("git %s: more than %d bytes of output", args[0], maxOutput)
+	}
+	return out.String(), nil
+}
+
+// RunTo is Run that keeps the first limit bytes of the output and says
+// whether there were more.
+func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
+	b := &capped{max: limit}
+	err = r.stream(ctx, nil, b, args)
+	return b.String(), b.cut, err
+}
+
+// Line is Run without the newline at the end of the output.
+func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Run(ctx, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+func (r Repo) stream(ctx context.Context, stdin io.Reader, out io.Writer, args []string) error {
+	cmd := r.command(ctx, args)
+	said := &capped{max: maxErrors}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, out, said
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("git %s: %w", args[0], context.Cause(ctx))
+	}
+	if x, ok := errors.AsType[*exec.ExitError](err); ok {
+		return &ExitError{Args: args, Status: x.ExitCode(), Stderr: said.String()}
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return missing(err)
+	}
+	return fmt.Errorf("git %s: %w", args[0], err)
+}
+
+func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
+	all := Hardened()
+	dir := "/"
+	if r.Dir != "" {
+		all = append(all, "--git-dir="+r.Dir)
+		dir = r.Dir
+	}
+	if r.Work != "" {
+		all = append(all, "--work-tree="+r.Work)
+		dir = r.Work
+	}
+	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(Env(), r.Env...)
+	if r.Index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.Index)
+	}
+	own(cmd)
+	cmd.WaitDelay = killDelay
+	return cmd
+}
+
+// Hardened returns the options that stand before every verb: they win over
+// whatever the repository's own configuration says.
+func Hardened() []string {
+	var args []string
+	for _, c := range []string{
+		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null",
+		"core.excludesFile=/dev/null", "core.pager=cat", "core.editor=false", "core.askPass=",
+		"core.checkStat=minimal", "core.trustctime=false", "core.quotePath=false", "core.logAllRefUpdates=false",
+		"core.sshCommand=false", "core.alternateRefsCommand=true", "core.splitIndex=false",
+		"credential.helper=", "commit.gpgSign=false", "tag.gpgSign=false", "gpg.program=false",
+		"gpg.ssh.program=false", "gpg.x509.program=false", "merge.verifySignatures=false", "merge.autoStash=false",
+		"diff.ignoreSubmodules=all", "submodule.recurse=false", "fetch.recurseSubmodules=false",
+		"status.submoduleSummary=false", "gc.auto=0", "maintenance.auto=false", "gc.autoDetach=false",
+		"protocol.allow=never", "protocol.file.allow=always", "advice.detachedHead=false",
+	} {
+		args = append(args, "-c", c)
+	}
+	return append(args, "--no-pager", "--no-replace-objects", "--no-optional-locks")
+}
+
+// Env returns the environment git runs in. It has nothing of ours but where
+// programs and temporary files are, so that no GIT_DIR, GIT_TRACE or
+// GIT_EXTERNAL_DIFF of the caller reaches it.
+func Env() []string {
+	env := []string{
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=false",
+		"GIT_SEQUENCE_EDITOR=false", "GIT_PAGER=cat", "GIT_ALLOW_PROTOCOL=file", "GIT_NO_LAZY_FETCH=1",
+		"GIT_DEFAULT_REF_FORMAT=files", "GIT_MERGE_AUTOEDIT=no",
+		"HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",
+	}
+	env = append(env, Identity{}.Env()...)
+	for _, k := range []string{"PATH", "TMPDIR"} {
+		if v, ok := os.LookupEnv(k); ok {
+			env = append(env, k+"="+v)
+		}
+	}
+	return env
+}
+
+// discoveryEnv is [Env] with the user's own configuration in reach.
+func discoveryEnv() []string {
+	env := slices.DeleteFunc(Env(), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_")
+	})
+	for _, k := range []string{"HOME", "XDG_CONFIG_HOME", "SUDO_UID"} {
+		if v, ok := os.LookupEnv(k); ok {
+			env = append(env, k+"="+v)
+		}
+	}
+	return env
+}
+
+func missing(err error) error {
+	return &nexus.Error{
+		Code: nexus.CodeNoGit, Message: "git is not installed",
+		Hint: "Install git 2.38 or newer.", Cause: err,
+	}
+}
+
+// capped keeps the first max bytes and swallows the rest, so that a command
+// with too much to say ends by itself.
+type capped struct {
+	bytes.Buffer
+	max int
+	cut bool
+}
+
+// Write never fails.
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.max - c.Len()
+	if len(p) > room {
+		c.cut = true
+		c.Buffer.Write(p[:max(room, 0)])
+		return len(p), nil
+	}
+	return c.Buffer.Write(p)
+}

@@ -1,0 +1,95 @@
+package git
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxRef is the longest ref name that is taken.
+const maxRef = 250
+
+// RefOK reports why name may not name a ref or a branch: nil if it may. It is
+// stricter than git: no name that looks like an option, none that is not
+// UTF-8, and no character that a reader cannot see.
+func RefOK(name string) error {
+	if why := refFault(name); why != "" {
+		return fmt.Errorf("ref name %q %s", name, why)
+	}
+	return nil
+}
+
+func refFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxRef:
+		return "is too long"
+	case !utf8.ValidString(name):
+		return "is not UTF-8"
+	case name == "@" || strings.Contains(name, "@{"):
+		return "means a revision"
+	case strings.HasPrefix(name, "-"):
+		return "looks like an option"
+	case strings.Contains(name, ".."):
+		return "holds two dots in a row"
+	case strings.HasSuffix(name, "."):
+		return "ends with a dot"
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part == "":
+			return "has an empty part"
+		case strings.HasPrefix(part, "."):
+			return "has a part that begins with a dot"
+		case strings.HasSuffix(part, ".lock"):
+			return "has a part that ends with .lock"
+		}
+	}
+	for _, c := range name {
+		if strings.ContainsRune(` ~^:?*[\`, c) || !unicode.IsPrint(c) {
+			return fmt.Sprintf("holds %q", c)
+		}
+	}
+	return ""
+}
+
+// ID reports whether id is a full object name in lower-case hex.
+func ID(id string) bool {
+	if len(id) != 40 && len(id) != 64 {
+		return false
+	}
+	return strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// PathOK reports why a file may not be kept under a path: git itself, here or
+// on a file system that folds names, would take a part of it for its own
+// directory, or a link for its list of submodules.
+func PathOK(path string, mode uint32) error {
+	for part := range strings.SplitSeq(path, "/") {
+		name := fold(part)
+		switch {
+		case part == "" || part == "." || part == "..":
+			return fmt.Errorf("path %q is no path in a tree", path)
+		case name == ".git" || name == "git~1":
+			return fmt.Errorf("path %q holds a name that git keeps for itself", path)
+		case mode == ModeLink && (name == ".gitmodules" || strings.HasPrefix(name, "gitmod~") || strings.HasPrefix(name, "gi7eba~")):
+			return fmt.Errorf("path %q is a link that git refuses", path)
+		}
+	}
+	return nil
+}
+
+// fold brings a name to what case-folding file systems make of it.
+func fold(name string) string {
+	name = strings.Map(func(c rune) rune {
+		// What HFS+ ignores in names.
+		if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, name)
+	name, _, _ = strings.Cut(name, ":") // NTFS streams
+	return strings.TrimRight(name, " .")
+}

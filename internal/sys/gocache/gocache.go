@@ -1,0 +1,217 @@
+// Package gocache lets the go command build from a cache that it may only
+// read, and keep what it makes in a cache of its own.
+//
+// It speaks the protocol of cmd/go/internal/cacheprog over a pair of streams:
+// an entry is looked for in the private directory and then in the shared one;
+// new entries go to the private one alone. So a worktree's first build is as
+// fast as the user's next, and nothing that an agent builds can reach anybody
+// else. Both directories have the layout of GOCACHE.
+package gocache
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Cache is where entries are read from and written to.
+type Cache struct {
+	Own    string   // private directory; made when needed
+	Shared []string // read only, asked in this order
+	Now    func() time.Time
+}
+
+// request is what the go command asks; see cmd/go/internal/cacheprog.
+type request struct {
+	ID       int64
+	Command  string
+	ActionID []byte `json:",omitempty"`
+	OutputID []byte `json:",omitempty"`
+	BodySize int64  `json:",omitempty"`
+}
+
+// response answers the request with the same ID.
+type response struct {
+	ID            int64
+	Err           string     `json:",omitempty"`
+	KnownCommands []string   `json:",omitempty"`
+	Miss          bool       `json:",omitempty"`
+	OutputID      []byte     `json:",omitempty"`
+	Size          int64      `json:",omitempty"`
+	Time          *time.Time `json:",omitempty"`
+	DiskPath      string     `json:",omitempty"`
+}
+
+// maxEntry bounds one cached output.
+const maxEntry = 1 << 30
+
+// Serve answers requests until the go command closes the cache or its stream.
+// A request that cannot be served is answered with an error and is not the
+// end; a stream that cannot be understood is.
+func (c Cache) Serve(in io.Reader, out io.Writer) error {
+	d := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
+	w := bufio.NewWriter(out)
+	send := func(r response) error {
+		if err := json.NewEncoder(w).Encode(r); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	if err := send(response{KnownCommands: []string{"get", "put", "close"}}); err != nil {
+		return err
+	}
+	for {
+		var r request
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read a request of the go command: %w", err)
+		}
+		var body []byte
+		if r.Command == "put" && r.BodySize > 0 {
+			if err := d.Decode(&body); err != nil {
+				return fmt.Errorf("read the body of request %d: %w", r.ID, err)
+			}
+		}
+		if err := send(c.answer(r, body)); err != nil || r.Command == "close" {
+			return err
+		}
+	}
+}
+
+func (c Cache) answer(r request, body []byte) response {
+	var a response
+	var err error
+	switch r.Command {
+	case "get":
+		a = c.get(r.ActionID)
+	case "put":
+		a, err = c.put(r, body)
+	case "close":
+	default:
+		err = fmt.Errorf("unknown command %q", r.Command)
+	}
+	if err != nil {
+		a = response{Err: err.Error()}
+	}
+	a.ID = r.ID
+	return a
+}
+
+// get looks an action up. What cannot be read is a miss.
+func (c Cache) get(action []byte) response {
+	if len(action) == 0 {
+		return response{Miss: true}
+	}
+	for _, dir := range append([]string{c.Own}, c.Shared...) {
+		if a, ok := look(dir, hex.EncodeToString(action)); ok {
+			return a
+		}
+	}
+	return response{Miss: true}
+}
+
+// look reads an entry of the form
+// "v1 <action> <output> <size> <time in nanoseconds>".
+func look(dir, action string) (response, bool) {
+	none := response{}
+	data, err := os.ReadFile(entry(dir, action, "a"))
+	if err != nil {
+		return none, false
+	}
+	f := strings.Fields(string(data))
+	if len(f) != 5 || f[0] != "v1" || f[1] != action {
+		return none, false
+	}
+	output, err1 := hex.DecodeString(f[2])
+	size, err2 := strconv.ParseInt(f[3], 10, 64)
+	nanos, err3 := strconv.ParseInt(f[4], 10, 64)
+	if errors.Join(err1, err2, err3) != nil || len(output) == 0 {
+		return none, false
+	}
+	path := entry(dir, f[2], "d")
+	if info, err := os.Stat(path); err != nil || info.Size() != size {
+		return none, false
+	}
+	at := time.Unix(0, nanos)
+	return response{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
+}
+
+// put writes the output, then the entry that names it, each whole or not at
+// all.
+func (c Cache) put(r request, body []byte) (response, error) {
+	if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
+		return response{}, errors.New("put without an action or an output")
+	}
+	if int64(len(body)) != r.BodySize || r.BodySize > maxEntry {
+		return response{}, fmt.Errorf("body of %d bytes, announced as %d", len(body), r.BodySize)
+	}
+	action, output := hex.EncodeToString(r.ActionID), hex.EncodeToString(r.OutputID)
+	path := entry(c.Own, output, "d")
+	if info, err := os.Stat(path); err != nil || info.Size() != r.BodySize {
+		if err := write(path, body); err != nil {
+			return response{}, err
+		}
+	}
+	line := fmt.Sprintf("v1 %s %s %20d %20d\n", action, output, r.BodySize, c.Now().UnixNano())
+	if err := write(entry(c.Own, action, "a"), []byte(line)); err != nil {
+		return response{}, err
+	}
+	return response{DiskPath: path, Size: r.BodySize}, nil
+}
+
+// entry returns where the go command keeps an entry of a kind: "a" for an
+// action, "d" for data.
+func entry(dir, id, kind string) string {
+	return filepath.Join(dir, id[:min(2, len(id))], id+"-"+kind)
+}
+
+func write(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Program returns the value of GOCACHEPROG that serves these directories by
+// the program at exe, whose subcommand gocache must call [Cache.Serve].
+func Program(exe, own string, shared ...string) string {
+	words := []string{quote(exe), "gocache", quote("--own=" + own)}
+	for _, dir := range shared {
+		words = append(words, quote("--shared="+dir))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote writes a word as the go command splits it: in single or double
+// quotes, without escapes.
+func quote(word string) string {
+	switch {
+	case !strings.ContainsAny(word, " \t'\""):
+		return word
+	case strings.Contains(word, `"`):
+		return "'" + word + "'"
+	default:
+		return `"` + word + `"`
+	}
+}

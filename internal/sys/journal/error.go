@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const keep = "Keep the file and its -wal: nexus journal verify says where the damage begins. " +
+	"Restore a backup, or move the file away to begin anew."
+
+// corrupt says that what is at path is not a sound journal.
+func corrupt(path, why string) error {
+	return &nexus.Error{Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s %s", path, why), Hint: keep}
+}
+
+// explain turns what SQLite or the system said into what a person can do
+// about it. An error that already says so passes as it is.
+func explain(path, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*nexus.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	e := &nexus.Error{Message: fmt.Sprintf("%s %s", doing, path), Cause: err}
+	dir := filepath.Dir(path)
+	switch e.Code = classify(dir, err); e.Code {
+	case nexus.CodeDiskFull:
+		e.Hint = fmt.Sprintf("Free space on the disk that holds %s, then run nexus resume; what was recorded is kept.", dir)
+	case nexus.CodeReadOnly:
+		e.Hint = fmt.Sprintf("Make %s and what is in it writable, or set XDG_STATE_HOME to another place.", dir)
+	case nexus.CodeJournalCorrupt:
+		e.Hint = keep
+	default:
+		e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume; what was recorded is kept.", dir)
+	}
+	if primary(err) == sqlite3.SQLITE_BUSY {
+		e.Hint = "Another process keeps the journal locked; end it, then run nexus resume."
+	}
+	return e
+}
+
+// classify returns the kind of a failure of the journal in dir.
+func classify(dir string, err error) nexus.Code {
+	switch primary(err) {
+	case sqlite3.SQLITE_FULL:
+		return nexus.CodeDiskFull
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return nexus.CodeReadOnly
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT:
+		return nexus.CodeJournalCorrupt
+	}
+	if extended(err) == sqlite3.SQLITE_IOERR_SHORT_READ {
+		return nexus.CodeJournalCorrupt
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return nexus.CodeDiskFull
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return nexus.CodeReadOnly
+	}
+	if primary(err) != 0 { // SQLite does not say why the system refused
+		switch full, readOnly := disk(dir); {
+		case readOnly:
+			return nexus.CodeReadOnly
+		case full:
+			return nexus.CodeDiskFull
+		}
+	}
+	return nexus.CodeStorage
+}
+
+// extended returns SQLite's own code for an error, 0 without one.
+func extended(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
+
+func primary(err error) int { return extended(err) & 0xff }
+
+// cannotWrite reports whether SQLite wanted to write where it cannot.
+func cannotWrite(err error) bool {
+	switch primary(err) {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return true
+	default:
+		return false
+	}
+}

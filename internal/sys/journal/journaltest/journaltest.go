@@ -1,0 +1,362 @@
+// Package journaltest holds what every journal must do: the real one and any
+// that stands in for it.
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Journal is what is tested. A journal whose methods return types of its own
+// is wrapped by the test that runs the suite.
+type Journal interface {
+	Acquire(ctx context.Context, run nexus.RunID, p nexus.Process, ttl time.Duration) (Lease, error)
+	Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error)
+	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Spent(ctx context.Context, day time.Time, except nexus.RunID) (nexus.Money, error)
+}
+
+// Lease is the right to append.
+type Lease interface {
+	Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error)
+	Renew(ctx context.Context) error
+	Release(ctx context.Context) error
+	Fence() int64
+}
+
+// Open opens the same journal each time it is called within one test, as
+// different processes would. The journal must take the time from now.
+type Open func(t *testing.T, now func() time.Time) Journal
+
+// elsewhere is a process of which nobody here can know whether it lives.
+func elsewhere(pid int) nexus.Process {
+	return nexus.Process{PID: pid, Host: "elsewhere.invalid", Start: 7}
+}
+
+// clock is a time that tests move.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// Run runs the suite. Each test calls open with a t of its own, which stands
+// for a new journal.
+func Run(t *testing.T, open func(t *testing.T) Open) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, open Open, c *clock)
+	}{
+		{"append then read", appendThenRead},
+		{"a reader sees what the writer got", sameForAll},
+		{"runs are told apart", runsApart},
+		{"all or none", allOrNone},
+		{"nothing is appended for nothing", emptyAppend},
+		{"a run has one writer", oneWriter},
+		{"a lease runs out", leaseRunsOut},
+		{"a lease is renewed", leaseRenewed},
+		{"a lease is released", leaseReleased},
+		{"many want the lease", manyAcquire},
+		{"anybody asks", anybodyAsks},
+		{"many append at once", manyAppend},
+		{"follow misses nothing", followAll},
+		{"a long run is read whole", longRun},
+		{"follow ends with its context", followEnds},
+		{"reading can stop anywhere", readingStops},
+		{"a cancelled caller changes nothing", cancelled},
+		{"a cancelled append is made or not", cancelledMidway},
+		{"money of the day", spent},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at := &clock{at: time.Date(2026, 11, 21, 12, 0, 0, 123, time.UTC)}
+			c.test(t, open(t), at)
+		})
+	}
+}
+
+func acquire(t *testing.T, j Journal, run nexus.RunID, pid int) Lease {
+	t.Helper()
+	l, err := j.Acquire(t.Context(), run, elsewhere(pid), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func put(t *testing.T, l Lease, facts ...nexus.Fact) []nexus.Event {
+	t.Helper()
+	events, err := l.Append(t.Context(), facts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+func all(t *testing.T, j Journal, run nexus.RunID, after int64) []nexus.Event {
+	t.Helper()
+	var events []nexus.Event
+	for e, err := range j.Events(t.Context(), run, after) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+func wantCode(t *testing.T, err error, code nexus.Code) {
+	t.Helper()
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok || e.Code != code {
+		t.Fatalf("got %v, want code %s", err, code)
+	}
+	if e.Hint == "" || e.Message == "" {
+		t.Errorf("%s does not say what to do: %+v", code, e)
+	}
+}
+
+func parked(n int) nexus.Fact {
+	return nexus.TaskParked{Task: nexus.TaskID(fmt.Sprintf("T%d", n)), Why: "a person is needed"}
+}
+
+func appendThenRead(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	first := put(t, l, nexus.GoalAccepted{Goal: nexus.Goal{Text: "add a flag"}, Limits: nexus.DefaultLimits()})
+	c.pass(time.Second)
+	rest := put(t, l, parked(1), nexus.RunEnded{Status: nexus.StatusPartial})
+	want := append(first, rest...)
+	if d := cmp.Diff(want, all(t, open(t, c.now), "r1", 0)); d != "" {
+		t.Errorf("another process reads something else (-appended +read):\n%s", d)
+	}
+	if d := cmp.Diff(want[1:], all(t, j, "r1", 1)); d != "" {
+		t.Errorf("after 1 (-want +got):\n%s", d)
+	}
+	if got := all(t, j, "r1", 3); got != nil {
+		t.Errorf("after the last one there is %v", got)
+	}
+	hashes := map[string]bool{}
+	for i, e := range want {
+		hashes[e.Hash] = true
+		if e.Seq != int64(i)+1 || e.Run != "r1" || len(e.Hash) != 64 {
+			t.Errorf("event %d is %+v", i, e)
+		}
+	}
+	if len(hashes) != 3 || !rest[0].At.Equal(c.now()) || !first[0].At.Equal(c.now().Add(-time.Second)) {
+		t.Errorf("hashes or times are wrong: %v", want)
+	}
+}
+
+// sameForAll appends facts that their JSON does not keep as they are.
+func sameForAll(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	odd := nexus.QuestionAsked{
+		ID: "Q1", Text: "bad \xff text",
+		Deadline: c.now().In(time.FixedZone("far", 3600)),
+	}
+	got := put(t, acquire(t, j, "r1", 1), odd, nexus.ReviewGiven{Findings: []nexus.Finding{}})
+	if d := cmp.Diff(all(t, j, "r1", 0), got); d != "" {
+		t.Errorf("who appends works with something else (-read +appended):\n%s", d)
+	}
+}
+
+func runsApart(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	a, b := acquire(t, j, "a", 1), acquire(t, j, "b", 2)
+	for n := range 5 {
+		put(t, a, parked(n), parked(n))
+		put(t, b, parked(n))
+	}
+	if n := len(all(t, j, "a", 0)); n != 10 {
+		t.Errorf("run a has %d events, want 10", n)
+	}
+	for _, e := range all(t, j, "b", 3) {
+		if e.Run != "b" || e.Seq%3 != 0 || e.Seq <= 3 {
+			t.Errorf("run b has %+v", e)
+		}
+	}
+	for i, e := range all(t, j, "", 0) {
+		if e.Seq != int64(i)+1 {
+			t.Errorf("event %d has number %d", i, e.Seq)
+		}
+	}
+	if got := all(t, j, "c", 0); got != nil {
+		t.Errorf("a run that is not there has %v", got)
+	}
+}
+
+func allOrNone(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	put(t, l, parked(0))
+	year10000 := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) // has no JSON
+	if _, err := l.Append(t.Context(), parked(1), nexus.QuestionAsked{Deadline: year10000}); err == nil {
+		t.Error("a fact that cannot be written was appended")
+	}
+	if _, err := l.Append(t.Context(), parked(1), nil); err == nil {
+		t.Error("no fact at all was appended")
+	}
+	if got := put(t, l, parked(2)); got[0].Seq != 2 || len(all(t, j, "", 0)) != 2 {
+		t.Errorf("after a refused append comes %+v", got)
+	}
+}
+
+func emptyAppend(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	if got := put(t, acquire(t, j, "r1", 1)); len(got) != 0 || len(all(t, j, "", 0)) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func anybodyAsks(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j, other := open(t, c.now), open(t, c.now)
+	_, err := other.Ask(t.Context(), "r1", nexus.Request{Verb: nexus.VerbPause})
+	wantCode(t, err, nexus.CodeNotFound)
+	l := acquire(t, j, "r1", 1)
+	put(t, l, parked(1))
+	want := nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "use the other parser", By: "ada"}
+	got, err := other.Ask(t.Context(), "r1", want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(nexus.Fact(nexus.RequestMade{Request: want}), got.Fact); d != "" || got.Seq != 2 || got.Run != "r1" {
+		t.Errorf("asked %+v:\n%s", got, d)
+	}
+	put(t, l, nexus.RequestSettled{Seq: got.Seq, Granted: true})
+}
+
+func manyAppend(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	const writers, appends = 4, 25
+	open(t, c.now)
+	var wait sync.WaitGroup
+	for w := range writers {
+		j := open(t, c.now)
+		l := acquire(t, j, nexus.RunID(fmt.Sprintf("r%d", w)), w+1)
+		wait.Go(func() {
+			for n := range appends {
+				if _, err := l.Append(t.Context(), parked(n), parked(n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wait.Go(func() { // a lease may be used by many goroutines
+			for n := range appends {
+				if _, err := l.Append(t.Context(), parked(n)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	got := all(t, open(t, c.now), "", 0)
+	if len(got) != writers*appends*3 {
+		t.Errorf("there are %d events, want %d", len(got), writers*appends*3)
+	}
+	for i, e := range got {
+		if e.Seq != int64(i)+1 {
+			t.Fatalf("event %d has number %d", i, e.Seq)
+		}
+	}
+}
+
+func cancelled(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	why := errors.New("the user left")
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(why)
+	if _, err := l.Append(ctx, parked(0)); !errors.Is(err, why) {
+		t.Errorf("append: %v", err)
+	}
+	if got := put(t, l, parked(1)); got[0].Seq != 1 {
+		t.Errorf("the refused append left something: %+v", got)
+	}
+}
+
+// cancelledMidway takes the caller away at any moment of an append. Whether it
+// was made is known, and the next one works.
+func cancelledMidway(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	made := 0
+	for n := range 100 {
+		ctx, stop := context.WithCancelCause(t.Context())
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			for i := 0; i < n*50; i++ {
+				_ = c.now()
+			}
+			stop(errors.New("the user left"))
+		})
+		if _, err := l.Append(ctx, parked(n), parked(n)); err == nil {
+			made += 2
+		}
+		wait.Wait()
+	}
+	put(t, l, parked(0))
+	if got := len(all(t, j, "", 0)); got != made+1 {
+		t.Errorf("%d events were acknowledged, %d are there", made+1, got)
+	}
+}
+
+func spent(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	a, b := acquire(t, j, "a", 1), acquire(t, j, "b", 2)
+	today := c.now()
+	put(t, a, nexus.BudgetReserved{ID: "1", Money: 100}, nexus.BudgetSpent{ID: "1", Money: 10})
+	put(t, a, nexus.BudgetReserved{ID: "2", Money: 200})
+	put(t, b, nexus.BudgetReserved{ID: "2", Money: 1000}) // the same name in another run
+	c.pass(24 * time.Hour)
+	put(t, a, nexus.BudgetReserved{ID: "3", Money: 7}, nexus.BudgetSpent{ID: "3", Money: 5})
+	put(t, b, nexus.BudgetSpent{ID: "2", Money: 900})
+	for _, w := range []struct {
+		day    time.Time
+		except nexus.RunID
+		want   nexus.Money
+	}{
+		{today, "", 210}, // b's reservation was settled, on the next day
+		{today, "a", 0},
+		{today, "b", 210},
+		{today.Add(24 * time.Hour), "", 905},
+		{today.Add(24 * time.Hour), "b", 5},
+		{today.In(time.FixedZone("east", 13*3600)), "b", 210}, // the day is UTC's
+		{today.Add(-24 * time.Hour), "", 0},
+	} {
+		got, err := j.Spent(t.Context(), w.day, w.except)
+		if err != nil || got != w.want {
+			t.Errorf("on %s all but %q spent %d (%v), want %d", w.day, w.except, got, err, w.want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package journaltest
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func oneWriter(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j, other := open(t, c.now), open(t, c.now)
+	l := acquire(t, j, "r1", 4711)
+	_, err := other.Acquire(t.Context(), "r1", elsewhere(2), time.Minute)
+	wantCode(t, err, nexus.CodeRunHeld)
+	if s := err.Error(); !strings.Contains(s, "4711") || !strings.Contains(s, "elsewhere.invalid") {
+		t.Errorf("the error does not name who holds the run: %s", s)
+	}
+	acquire(t, other, "r2", 2) // another run is free
+	put(t, l, parked(1))
+}
+
+func leaseRunsOut(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j, other := open(t, c.now), open(t, c.now)
+	old := acquire(t, j, "r1", 1)
+	put(t, old, parked(1))
+	c.pass(time.Minute - 1)
+	if _, err := other.Acquire(t.Context(), "r1", elsewhere(2), time.Minute); err == nil {
+		t.Fatal("the run was taken before its lease ran out")
+	}
+	c.pass(1)
+	put(t, old, parked(2)) // nobody has taken it
+	next := acquire(t, other, "r1", 2)
+	if next.Fence() <= old.Fence() {
+		t.Errorf("fence went from %d to %d", old.Fence(), next.Fence())
+	}
+	_, err := old.Append(t.Context(), parked(3))
+	wantCode(t, err, nexus.CodeLeaseLost)
+	wantCode(t, old.Renew(t.Context()), nexus.CodeLeaseLost)
+	if err := old.Release(t.Context()); err != nil {
+		t.Errorf("releasing what is lost: %v", err)
+	}
+	put(t, next, parked(4)) // the old holder's release took nothing away
+	if got := all(t, j, "r1", 0); len(got) != 3 {
+		t.Errorf("the run has %d events, want 3: the old holder's must be refused", len(got))
+	}
+}
+
+func leaseRenewed(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j, other := open(t, c.now), open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	for range 5 {
+		c.pass(50 * time.Second)
+		if err := l.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.pass(50 * time.Second)
+	_, err := other.Acquire(t.Context(), "r1", elsewhere(2), time.Minute)
+	wantCode(t, err, nexus.CodeRunHeld)
+}
+
+func leaseReleased(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j, other := open(t, c.now), open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	for range 2 {
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := l.Append(t.Context(), parked(1))
+	wantCode(t, err, nexus.CodeLeaseLost)
+	last := l.Fence()
+	for range 3 {
+		next := acquire(t, other, "r1", 2)
+		if next.Fence() <= last {
+			t.Errorf("fence went from %d to %d", last, next.Fence())
+		}
+		last = next.Fence()
+		if err := next.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func manyAcquire(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	open(t, c.now)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	won := 0
+	for pid := range 8 {
+		j := open(t, c.now)
+		wait.Go(func() {
+			_, err := j.Acquire(t.Context(), "r1", elsewhere(pid+1), time.Minute)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				won++
+			} else if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if won != 1 {
+		t.Errorf("%d processes hold the run", won)
+	}
+}

@@ -1,0 +1,171 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Lease is the right to append the facts of one run. It is lost when another
+// process takes the run over, which it notices at its next append.
+type Lease struct {
+	j     *Journal
+	run   nexus.RunID
+	ttl   time.Duration
+	fence int64
+}
+
+// place is where a process runs: process ids mean something only within one.
+// Boot and space are empty where the system does not tell.
+type place struct{ host, boot, space string }
+
+func (p place) String() string { return p.boot + " " + p.space }
+
+// Self returns the calling process.
+func Self() nexus.Process {
+	p := nexus.Process{PID: os.Getpid(), Host: herePlace().host}
+	if start, _, err := startOf(p.PID); err == nil {
+		p.Start = start
+	}
+	return p
+}
+
+// holder is a row of the lease table.
+type holder struct {
+	fence   int64
+	process nexus.Process // PID 0 when nobody holds it
+	place   string
+	expires time.Time
+}
+
+const selectLease = "select fence, pid, host, start, place, expires from lease where run = ?"
+
+func scanHolder(row interface{ Scan(into ...any) error }) (holder, error) {
+	var h holder
+	var start, expires int64
+	err := row.Scan(&h.fence, &h.process.PID, &h.process.Host, &start, &h.place, &expires)
+	h.process.Start, h.expires = uint64(start), time.Unix(0, expires)
+	return h, err
+}
+
+// holds reports whether the lease is still somebody's: not released, not run
+// out, and its process not known to be dead.
+func (h holder) holds(here place, now time.Time) bool {
+	return h.process.PID != 0 && now.Before(h.expires) && !here.dead(h.process, h.place)
+}
+
+// dead reports whether a process that was at a place is certain to be gone.
+// What happens on another host or in another process namespace is not known.
+func (p place) dead(other nexus.Process, at string) bool {
+	if other.Host != p.host {
+		return false
+	}
+	boot, space, _ := strings.Cut(at, " ")
+	if boot != p.boot {
+		return boot != "" && p.boot != "" // the machine was started anew
+	}
+	if space != p.space {
+		return false
+	}
+	start, running, err := startOf(other.PID)
+	if err != nil {
+		return false
+	}
+	return !running || start != other.Start && start != 0 && other.Start != 0
+}
+
+// Acquire takes the lease of a run for p, which need not have events yet. It
+// takes over at once from a process that is known to be dead, otherwise when
+// the lease has run out; until then it refuses with [nexus.CodeRunHeld]. The
+// lease runs out after ttl unless it is renewed.
+func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process, ttl time.Duration) (*Lease, error) {
+	if run == "" || p.PID <= 0 || ttl <= 0 {
+		return nil, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("acquire run %q for process %d and %s", run, p.PID, ttl)}
+	}
+	l := &Lease{j: j, run: run, ttl: ttl}
+	at := ""
+	if p.Host == j.here.host {
+		at = j.here.String()
+	}
+	err := j.change(ctx, "acquire run in", func(ctx context.Context, tx *sql.Tx) error {
+		h, err := scanHolder(tx.QueryRowContext(ctx, selectLease, run))
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		now := j.now()
+		if h.holds(j.here, now) {
+			return held(run, h)
+		}
+		l.fence = h.fence + 1
+		_, err = tx.ExecContext(ctx, "insert or replace into lease (run, fence, pid, host, start, place, expires) values (?, ?, ?, ?, ?, ?, ?)",
+			run, l.fence, p.PID, p.Host, int64(p.Start), at, now.Add(ttl).UnixNano())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func held(run nexus.RunID, h holder) error {
+	return &nexus.Error{
+		Code:    nexus.CodeRunHeld,
+		Message: fmt.Sprintf("run %s is conducted by process %d on %s", run, h.process.PID, h.process.Host),
+		Hint: fmt.Sprintf("Steer it from here with nexus status, tell, pause or stop. If that process is gone, wait until %s.",
+			h.expires.UTC().Format(time.RFC3339)),
+	}
+}
+
+// check refuses a transaction of a holder that is not the last one.
+func (l *Lease) check(ctx context.Context, tx *sql.Tx) error {
+	var ours bool
+	row := tx.StmtContext(ctx, l.j.every.lease).QueryRowContext(ctx, l.fence, string(l.run)) //nolint:sqlclosecheck // the end of the transaction closes it
+	err := row.Scan(&ours)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if !ours {
+		return &nexus.Error{
+			Code:    nexus.CodeLeaseLost,
+			Message: fmt.Sprintf("run %s is no longer conducted by this process (fence %d)", l.run, l.fence),
+			Hint:    "Another process has taken it over; see nexus status.",
+		}
+	}
+	return nil
+}
+
+// Fence returns the lease's number, which grows with each holder of the run.
+func (l *Lease) Fence() int64 { return l.fence }
+
+// Append records the facts durably and in order, all or none, and returns
+// them as any reader will see them. A lost lease is [nexus.CodeLeaseLost]. After
+// a failure of storage every further append is refused.
+func (l *Lease) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	return l.j.append(ctx, l.run, facts, l.check)
+}
+
+// Renew lets the lease run for its full time from now.
+func (l *Lease) Renew(ctx context.Context) error {
+	return l.j.change(ctx, "renew lease in", func(ctx context.Context, tx *sql.Tx) error {
+		if err := l.check(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "update lease set expires = ? where run = ?", l.j.now().Add(l.ttl).UnixNano(), l.run)
+		return err
+	})
+}
+
+// Release lets another process take the run. A lease that is lost, or was
+// released before, is left alone.
+func (l *Lease) Release(ctx context.Context) error {
+	return l.j.change(ctx, "release lease in", func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "update lease set pid = 0 where run = ? and fence = ?", l.run, l.fence)
+		return err
+	})
+}

@@ -1,0 +1,248 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// oldestSQLite is the first version whose log cannot be reset by a checkpoint
+// while another connection writes, which lost commits.
+const oldestSQLite = "3.51.3"
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// create makes a journal under another name and moves it into place when it
+// is whole, so that a crash leaves either none or a good one.
+func create(ctx context.Context, path string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := exists(path); !errors.Is(err, fs.ErrNotExist) {
+		return err // another process was faster
+	}
+	fresh := path + ".new"
+	for _, left := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(fresh + left); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := build(ctx, fresh); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return err
+	}
+	return syncFile(filepath.Dir(path))
+}
+
+// build makes an empty journal at path and syncs it.
+func build(ctx context.Context, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", writerDSN(path))
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	if err := errors.Join(keepLog(ctx, db), raise(ctx, db), db.Close()); err != nil {
+		return err
+	}
+	return syncFile(path)
+}
+
+// lock keeps other processes from creating or migrating the journal.
+func lock(ctx context.Context, path string) (unlock func() error, err error) {
+	l := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if _, err := l.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return nil, err
+	}
+	return l.Unlock, nil
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// prepare readies an existing journal for writing: an older schema is brought
+// up to date. The common case, a schema that is as it should be, costs three
+// small queries.
+func prepare(ctx context.Context, db *sql.DB, path string) error {
+	if err := checkSQLite(ctx, db); err != nil {
+		return err
+	}
+	has, err := version(ctx, db, path)
+	switch {
+	case err != nil:
+		return err
+	case has > latest():
+		return newer(path, has)
+	case has < latest():
+		if err := raiseAlone(ctx, db, path); err != nil {
+			return err
+		}
+	}
+	return keepLog(ctx, db)
+}
+
+// raiseAlone migrates while no other process does.
+func raiseAlone(ctx context.Context, db *sql.DB, path string) (err error) {
+	unlock, err := lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return raise(ctx, db)
+}
+
+// keepLog makes SQLite write ahead to a log, so that readers and the writer do
+// not wait for each other.
+func keepLog(ctx context.Context, db *sql.DB) error {
+	var mode string
+	if err := db.QueryRowContext(ctx, "pragma journal_mode(wal)").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("no write-ahead log on this disk (%s)", mode)
+	}
+	return nil
+}
+
+// ready checks an existing journal that may not be changed.
+func ready(ctx context.Context, db *sql.DB, path string) error {
+	if err := checkSQLite(ctx, db); err != nil {
+		return err
+	}
+	has, err := version(ctx, db, path)
+	switch {
+	case err != nil:
+		return err
+	case has > latest():
+		return newer(path, has)
+	case has < latest():
+		return &nexus.Error{
+			Code:    nexus.CodeReadOnly,
+			Message: fmt.Sprintf("journal %s has schema %d, older than %d, and may not be changed", path, has, latest()),
+			Hint:    "Run any nexus command that writes, such as nexus resume, once: it brings the journal up to date.",
+		}
+	}
+	return nil
+}
+
+func newer(path string, has int64) error {
+	return &nexus.Error{
+		Code:    nexus.CodeJournalNewer,
+		Message: fmt.Sprintf("journal %s has schema %d, newer than %d", path, has, latest()),
+		Hint:    "It was written by a newer nexus; use that one. Nothing was changed.",
+	}
+}
+
+// version returns the schema version of a journal.
+func version(ctx context.Context, db *sql.DB, path string) (int64, error) {
+	var ours bool
+	const tables = "select count(*) = 3 from sqlite_schema where name in ('goose_db_version', 'event', 'head')"
+	if err := db.QueryRowContext(ctx, tables).Scan(&ours); err != nil {
+		return 0, err
+	}
+	if !ours {
+		return 0, corrupt(path, "is a database, but not a journal")
+	}
+	var v int64
+	err := db.QueryRowContext(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&v)
+	return v, err
+}
+
+// latest returns the schema version that this program writes, which is the
+// number of the last migration.
+func latest() int64 {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil || len(files) == 0 {
+		return 0 // not with an embedded directory
+	}
+	number, _, _ := strings.Cut(files[len(files)-1].Name(), "_")
+	v, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// raise applies the migrations that a database lacks.
+func raise(ctx context.Context, db *sql.DB) error {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return raiseFrom(ctx, db, dir)
+}
+
+func raiseFrom(ctx context.Context, db *sql.DB, dir fs.FS) error {
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// checkSQLite refuses an SQLite that is known to lose data.
+func checkSQLite(ctx context.Context, db *sql.DB) error {
+	var v string
+	if err := db.QueryRowContext(ctx, "select sqlite_version()").Scan(&v); err != nil {
+		return err
+	}
+	if olderVersion(v, oldestSQLite) {
+		return &nexus.Error{
+			Code:    nexus.CodeInternal,
+			Message: fmt.Sprintf("SQLite %s is older than %s and may lose commits", v, oldestSQLite),
+			Hint:    "This nexus was built wrongly; install a released one.",
+		}
+	}
+	return nil
+}
+
+// olderVersion reports whether dotted version a comes before b.
+func olderVersion(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, errX := strconv.Atoi(as[i])
+		y, errY := strconv.Atoi(bs[i])
+		if errX != nil || errY != nil {
+			return true // what cannot be read is not trusted
+		}
+		if x != y {
+			return x < y
+		}
+	}
+	return len(as) < len(bs)
+}

@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func openTest(t *testing.T, path string) *Journal {
+	t.Helper()
+	j, err := Open(t.Context(), path, Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+// later returns the migrations of a nexus to come.
+func later(t *testing.T) fs.FS {
+	t.Helper()
+	first, err := migrations.ReadFile("migrations/00001_journal.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fstest.MapFS{
+		"00001_journal.sql": {Data: first},
+		"00002_note.sql":    {Data: []byte("-- +goose Up\nalter table event add column note text;")},
+	}
+}
+
+func TestMigrationKeepsWhatIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path)
+	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(t.Context(), nexus.RunResumed{}, nexus.RunResumed{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is nothing to do
+		if err := raiseFrom(t.Context(), j.write, later(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, err := version(t.Context(), j.write, path); v != 2 || err != nil {
+		t.Errorf("schema is %d, %v", v, err)
+	}
+	if r, err := j.Verify(t.Context()); err != nil || !r.Sound || r.Events != 2 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	_, err = Open(t.Context(), path, Options{Now: time.Now})
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
+		t.Errorf("an older nexus opens it: %v", err)
+	}
+}
+
+func TestFailedMigrationChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path)
+	dir, _ := later(t).(fstest.MapFS)
+	dir["00002_note.sql"].Data = []byte("-- +goose Up\nalter table event add column note text;\ndrop table nowhere;")
+	if err := raiseFrom(t.Context(), j.write, dir); err == nil {
+		t.Fatal("a wrong migration passed")
+	}
+	if v, err := version(t.Context(), j.write, path); v != latest() || err != nil {
+		t.Errorf("schema is %d, %v", v, err)
+	}
+	if err := raiseFrom(t.Context(), j.write, later(t)); err != nil {
+		t.Errorf("the right one fails after the wrong one: %v", err)
+	}
+}
+
+func TestOlderSchemaIsNotReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path)
+	if _, err := j.write.Exec("delete from goose_db_version where version_id = 1"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), path, Options{Now: time.Now, ReadOnly: true})
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeReadOnly}) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnknownFact: a journal of a newer nexus with the same schema.
+func TestUnknownFact(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
+	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(t.Context(), nexus.RunResumed{}); err != nil {
+		t.Fatal(err)
+	}
+	err = j.change(t.Context(), "append", func(ctx context.Context, tx *sql.Tx) error {
+		return j.insert(ctx, tx, []row{{run: "r", kind: "task.teleported", data: "{}"}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range j.Events(t.Context(), "r", 0) {
+		if n++; n == 2 && !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
+			t.Errorf("got %v", err)
+		}
+	}
+	r, err := j.Verify(t.Context())
+	if err != nil || n != 2 || r.Damage != Unreadable || r.Seq != 2 || r.Sound {
+		t.Errorf("read %d, got %+v, %v", n, r, err)
+	}
+}
+
+// TestLink fixes how events are linked: journals outlive programs.
+func TestLink(t *testing.T) {
+	c := newChain()
+	first := c.link(make([]byte, 32), row{seq: 1, run: "r", at: 1_795_257_000_000_000_000, kind: "run.resumed", data: "{}"})
+	second := c.link(first, row{seq: 2, run: "r", at: -1, kind: "run.paused", data: `{"why":"lunch"}`})
+	want := []string{
+		"5de6875fd0402a806fdf303fe386d12c8ba372f530d6f61d282e6f3ebac68896",
+		"7cd2e033c4da8a32bea5affe04d3d342a5f600f2369181696c91af0f671d9976",
+	}
+	for i, h := range [][]byte{first, second} {
+		if got := hex.EncodeToString(h); got != want[i] {
+			t.Errorf("hash %d is %s, want %s", i, got, want[i])
+		}
+	}
+	// No two rows look alike to the hash.
+	if string(c.link(first, row{run: "ab", kind: "c"})) == string(c.link(first, row{run: "a", kind: "bc"})) {
+		t.Error("run and kind run into each other")
+	}
+}
+
+func TestOlderVersion(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"3.51.2", "3.51.3", true},
+		{"3.51.3", "3.51.3", false},
+		{"3.54.1", "3.51.3", false},
+		{"3.9.9", "3.51.3", true},
+		{"4.0", "3.51.3", false},
+		{"3.51", "3.51.3", true},
+		{"", "3.51.3", true},
+	} {
+		if olderVersion(c.a, c.b) != c.want {
+			t.Errorf("olderVersion(%q, %q) is not %v", c.a, c.b, c.want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// herePlace returns where the calling process runs.
+func herePlace() place {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	p := place{host: host}
+	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		p.boot = strings.TrimSpace(string(id))
+	}
+	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil {
+		p.space = ns
+	}
+	return p
+}
+
+// startOf returns when a process started in clock ticks since boot, and
+// whether it still runs: a process that ended and was not waited for does not.
+func startOf(pid int) (start uint64, running bool, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return parseStat(stat)
+}
+
+// parseStat reads /proc/PID/stat. The second field is the program's name in
+// parentheses and may hold anything, so what counts begins after the last one.
+func parseStat(stat []byte) (start uint64, running bool, err error) {
+	const state, started = 0, 19 // counted from the third field
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= started {
+		return 0, false, fmt.Errorf("process status of %d fields is too short", len(fields))
+	}
+	start, err = strconv.ParseUint(string(fields[started]), 10, 64)
+	if err != nil {
+		return 0, false, fmt.Errorf("process status: %w", err)
+	}
+	return start, !bytes.Contains([]byte("ZXx"), fields[state]), nil
+}
+
+// disk reports whether the disk that holds dir has no space left, and whether
+// it can be written at all.
+func disk(dir string) (full, readOnly bool) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return false, false
+	}
+	return s.Bavail*uint64(s.Bsize) < 1<<16, s.Flags&unix.ST_RDONLY != 0
+}

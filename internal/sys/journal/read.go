@@ -1,0 +1,242 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// page is how many events are read at a time. No read is open while events
+// are handed out, so a slow reader holds nothing up.
+const page = 512
+
+// Events returns the events of a run, or of all runs if run is empty, that
+// come after a number, up to the one that is last when the reading begins. An
+// event that was changed, or follows a missing one, is an error and ends the
+// reading, as does any other error.
+func (j *Journal) Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		last, err := j.last(ctx)
+		if err != nil {
+			yield(nexus.Event{}, err)
+			return
+		}
+		j.each(ctx, run, after, last, yield)
+	}
+}
+
+// Follow returns what [Journal.Events] does and then every event as it comes,
+// whichever process appends it. It ends when ctx does, or with an error.
+func (j *Journal) Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		tick := time.NewTicker(j.poll)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			more := j.woken() // before the look, so that nothing falls between
+			last, err := j.last(ctx)
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(nexus.Event{}, err)
+				}
+				return
+			}
+			if last > after {
+				follow := func(e nexus.Event, err error) bool { return err != nil && ctx.Err() != nil || yield(e, err) }
+				if !j.each(ctx, run, after, last, follow) {
+					return
+				}
+				after = last
+			}
+			select {
+			case <-ctx.Done():
+			case <-more:
+			case <-tick.C:
+			}
+		}
+	}
+}
+
+// last returns the number of the last event.
+func (j *Journal) last(ctx context.Context) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("read journal %s: %w", j.path, context.Cause(ctx))
+	}
+	var seq int64
+	err := j.read.QueryRowContext(context.WithoutCancel(ctx), "select seq from head").Scan(&seq)
+	return seq, explain(j.path, "read journal", err)
+}
+
+// each yields the events of a run after one number up to another. It returns
+// false when it ended early, by an error or because yield said so.
+func (j *Journal) each(ctx context.Context, run nexus.RunID, after, last int64, yield func(nexus.Event, error) bool) bool {
+	for after < last {
+		if ctx.Err() != nil {
+			yield(nexus.Event{}, fmt.Errorf("read journal %s: %w", j.path, context.Cause(ctx)))
+			return false
+		}
+		rows, err := j.rows(context.WithoutCancel(ctx), run, after, last)
+		for _, r := range rows {
+			if !yield(r.event(), nil) {
+				return false
+			}
+			after = r.seq
+		}
+		if err != nil {
+			yield(nexus.Event{}, explain(j.path, "read journal", err))
+			return false
+		}
+		if len(rows) < page {
+			break
+		}
+	}
+	return true
+}
+
+const (
+	selectRows = `select e.seq, e.run, e.at, e.kind, e.data, e.hash, (select p.hash from event p where p.seq = e.seq - 1)
+		from event e where `
+	ofRun = "e.run = ? and e.seq > ? and e.seq <= ? order by e.seq limit ?"
+	ofAll = "e.seq > ? and e.seq <= ? order by e.seq limit ?"
+)
+
+// rows reads a page of events and checks each against the one before it. With
+// an error come the good events before it.
+func (j *Journal) rows(ctx context.Context, run nexus.RunID, after, last int64) ([]row, error) {
+	query, args := selectRows+ofAll, []any{after, last, page}
+	if run != "" {
+		query, args = selectRows+ofRun, []any{string(run), after, last, page}
+	}
+	found, err := j.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close() //nolint:errcheck // Err tells what Close would
+	var rows []row
+	sum := newChain()
+	for found.Next() {
+		var r row
+		var prev []byte
+		if err := found.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data, &r.hash, &prev); err != nil {
+			return rows, err
+		}
+		if d := sum.check(prev, r); d == Missing {
+			return rows, corrupt(j.path, fmt.Sprintf("is damaged: event %d is missing", r.seq-1))
+		} else if d != "" {
+			return rows, corrupt(j.path, fmt.Sprintf("is damaged: event %d was changed", r.seq))
+		}
+		if r.fact, err = nexus.DecodeFact(r.kind, []byte(r.data)); err != nil {
+			return rows, unreadable(j.path, r, err)
+		}
+		rows = append(rows, r)
+	}
+	return rows, found.Err()
+}
+
+// unreadable says that an event is as it was written and makes no sense here.
+func unreadable(path string, r row, err error) error {
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeJournalCorrupt, Message: fmt.Sprintf("journal %s: event %d", path, r.seq), Hint: keep, Cause: err,
+	}
+}
+
+// Run is what the journal knows about a run without reading its facts.
+type Run struct {
+	ID     nexus.RunID
+	First  time.Time // of its first event
+	Last   time.Time // of its last event
+	Events int64
+	Holder *nexus.Process // who conducts it now, nil when nobody does
+}
+
+const selectRuns = `select g.run, g.n, a.at, z.at, l.fence, l.pid, l.host, l.start, l.place, l.expires
+	from (select run, count(*) n, min(seq) a, max(seq) z from event group by run) g
+	join event a on a.seq = g.a join event z on z.seq = g.z left join lease l on l.run = g.run
+	order by g.a`
+
+// Runs returns all runs that have events, oldest first.
+func (j *Journal) Runs(ctx context.Context) ([]Run, error) {
+	rows, err := j.read.QueryContext(ctx, selectRuns)
+	if err != nil {
+		return nil, explain(j.path, "read journal", err)
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what Close would
+	var runs []Run
+	for rows.Next() {
+		r, err := j.scanRun(rows)
+		if err != nil {
+			return nil, explain(j.path, "read journal", err)
+		}
+		runs = append(runs, r)
+	}
+	return runs, explain(j.path, "read journal", rows.Err())
+}
+
+func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
+	var r Run
+	var first, last int64
+	var fence, pid, start, expires sql.NullInt64
+	var host, at sql.NullString
+	if err := rows.Scan(&r.ID, &r.Events, &first, &last, &fence, &pid, &host, &start, &at, &expires); err != nil {
+		return Run{}, err
+	}
+	r.First, r.Last = time.Unix(0, first).UTC(), time.Unix(0, last).UTC()
+	h := holder{place: at.String, expires: time.Unix(0, expires.Int64)}
+	h.process = nexus.Process{PID: int(pid.Int64), Host: host.String, Start: uint64(start.Int64)}
+	if h.holds(j.here, j.now()) {
+		r.Holder = &h.process
+	}
+	return r, nil
+}
+
+// Spent returns what all runs but one have used of a UTC day's money: what
+// they settled on that day, and what they reserved on it and have not settled.
+func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) (nexus.Money, error) {
+	from := day.UTC().Truncate(24 * time.Hour)
+	to := from.Add(24 * time.Hour).UnixNano()
+	rows, err := j.read.QueryContext(ctx, `select seq, run, at, kind, data from event
+		where kind in ('budget.reserved', 'budget.spent') and at >= ? and run != ? order by seq`, from.UnixNano(), string(except))
+	if err != nil {
+		return 0, explain(j.path, "read journal", err)
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what Close would
+	type reservation struct {
+		run nexus.RunID
+		id  string
+	}
+	open := map[reservation]nexus.Money{}
+	var sum nexus.Money
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data); err != nil {
+			return 0, explain(j.path, "read journal", err)
+		}
+		f, err := nexus.DecodeFact(r.kind, []byte(r.data))
+		if err != nil {
+			return 0, unreadable(j.path, r, err)
+		}
+		switch f := f.(type) {
+		case nexus.BudgetReserved:
+			if r.at < to {
+				open[reservation{r.run, f.ID}] = f.Money
+			}
+		case nexus.BudgetSpent:
+			delete(open, reservation{r.run, f.ID})
+			if r.at < to {
+				sum += f.Money
+			}
+		default: // the query asks for no other
+		}
+	}
+	for _, m := range open {
+		sum += m
+	}
+	return sum, explain(j.path, "read journal", rows.Err())
+}

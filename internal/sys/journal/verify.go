@@ -1,0 +1,139 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Damage is what is wrong with a journal.
+type Damage string
+
+// The kinds of damage.
+const (
+	Changed    Damage = "changed"    // an event is not what was written after the one before it
+	Missing    Damage = "missing"    // an event is not there, and later ones are
+	Cut        Damage = "cut off"    // the last events are not there
+	Unreadable Damage = "unreadable" // an event is as written and is no fact that is known here
+	Broken     Damage = "broken"     // SQLite cannot make sense of the file
+)
+
+// Report says whether a journal is sound. The zero Report is not.
+type Report struct {
+	Sound  bool
+	Events int64  // how many are good, from the first
+	Head   string // hash of the last good one, hex: kept elsewhere, it shows that all was rewritten
+	Seq    int64  // number of the first bad event; 0 when the damage is in no event
+	Damage Damage // empty when sound
+	Why    string // for people
+}
+
+// Verify reads the whole journal and reports the first thing that is wrong
+// with it. An error means that it could not be read to the end for another
+// reason.
+func (j *Journal) Verify(ctx context.Context) (Report, error) {
+	var r Report
+	tx, err := j.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // events and head of one moment
+	if err != nil {
+		return r, explain(j.path, "verify journal", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it only read
+	prev := make([]byte, 32)
+	err = r.walk(ctx, tx, &prev)
+	if err == nil && r.Damage == "" {
+		err = r.end(ctx, tx, prev)
+	}
+	if err == nil && r.Damage == "" {
+		err = r.structure(ctx, tx)
+	}
+	r.Head = hex.EncodeToString(prev)
+	if err != nil && classify(j.path, err) == nexus.CodeJournalCorrupt {
+		r.bad(0, Broken, err.Error())
+		return r, nil
+	}
+	r.Sound = err == nil && r.Damage == ""
+	return r, explain(j.path, "verify journal", err)
+}
+
+func (r *Report) bad(seq int64, d Damage, why string) { r.Seq, r.Damage, r.Why = seq, d, why }
+
+// walk checks the events one after the other until one is bad; prev becomes
+// the hash of the last good one.
+func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
+	found, err := tx.QueryContext(ctx, "select seq, run, at, kind, data, hash from event order by seq")
+	if err != nil {
+		return err
+	}
+	defer found.Close() //nolint:errcheck // Err tells what Close would
+	sum := newChain()
+	for found.Next() {
+		var e row
+		if err := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); err != nil {
+			return err
+		}
+		if want := r.Events + 1; e.seq != want {
+			r.bad(want, Missing, fmt.Sprintf("event %d is missing: event %d follows event %d", want, e.seq, r.Events))
+			return nil
+		}
+		if sum.check(*prev, e) != "" {
+			r.bad(e.seq, Changed, fmt.Sprintf("event %d is not what was written: its hash does not match", e.seq))
+			return nil
+		}
+		if _, err := nexus.DecodeFact(e.kind, []byte(e.data)); err != nil {
+			r.bad(e.seq, Unreadable, fmt.Sprintf("event %d: %v", e.seq, err))
+			return nil
+		}
+		r.Events, *prev = e.seq, e.hash
+	}
+	return found.Err()
+}
+
+// end checks that the last event is the one that was appended last.
+func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
+	var seq int64
+	var hash []byte
+	if err := tx.QueryRowContext(ctx, "select seq, hash from head").Scan(&seq, &hash); err != nil {
+		return err
+	}
+	switch {
+	case seq > r.Events:
+		r.bad(r.Events+1, Cut, fmt.Sprintf("events %d to %d are cut off the end", r.Events+1, seq))
+	case seq < r.Events:
+		r.bad(seq+1, Changed, fmt.Sprintf("event %d was not appended by nexus: the journal ends with event %d", seq+1, seq))
+	case !bytes.Equal(hash, prev):
+		r.bad(seq, Changed, fmt.Sprintf("event %d is not the one that was appended last", seq))
+	}
+	return nil
+}
+
+// structure lets SQLite check its own pages and indexes.
+func (r *Report) structure(ctx context.Context, tx *sql.Tx) error {
+	var said string
+	if err := tx.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&said); err != nil {
+		return err
+	}
+	if said != "ok" {
+		r.bad(0, Broken, said)
+	}
+	return nil
+}
+
+// check returns what is wrong with an event after one whose hash is prev,
+// empty when it is as it was written. Without prev the one before is missing.
+func (c *chain) check(prev []byte, r row) Damage {
+	if prev == nil && r.seq == 1 {
+		prev = make([]byte, 32)
+	}
+	switch {
+	case prev == nil:
+		return Missing
+	case !bytes.Equal(c.link(prev, r), r.hash):
+		return Changed
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,216 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// event holds what matters of any event of a stream.
+type event struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		ID    string `json:"id"`
+		Model string `json:"model"`
+		Usage usage  `json:"usage"`
+	} `json:"message"`
+	Block json.RawMessage `json:"content_block"`
+	Delta struct {
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		JSON       string `json:"partial_json"`
+		Thinking   string `json:"thinking"`
+		Signature  string `json:"signature"`
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage usage `json:"usage"`
+}
+
+// usage counts whole messages; a count that is not there has not changed.
+type usage struct {
+	Input      *int64 `json:"input_tokens"` // without what the cache gave or took
+	CacheRead  *int64 `json:"cache_read_input_tokens"`
+	CacheWrite *int64 `json:"cache_creation_input_tokens"`
+	Output     *int64 `json:"output_tokens"`
+}
+
+func (u usage) over(n *nexus.Usage) {
+	for _, c := range []struct {
+		from *int64
+		to   *int64
+	}{{u.Input, &n.Input}, {u.CacheRead, &n.CacheRead}, {u.CacheWrite, &n.CacheWrite}, {u.Output, &n.Output}} {
+		if c.from != nil {
+			*c.to = max(*c.from, 0)
+		}
+	}
+}
+
+// draft is an answer on its way.
+type draft struct {
+	r      llm.Response
+	blocks []*piece
+	reason string
+	over   bool // the message is complete
+	heard  func(llm.Delta)
+}
+
+// piece is a content block on its way.
+type piece struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Input     json.RawMessage
+	Text      string
+	Thinking  string
+	Signature string
+	raw       json.RawMessage
+	grown     strings.Builder // text, thinking or input, by type
+	signed    strings.Builder
+	closed    bool
+}
+
+// take adds one event. What it does not know it leaves out, as the provider
+// asks its clients to.
+func (d *draft) take(e ssestream.Event, key string) error {
+	if e.Type == "error" {
+		return wire.Said(0, nil, e.Data, key)
+	}
+	if len(e.Data) <= 1 {
+		return nil
+	}
+	var v event
+	if err := json.Unmarshal(e.Data, &v); err != nil {
+		return wire.Malformed(err)
+	}
+	switch v.Type {
+	case "message_start":
+		d.r.ID, d.r.Model = v.Message.ID, v.Message.Model
+		v.Message.Usage.over(&d.r.Usage)
+	case "content_block_start":
+		return d.start(v)
+	case "content_block_delta":
+		return d.grow(v)
+	case "content_block_stop":
+		if v.Index < 0 || v.Index >= len(d.blocks) {
+			return wire.Malformed(errors.New("the end of a block that never began"))
+		}
+		d.blocks[v.Index].closed = true
+	case "message_delta":
+		d.reason = v.Delta.StopReason
+		v.Usage.over(&d.r.Usage)
+	case "message_stop":
+		d.over = true
+	case "error":
+		return wire.Said(0, nil, e.Data, key)
+	}
+	return nil
+}
+
+func (d *draft) start(v event) error {
+	if v.Index != len(d.blocks) {
+		return wire.Malformed(errors.New("a block out of order"))
+	}
+	p := &piece{raw: v.Block}
+	if err := json.Unmarshal(v.Block, p); err != nil {
+		return wire.Malformed(err)
+	}
+	p.signed.WriteString(p.Signature)
+	d.blocks = append(d.blocks, p)
+	switch p.Type {
+	case "tool_use":
+		d.hear(llm.Delta{Tool: p.Name})
+		if in := string(p.Input); in != "" && in != "{}" && in != "null" {
+			p.grown.WriteString(in)
+		}
+	case "text":
+		p.grown.WriteString(p.Text)
+		d.hear(llm.Delta{Text: p.Text})
+	case "thinking":
+		p.grown.WriteString(p.Thinking)
+		d.hear(llm.Delta{Thought: p.Thinking})
+	}
+	return nil
+}
+
+func (d *draft) grow(v event) error {
+	if v.Index < 0 || v.Index >= len(d.blocks) {
+		return wire.Malformed(errors.New("a piece of a block that never began"))
+	}
+	p := d.blocks[v.Index]
+	switch v.Delta.Type {
+	case "text_delta":
+		p.grown.WriteString(v.Delta.Text)
+		d.hear(llm.Delta{Text: v.Delta.Text})
+	case "thinking_delta":
+		p.grown.WriteString(v.Delta.Thinking)
+		d.hear(llm.Delta{Thought: v.Delta.Thinking})
+	case "input_json_delta":
+		p.grown.WriteString(v.Delta.JSON)
+	case "signature_delta":
+		p.signed.WriteString(v.Delta.Signature)
+	}
+	return nil
+}
+
+func (d *draft) hear(x llm.Delta) {
+	if d.heard != nil && x != (llm.Delta{}) {
+		d.heard(x)
+	}
+}
+
+// close makes the answer, now that its last event has come.
+func (d *draft) close() (llm.Response, error) {
+	r := d.r
+	switch d.reason {
+	case "max_tokens":
+		r.Stop = llm.StopLength
+	case "refusal":
+		r.Stop = llm.StopRefuse
+	case "model_context_window_exceeded":
+		return r, &llm.Error{Class: llm.Context, Code: d.reason, Cause: errors.New("the answer did not fit the context window")}
+	case "":
+		return r, wire.Cut()
+	default:
+		r.Stop = llm.StopDone // or StopTools: the calls decide
+	}
+	r.Message.From = llm.Assistant
+	for _, p := range d.blocks {
+		if !p.closed && r.Stop == llm.StopDone {
+			return r, wire.Cut()
+		}
+		if part, ok := p.part(); ok {
+			r.Message.Parts = append(r.Message.Parts, part)
+		}
+	}
+	return wire.Close(r)
+}
+
+// part returns the block as a part, and false for an empty text.
+func (p *piece) part() (llm.Part, bool) {
+	switch p.Type {
+	case "text":
+		return llm.Part{Text: p.grown.String()}, p.grown.Len() > 0
+	case "tool_use":
+		input := p.grown.String()
+		if strings.TrimSpace(input) == "" {
+			input = "{}"
+		}
+		return llm.Part{Call: &llm.Call{ID: p.ID, Tool: p.Name, Input: json.RawMessage(input)}}, true
+	case "thinking":
+		raw, err := wire.Encode(struct {
+			Type      string `json:"type"`
+			Thinking  string `json:"thinking"`
+			Signature string `json:"signature"`
+		}{p.Type, p.grown.String(), p.signed.String()})
+		return llm.Part{Raw: raw}, err == nil
+	default:
+		return llm.Part{Raw: p.raw}, true
+	}
+}

@@ -1,0 +1,166 @@
+package llm
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Classify returns the failure that a provider's status, headers and body
+// tell of. It knows the error bodies of Anthropic, OpenAI, Google and the
+// usual compatible servers. A status of 200 or 0 means that the body came in
+// the middle of a stream.
+func Classify(status int, h http.Header, body []byte) *Error {
+	s := parseSaid(body)
+	if n, err := strconv.Atoi(s.Code); err == nil && n >= 400 && n < 600 && status < 400 {
+		status = n
+	}
+	return &Error{
+		Class:  s.class(status),
+		Status: status,
+		Code:   cmp.Or(s.Code, s.Kind),
+		After:  cmp.Or(after(h), s.Delay),
+		Cause:  errors.New(cmp.Or(oneLine(s.Text), strings.ToLower(http.StatusText(status)), "no reason given")),
+	}
+}
+
+// said is what an error body says, whatever its form.
+type said struct {
+	Kind, Code, Text, Delay string
+}
+
+// parseSaid reads {"error": {...}}, {"error": "..."}, {"detail": "..."}, a
+// bare error object, or plain text.
+func parseSaid(body []byte) said {
+	body = []byte(strings.TrimSpace(string(body)))
+	if len(body) > 0 && body[0] == '[' { // Google wraps a stream's error in an array
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+			body = list[0]
+		}
+	}
+	var o struct {
+		Error, Detail json.RawMessage
+	}
+	if json.Unmarshal(body, &o) != nil {
+		if len(body) > 0 && body[0] == '<' { // a proxy's page
+			return said{}
+		}
+		return said{Text: string(body)}
+	}
+	inner := body
+	if len(o.Error) > 0 && string(o.Error) != "null" {
+		inner = o.Error
+	} else if len(o.Detail) > 0 {
+		inner = o.Detail
+	}
+	var text string
+	if json.Unmarshal(inner, &text) == nil {
+		return said{Text: text}
+	}
+	var e struct {
+		Type, Message, Status string
+		Code                  any
+		Details               []struct{ RetryDelay string }
+	}
+	if json.Unmarshal(inner, &e) != nil && e.Message == "" {
+		return said{Text: string(inner)}
+	}
+	s := said{Kind: cmp.Or(e.Type, e.Status), Text: e.Message}
+	switch c := e.Code.(type) {
+	case string:
+		s.Code = c
+	case float64:
+		s.Code = strconv.Itoa(int(c))
+	}
+	for _, d := range e.Details {
+		s.Delay = cmp.Or(s.Delay, d.RetryDelay)
+	}
+	return s
+}
+
+// class decides by what was said first, because a status is coarser and, in
+// the middle of a stream, not there at all.
+func (s said) class(status int) Class {
+	code := strings.ToLower(s.Code + " " + s.Kind)
+	text := strings.ToLower(s.Text)
+	has := func(in string, words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(in, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case status == http.StatusPaymentRequired, has(code, "insufficient_quota", "billing", "insufficient_credits", "payment_required"),
+		has(text, "credit balance is too low", "insufficient credits", "insufficient balance"):
+		return Billing
+	case status == http.StatusRequestEntityTooLarge, has(code, "context_length", "context_window", "request_too_large", "exceed_context_size"),
+		has(text, "prompt is too long", "maximum context length", "exceed context limit", "context window", "exceeds the available context",
+			"input is too long", "context length"):
+		return Context
+	case has(code, "content_filter", "content_policy", "safety"):
+		return Safety
+	case status == 529, has(code, "overloaded", "slow_down"), has(text, "overloaded", "at capacity"):
+		return Overload
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		has(code, "authentication_error", "permission_error", "invalid_api_key", "permission_denied"):
+		return Auth
+	case status == http.StatusTooManyRequests, has(code, "rate_limit", "resource_exhausted"):
+		return Quota
+	}
+	return byStatus(status, has(code, "invalid_request", "not_found", "invalid_argument"))
+}
+
+func byStatus(status int, wrong bool) Class {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return Overload
+	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
+		return Transient
+	case status >= 300, wrong:
+		return Invalid
+	default: // in the middle of a stream, for a reason we do not know
+		return Transient
+	}
+}
+
+// after returns the wait that the headers ask for, in seconds or as a date.
+func after(h http.Header) string {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return strconv.FormatFloat(ms/1000, 'f', -1, 64)
+	}
+	return h.Get("Retry-After")
+}
+
+// Wait returns the wait that e asks for, and false where it asks for none. It
+// reads seconds, a duration such as "34s", and an HTTP date seen from now.
+func (e *Error) Wait(now time.Time) (time.Duration, bool) {
+	if s, err := strconv.ParseFloat(e.After, 64); err == nil {
+		if !(s >= 0 && s < 1e9) {
+			return 0, false
+		}
+		return time.Duration(s * float64(time.Second)), true
+	}
+	if d, err := time.ParseDuration(e.After); err == nil {
+		return max(d, 0), true
+	}
+	if t, err := http.ParseTime(e.After); err == nil {
+		return max(t.Sub(now), 0), true
+	}
+	return 0, false
+}
+
+// oneLine makes what a provider said fit for a line of a log.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if r := []rune(s); len(r) > 400 {
+		return string(r[:400]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,341 @@
+package llm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		want   llm.Class
+		code   string
+	}{
+		{"anthropic rate", 429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`, llm.Quota, "rate_limit_error"},
+		{"anthropic overload", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, llm.Overload, "overloaded_error"},
+		{"anthropic overload in a stream", 0, `{"type":"error","error":{"type":"overloaded_error","message":"x"}}`, llm.Overload, "overloaded_error"},
+		{"anthropic error in a stream", 200, `{"type":"error","error":{"type":"api_error","message":"x"}}`, llm.Transient, "api_error"},
+		{"anthropic credit", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access"}}`, llm.Billing, "invalid_request_error"},
+		{"anthropic long", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 213 tokens > 200 maximum"}}`, llm.Context, "invalid_request_error"},
+		{"anthropic with max_tokens", 400, `{"error":{"type":"invalid_request_error","message":"input length and ` + "`max_tokens`" + ` exceed context limit: 1 + 2 > 2"}}`, llm.Context, "invalid_request_error"},
+		{"anthropic wrong", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"messages: required"}}`, llm.Invalid, "invalid_request_error"},
+		{"anthropic huge", 413, `{"type":"error","error":{"type":"request_too_large","message":"x"}}`, llm.Context, "request_too_large"},
+		{"anthropic key", 401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, llm.Auth, "authentication_error"},
+		{"forbidden", 403, `{"type":"error","error":{"type":"permission_error","message":"no"}}`, llm.Auth, "permission_error"},
+		{"no model", 404, `{"type":"error","error":{"type":"not_found_error","message":"model: x"}}`, llm.Invalid, "not_found_error"},
+		{"openai rate", 429, `{"error":{"message":"Rate limit reached","type":"tokens","code":"rate_limit_exceeded"}}`, llm.Quota, "rate_limit_exceeded"},
+		{"openai quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, llm.Billing, "insufficient_quota"},
+		{"openai overloaded", 429, `{"error":{"message":"The engine is currently overloaded","type":"server_error","code":null}}`, llm.Overload, "server_error"},
+		{"openai long", 400, `{"error":{"message":"too much","type":"invalid_request_error","code":"context_length_exceeded"}}`, llm.Context, "context_length_exceeded"},
+		{"openai policy", 400, `{"error":{"message":"no","type":"invalid_request_error","code":"content_policy_violation"}}`, llm.Safety, "content_policy_violation"},
+		{"openai server", 500, `{"error":{"message":"oops","type":"server_error"}}`, llm.Transient, "server_error"},
+		{"openrouter in a stream", 0, `{"error":{"code":502,"message":"provider went away"},"choices":[]}`, llm.Transient, "502"},
+		{"openrouter credits", 402, `{"error":{"code":402,"message":"Insufficient credits"}}`, llm.Billing, "402"},
+		{"openrouter rate in a stream", 200, `{"error":{"code":429,"message":"slow"}}`, llm.Quota, "429"},
+		{"google", 429, `[{"error":{"code":429,"message":"Resource exhausted, check billing","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"34s"}]}}]`, llm.Quota, "429"},
+		{"ollama", 400, `{"error":"invalid model name"}`, llm.Invalid, ""},
+		{"fastapi", 422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`, llm.Invalid, ""},
+		{"llama.cpp long", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, llm.Context, "400"},
+		{"llama.cpp loading", 503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, llm.Overload, "503"},
+		{"proxy", 502, `<html><body>Bad Gateway</body></html>`, llm.Transient, ""},
+		{"plain", 500, `it broke`, llm.Transient, ""},
+		{"redirect", 302, ``, llm.Invalid, ""},
+		{"timeout", 408, ``, llm.Transient, ""},
+		{"nothing", 0, ``, llm.Transient, ""},
+	} {
+		e := llm.Classify(c.status, nil, []byte(c.body))
+		if e.Class != c.want || e.Code != c.code || e.Cause.Error() == "" {
+			t.Errorf("%s: got %s %q (%v), want %s %q", c.name, e.Class, e.Code, e, c.want, c.code)
+		}
+		if e.Code == "429" && c.name == "google" && e.After != "34s" {
+			t.Errorf("%s: after %q", c.name, e.After)
+		}
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	f.Add(429, []byte(`{"error":{"code":1e300,"message":"x"}}`))
+	f.Add(0, []byte(`[[]]`))
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		e := llm.Classify(status, nil, body)
+		if e.Class == "" || e.Error() == "" || len(e.Error()) > 3000 {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func TestWait(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for after, want := range map[string]time.Duration{
+		"3": 3 * time.Second, "0.25": 250 * time.Millisecond, "34s": 34 * time.Second,
+		"Sat, 21 Nov 2026 12:00:30 GMT": 30 * time.Second, "Sat, 21 Nov 2026 11:00:00 GMT": 0,
+		"": -1, "soon": -1, "-5": -1, "NaN": -1, "1e300": -1,
+	} {
+		got, ok := (&llm.Error{After: after}).Wait(now)
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: got %s %t, want %s", after, got, ok, want)
+		}
+	}
+	e := llm.Classify(429, http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"1"}}, nil)
+	if e.After != "0.25" {
+		t.Errorf("after %q", e.After)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"anthropic/claude-opus-5-5": {"anthropic", "claude-opus-5-5"}, "openrouter/a/b": {"openrouter", "a/b"},
+	} {
+		if p, m, ok := llm.Split(name); !ok || p != want[0] || m != want[1] {
+			t.Errorf("%s: %q %q %t", name, p, m, ok)
+		}
+	}
+	for _, name := range []string{"", "x", "/x", "x/"} {
+		if _, _, ok := llm.Split(name); ok {
+			t.Errorf("%q is taken for a model", name)
+		}
+	}
+}
+
+// failing fails n times, at most len(errs), then answers.
+type failing struct {
+	errs []error
+	at   []time.Duration // when it was called
+	from time.Time
+}
+
+func (f *failing) Stream(context.Context, llm.Request, func(llm.Delta)) (llm.Response, error) {
+	f.at = append(f.at, time.Since(f.from))
+	if n := len(f.at); n <= len(f.errs) {
+		return llm.Response{Usage: nexus.Usage{Input: int64(n)}}, f.errs[n-1]
+	}
+	return llm.Response{Stop: llm.StopDone}, nil
+}
+
+func errorsOf(classes ...llm.Class) []error {
+	var errs []error
+	for _, c := range classes {
+		errs = append(errs, &llm.Error{Class: c, Cause: errors.New("planted")})
+	}
+	return errs
+}
+
+func TestRetry(t *testing.T) {
+	s := time.Second
+	after := func(v string) []error {
+		return []error{&llm.Error{Class: llm.Quota, After: v, Cause: errors.New("planted")}}
+	}
+	for name, c := range map[string]struct {
+		errs []error
+		p    llm.Policy
+		at   []time.Duration
+		ok   bool
+	}{
+		"none":         {at: []time.Duration{0}, ok: true},
+		"one":          {errs: errorsOf(llm.Transient), at: []time.Duration{0, s}, ok: true},
+		"doubles":      {errs: errorsOf(llm.Transient, llm.Overload, llm.Quota), at: []time.Duration{0, s, 3 * s, 7 * s}, ok: true},
+		"at most four": {errs: errorsOf(llm.Transient, llm.Transient, llm.Transient, llm.Transient), at: []time.Duration{0, s, 3 * s, 7 * s}},
+		"billing":      {errs: errorsOf(llm.Billing), at: []time.Duration{0}},
+		"auth":         {errs: errorsOf(llm.Auth), at: []time.Duration{0}},
+		"invalid":      {errs: errorsOf(llm.Invalid), at: []time.Duration{0}},
+		"context":      {errs: errorsOf(llm.Context), at: []time.Duration{0}},
+		"safety":       {errs: errorsOf(llm.Safety), at: []time.Duration{0}},
+		"fatal":        {errs: errorsOf(llm.Fatal), at: []time.Duration{0}},
+		"unknown":      {errs: []error{errors.New("planted")}, at: []time.Duration{0}},
+		"then billing": {errs: errorsOf(llm.Transient, llm.Billing), at: []time.Duration{0, s}},
+		"asked":        {errs: after("20"), at: []time.Duration{0, 20 * s}, ok: true},
+		"asked less":   {errs: after("0.1"), at: []time.Duration{0, s}, ok: true},
+		"asked much":   {errs: after("3600"), at: []time.Duration{0}},
+		"asked a date": {errs: after("Sat, 01 Jan 2000 00:00:09 GMT"), p: llm.Policy{Now: time.Now}, at: []time.Duration{0, 9 * s}, ok: true},
+		"jitter":       {errs: errorsOf(llm.Transient), p: llm.Policy{Jitter: func() float64 { return 0.5 }}, at: []time.Duration{0, 3 * s / 4}, ok: true},
+		"capped": {
+			errs: errorsOf(llm.Transient, llm.Transient, llm.Transient), p: llm.Policy{Most: 2 * s},
+			at: []time.Duration{0, s, 3 * s, 5 * s}, ok: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &failing{errs: c.errs, from: time.Now()}
+				var told []llm.Try
+				c.p.Failed = func(_ context.Context, x llm.Try) error {
+					told = append(told, x)
+					return nil
+				}
+				_, err := llm.Retry(f, c.p).Stream(t.Context(), llm.Request{}, nil)
+				if diff := cmp.Diff(c.at, f.at); diff != "" || (err == nil) != c.ok {
+					t.Error(err, diff)
+				}
+				if name != "unknown" && len(told) != min(len(c.errs), len(c.at)) {
+					t.Errorf("told of %d failures of %d", len(told), len(c.errs))
+				}
+				for i, x := range told {
+					if x.Number != i+1 || x.Usage.Input != int64(i+1) || x.Last != (i == len(c.at)-1) {
+						t.Errorf("told of %+v", x)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRetryEndsWithItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(500*time.Millisecond, func() { cancel(why) })
+		f := &failing{errs: errorsOf(llm.Transient), from: time.Now()}
+		if _, err := llm.Retry(f, llm.Policy{}).Stream(ctx, llm.Request{}, nil); !errors.Is(err, why) || len(f.at) != 1 {
+			t.Errorf("%d calls: %v", len(f.at), err)
+		}
+		f = &failing{errs: errorsOf(llm.Transient), from: time.Now()}
+		refuse := func(context.Context, llm.Try) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "no money"} }
+		_, err := llm.Retry(f, llm.Policy{Failed: refuse}).Stream(t.Context(), llm.Request{}, nil)
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(f.at) != 1 {
+			t.Errorf("%d calls: %v", len(f.at), err)
+		}
+	})
+}
+
+func prices(t *testing.T, more map[string]llm.Listed) *llm.Prices {
+	t.Helper()
+	p, err := llm.LoadPrices(more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPrice(t *testing.T) {
+	p := prices(t, nil)
+	day := func(d string) time.Time {
+		at, err := time.Parse(time.RFC3339, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	now := day("2026-11-21T12:00:00Z")
+	million := nexus.Usage{Input: 1e6, Output: 1e6, CacheRead: 1e6, CacheWrite: 1e6}
+	for _, c := range []struct {
+		model string
+		u     nexus.Usage
+		at    time.Time
+		want  string
+	}{
+		{"anthropic/claude-opus-5-5", million, now, "29.2"},
+		{"anthropic/claude-sonnet-5-5", million, now, "14.6"},
+		{"anthropic/claude-sonnet-5-5", million, day("2026-10-06T23:59:59Z"), "14.7"},
+		{"anthropic/claude-sonnet-5-5", million, day("2026-10-07T00:00:00Z"), "14.6"},
+		{"anthropic/claude-haiku-5-5", nexus.Usage{Input: 100_000, Output: 1000}, now, "0.0105"},
+		{"anthropic/claude-haiku-5-5", nexus.Usage{Input: 50_000, CacheRead: 50_000, CacheWrite: 1, Output: 1000}, now, "0.030000625"},
+		{"openai/gpt-6-sol", nexus.Usage{Input: 272_000, Output: 1000}, now, "0.554"},
+		{"openai/gpt-6-sol", nexus.Usage{Input: 272_001, Output: 1000}, now, "1.103004"},
+		{"deepseek/deepseek-v4-flash", nexus.Usage{Input: 1e6}, day("2026-11-21T03:59:00Z"), "0.44"},
+		{"deepseek/deepseek-v4-flash", nexus.Usage{Input: 1e6}, day("2026-11-21T04:00:00Z"), "0.22"},
+		{"deepseek/deepseek-v4-flash", nexus.Usage{Input: 1e6}, day("2026-11-21T11:59:00+02:00"), "0.44"},
+		{"deepseek/deepseek-v4-flash", nexus.Usage{CacheRead: 1}, now, "0.000000007"},
+		{"gemini/gemini-3.8-flash", nexus.Usage{Input: 1e6}, day("2027-01-01T00:00:00Z"), "1.5"},
+	} {
+		got, ok := p.Price(c.model, c.u, c.at)
+		var want nexus.Money
+		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !ok || got != want {
+			t.Errorf("%s %+v: got %s %t, want %s", c.model, c.u, got, ok, want)
+		}
+	}
+	for _, unknown := range []string{"", "claude-opus-5-5", "anthropic/claude-opus-9", "ollama/llama"} {
+		if got, ok := p.Price(unknown, million, now); ok || got != 0 {
+			t.Errorf("%s costs %s", unknown, got)
+		}
+		if got, ok := p.Worst(unknown, llm.Request{MaxTokens: 10}); ok || got != 0 {
+			t.Errorf("%s costs at most %s", unknown, got)
+		}
+	}
+	if l, ok := p.Find("anthropic/claude-opus-4-5"); !ok || l.Context != 200_000 || l.Output != 128_000 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestPriceOverrides(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	p := prices(t, map[string]llm.Listed{
+		"ollama/*":                  {Rates: []llm.Rate{{}}},
+		"ollama/big/*":              {Rates: []llm.Rate{{Input: nexus.Dollar}}},
+		"mine/x":                    {Context: 5},
+		"anthropic/claude-opus-5-5": {Rates: []llm.Rate{{Input: 7 * nexus.Dollar}}},
+	})
+	u := nexus.Usage{Input: 1e6}
+	for model, want := range map[string]nexus.Money{"ollama/llama": 0, "ollama/big/x": nexus.Dollar, "anthropic/claude-opus-5-5": 7 * nexus.Dollar} {
+		if got, ok := p.Price(model, u, now); !ok || got != want {
+			t.Errorf("%s: %s %t", model, got, ok)
+		}
+	}
+	if _, ok := p.Price("mine/x", u, now); ok {
+		t.Error("a model without rates has a price")
+	}
+	for name, bad := range map[string]llm.Listed{
+		"x": {}, "a/neg": {Rates: []llm.Rate{{Input: -1}}}, "a/day": {Rates: []llm.Rate{{From: "soon"}}},
+		"a/hours": {Rates: []llm.Rate{{Hours: [][2]int{{5, 3}}}}},
+	} {
+		if _, err := llm.LoadPrices(map[string]llm.Listed{name: bad}); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// TestWorst checks that no call of a request costs more than its worst case,
+// whatever the provider counts as at most a token a byte.
+func TestWorst(t *testing.T) {
+	p := prices(t, nil)
+	names := p.Names()
+	if len(names) < 20 {
+		t.Fatalf("%d models", len(names))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		model := rapid.SampledFrom(names).Draw(t, "model")
+		r := llm.Request{MaxTokens: rapid.Int64Range(1, 128_000).Draw(t, "max"), System: string(make([]byte, rapid.IntRange(0, 400_000).Draw(t, "bytes")))}
+		n := rapid.Int64Range(0, llm.Estimate(r)).Draw(t, "prompt")
+		u := nexus.Usage{Output: rapid.Int64Range(0, r.MaxTokens).Draw(t, "output")}
+		u.CacheRead = rapid.Int64Range(0, n).Draw(t, "read")
+		u.CacheWrite = rapid.Int64Range(0, n-u.CacheRead).Draw(t, "write")
+		u.Input = n - u.CacheRead - u.CacheWrite
+		if rapid.Bool().Draw(t, "fullest") {
+			u = nexus.Usage{Output: r.MaxTokens, CacheWrite: llm.Estimate(r)}
+		}
+		at := time.Unix(rapid.Int64Range(1_790_000_000, 1_830_000_000).Draw(t, "at"), 0)
+		cost, ok := p.Price(model, u, at)
+		worst, known := p.Worst(model, r)
+		if !ok || !known || cost > worst || cost < 0 {
+			t.Fatalf("%s %+v costs %s of at most %s", model, u, cost, worst)
+		}
+	})
+}
+
+func TestEstimate(t *testing.T) {
+	r := llm.Request{System: "abc", Messages: []llm.Message{llm.Say("de"), {From: llm.Assistant, Parts: []llm.Part{
+		{Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage("{}")}}, {Raw: json.RawMessage(`{"x":1}`)},
+	}}, {From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: "long text"}}}}}}
+	before := llm.Estimate(r)
+	if before < 3+2+4+7+10 {
+		t.Errorf("%d tokens", before)
+	}
+	r.Tools = []llm.Tool{{Name: "t", Description: "d", Schema: json.RawMessage(`{}`)}}
+	if after := llm.Estimate(r); after <= before {
+		t.Errorf("tools cost nothing: %d", after)
+	}
+}

@@ -1,0 +1,342 @@
+// Package conform holds every model to the same answers over every fault that
+// the scripted server knows. It stands apart from llmtest so that the program
+// does not carry the testing package.
+package conform
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// Key is the key that models under test must use, and must never show.
+const Key = "sk-test-0123456789-never-shown"
+
+// Model makes a model that talks to the server at the address, through h if
+// that is not nil.
+type Model func(baseURL string, l llm.Limits, h *http.Client) llm.Model
+
+// want is what a fault must lead to: a class of failure, or an answer.
+type want struct {
+	class llm.Class // empty for an answer
+	code  string
+	after string
+	stop  llm.Stop // of an answer; empty is tools
+	calls int      // that reach the caller
+	text  string   // "" is the whole text
+}
+
+func table() map[llmtest.Fault]want {
+	whole := want{stop: llm.StopTools, calls: 2}
+	return map[llmtest.Fault]want{
+		"":                  whole,
+		llmtest.RateLimit:   {class: llm.Quota, after: "7"},
+		llmtest.NoQuota:     {class: llm.Billing},
+		llmtest.Broken:      {class: llm.Transient},
+		llmtest.Unavailable: {class: llm.Overload},
+		llmtest.Overloaded:  {class: llm.Overload},
+		llmtest.BadKey:      {class: llm.Auth},
+		llmtest.TooLong:     {class: llm.Context},
+		llmtest.Hangup:      {class: llm.Transient, code: "connection"},
+		llmtest.Cut:         {class: llm.Transient, code: "connection"},
+		llmtest.Short:       {class: llm.Transient, code: "incomplete"},
+		llmtest.ErrorEvent:  {class: llm.Overload},
+		llmtest.Stall:       {class: llm.Transient},
+		llmtest.BadJSON:     {class: llm.Transient, code: "invalid_tool_input"},
+		llmtest.NoID:        {class: llm.Transient, code: "missing_call_id"},
+		llmtest.SameID:      {class: llm.Transient, code: "duplicate_call_id"},
+		llmtest.Length:      {stop: llm.StopLength},
+		llmtest.Empty:       {stop: llm.StopDone, text: "-"},
+		llmtest.Refuse:      {stop: llm.StopRefuse, text: "I cannot help with that."},
+		llmtest.Split:       whole,
+		llmtest.CRLF:        whole,
+		llmtest.Noise:       whole,
+		llmtest.Slow:        whole,
+	}
+}
+
+const speech = "Grüße, 世界 🙂: I look at <both> files & then decide. It takes more than one event to say this, as a rule.\nSecond line."
+
+// Conversation returns a request at the beginning of the conversation.
+func Conversation(name string) llm.Request {
+	return llm.Request{
+		Model: "scripted", System: "You are the coder.", MaxTokens: 1000,
+		Tools: []llm.Tool{{
+			Name: "read_file", Description: "reads <a> file",
+			Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`),
+		}},
+		Messages: []llm.Message{llm.Say("Conversation: " + name + "\nDo the task.")},
+	}
+}
+
+// Run runs the suite.
+func Run(t *testing.T, m Model) {
+	t.Helper()
+	for _, f := range append([]llmtest.Fault{""}, llmtest.Faults()...) {
+		t.Run(cmp.Or(string(f), "none"), func(t *testing.T) {
+			t.Parallel()
+			testFault(t, m, f)
+		})
+	}
+	t.Run("round trip", func(t *testing.T) { testRoundTrip(t, m) })
+	t.Run("usage", func(t *testing.T) { testUsage(t, m) })
+	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
+	t.Run("nobody there", func(t *testing.T) { testNobody(t, m) })
+	t.Run("large", func(t *testing.T) { testLarge(t, m) })
+	t.Run("one connection", func(t *testing.T) { testOneConnection(t, m) })
+	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
+	t.Run("no bound", func(t *testing.T) {
+		r := Conversation("x")
+		r.MaxTokens = 0
+		_, err := m("http://127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), r, nil)
+		wantError(t, err, want{class: llm.Invalid})
+	})
+}
+
+// start starts a server with one conversation, c.
+func start(t *testing.T, o llmtest.Options, turns ...llmtest.Turn) *llmtest.Server {
+	t.Helper()
+	s, stop, err := llmtest.Start(t.Context(), llmtest.Script{
+		Conversations: []llmtest.Conversation{{Match: "c", Turns: turns}},
+	}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return s
+}
+
+func twoCalls() llmtest.Turn {
+	return llmtest.Turn{
+		Think: "both, I think", Say: speech,
+		Calls: []llmtest.Call{
+			{Tool: "read_file", Input: map[string]any{"path": "a <&> \"ü\".go"}},
+			{Tool: "read_file", Input: map[string]any{"path": strings.Repeat("deep/", 40) + "b.go", "n": 3}},
+		},
+	}
+}
+
+func testFault(t *testing.T, m Model, f llmtest.Fault) {
+	t.Helper()
+	turn := twoCalls()
+	turn.Fault, turn.After = f, "7"
+	s := start(t, llmtest.Options{}, turn)
+	limits := llm.Limits{}
+	if f == llmtest.Stall {
+		limits.Idle = 50 * time.Millisecond
+	}
+	model := m(s.URL(), limits, nil)
+	w := table()[f]
+	var heard strings.Builder
+	got, err := model.Stream(t.Context(), Conversation("c"), func(d llm.Delta) { heard.WriteString(d.Text) })
+	if w.class != "" {
+		wantError(t, err, w)
+		if len(got.Message.Parts) > 0 {
+			t.Errorf("a failed call has content: %+v", got.Message)
+		}
+		got, err = model.Stream(t.Context(), Conversation("c"), nil) // and then it goes well
+		w, heard = want{stop: llm.StopTools, calls: 2}, strings.Builder{}
+		heard.WriteString(speech)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, got, w)
+	if heard.String() != got.Message.Text() {
+		t.Errorf("heard %q, got %q", heard.String(), got.Message.Text())
+	}
+	if printed := fmt.Sprintf("%v %+v %#v", model, model, model); strings.Contains(printed, Key) {
+		t.Errorf("the key is printed: %s", printed)
+	}
+}
+
+func wantAnswer(t *testing.T, got llm.Response, w want) {
+	t.Helper()
+	if got.Stop != w.stop || len(got.Calls()) != w.calls {
+		t.Errorf("got %s with %d calls, want %s with %d", got.Stop, len(got.Calls()), w.stop, w.calls)
+	}
+	text := strings.TrimPrefix(cmp.Or(w.text, speech), "-")
+	if got.Message.Text() != text || got.Message.From != llm.Assistant {
+		t.Errorf("%s says %q, want %q", got.Message.From, got.Message.Text(), text)
+	}
+	if w.calls == 2 {
+		var in struct{ Path string }
+		if err := json.Unmarshal(got.Calls()[0].Input, &in); err != nil || in.Path != "a <&> \"ü\".go" {
+			t.Errorf("input %s: %v", got.Calls()[0].Input, err)
+		}
+	}
+	if got.Usage.Prompt() == 0 || got.Usage.Output == 0 {
+		t.Errorf("an answer for free: %+v", got.Usage)
+	}
+	if got.Model != "scripted" || got.ID == "" {
+		t.Errorf("model %q, id %q", got.Model, got.ID)
+	}
+}
+
+func wantSome(t *testing.T, err error) {
+	t.Helper()
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class == "" {
+		t.Fatalf("%v is not a failure of a class", err)
+	}
+}
+
+func wantError(t *testing.T, err error, w want) {
+	t.Helper()
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		t.Fatalf("got %v, want an error of class %s", err, w.class)
+	}
+	if e.Class != w.class || w.code != "" && e.Code != w.code {
+		t.Errorf("got class %s, code %s (%v), want %s %s", e.Class, e.Code, e, w.class, w.code)
+	}
+	if w.after != "" && e.After != w.after {
+		t.Errorf("got Retry-After %q, want %q", e.After, w.after)
+	}
+	if strings.Contains(fmt.Sprintf("%v %+v %#v", e, e, e.Cause), Key) {
+		t.Errorf("the key is shown: %v", e)
+	}
+}
+
+// testRoundTrip plays two turns and compares what the second request holds
+// with what the first answer said.
+func testRoundTrip(t *testing.T, m Model) {
+	t.Helper()
+	s := start(t, llmtest.Options{Bodies: true}, twoCalls(), llmtest.Turn{
+		Say: "done", Expect: []string{"contents of a", "contents of b"},
+	})
+	model := m(s.URL(), llm.Limits{}, nil)
+	r := Conversation("c")
+	first, err := model.Stream(t.Context(), r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transcript, err := json.Marshal(first.Message) // as it is kept
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept llm.Message
+	if err := json.Unmarshal(transcript, &kept); err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(first.Message, kept); diff != "" {
+		t.Error("the transcript changes the message", diff)
+	}
+	calls := first.Calls()
+	r.Messages = append(r.Messages, kept, llm.Message{From: llm.User, Parts: []llm.Part{
+		{Text: "go on"},
+		{Result: &llm.Result{ID: calls[0].ID, Text: "contents of a"}},
+		{Result: &llm.Result{ID: calls[1].ID, Text: "contents of b", Failed: true}},
+	}})
+	second, err := model.Stream(t.Context(), r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Stop != llm.StopDone || second.Message.Text() != "done" {
+		t.Errorf("got %s %q", second.Stop, second.Message.Text())
+	}
+	seen := s.Requests()
+	if !strings.Contains(string(seen[1].Body), "both, I think") {
+		t.Error("the thinking was not sent back")
+	}
+	if seen[1].Step != 1 || seen[1].Kept != seen[0].Prompt {
+		t.Errorf("step %d keeps %d of %d bytes", seen[1].Step, seen[1].Kept, seen[0].Prompt)
+	}
+	if n := s.Calls("c"); n != 2 {
+		t.Errorf("%d calls were paid", n)
+	}
+}
+
+func testUsage(t *testing.T, m Model) {
+	t.Helper()
+	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x", Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}})
+	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}, got.Usage); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// testCanceled cancels from within a call, once its first text is heard.
+func testCanceled(t *testing.T, m Model) {
+	t.Helper()
+	s := start(t, llmtest.Options{}, llmtest.Turn{Say: speech, Fault: llmtest.Stall, Times: -1})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	_, err := m(s.URL(), llm.Limits{}, nil).Stream(ctx, Conversation("c"), func(llm.Delta) { cancel(why) })
+	wantError(t, err, want{class: llm.Fatal})
+	if !errors.Is(err, why) {
+		t.Errorf("%v does not say why", err)
+	}
+}
+
+func testNobody(t *testing.T, m Model) {
+	t.Helper()
+	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
+	wantError(t, err, want{class: llm.Transient, code: "connection"})
+}
+
+// testOneConnection checks that a call leaves its connection to the next one.
+func testOneConnection(t *testing.T, m Model) {
+	t.Helper()
+	s, err := llmtest.New(llmtest.Script{Default: &llmtest.Turn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var connections atomic.Int64
+	h := httptest.NewUnstartedServer(s)
+	h.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	h.Start()
+	defer h.Close()
+	model := m(h.URL, llm.Limits{}, nil)
+	for range 20 {
+		if _, err := model.Stream(t.Context(), Conversation("c"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections for 20 calls", n)
+	}
+}
+
+// testLarge hears twenty thousand events, then one of five megabytes, and
+// refuses an answer that is larger than its limit.
+func testLarge(t *testing.T, m Model) {
+	t.Helper()
+	long := strings.Repeat("0123456789abcdef", 80_000)
+	s := start(t, llmtest.Options{}, llmtest.Turn{Say: long})
+	events := 0
+	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), func(llm.Delta) { events++ })
+	if err != nil || got.Message.Text() != long || events < 20_000 {
+		t.Errorf("%d bytes in %d events: %v", len(got.Message.Text()), events, err)
+	}
+	const marker = "Second line."
+	line := strings.Repeat("x", 5<<20)
+	got, err = m.hear(t, tape{stream: bytes.ReplaceAll(Record(t, m), []byte(marker), []byte(line))})
+	if err != nil || !strings.HasSuffix(got.Message.Text(), line) {
+		t.Errorf("%d bytes in a line: %v", len(got.Message.Text()), err)
+	}
+	_, err = m(s.URL(), llm.Limits{Bytes: 100_000}, nil).Stream(t.Context(), Conversation("c"), nil)
+	wantError(t, err, want{class: llm.Transient})
+}

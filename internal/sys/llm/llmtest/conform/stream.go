@@ -1,0 +1,138 @@
+package conform
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// tape is a transport that gives one recorded stream, in pieces of the given
+// sizes, over and over.
+type tape struct {
+	stream []byte
+	sizes  []byte
+}
+
+// RoundTrip gives the stream, whatever was asked.
+func (t tape) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: r,
+		Body: io.NopCloser(&pieces{bytes.NewReader(t.stream), t.sizes}),
+	}, nil
+}
+
+type pieces struct {
+	r     *bytes.Reader
+	sizes []byte
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if len(p.sizes) > 0 {
+		n := int(p.sizes[0]) + 1
+		p.sizes = append(p.sizes[1:len(p.sizes):len(p.sizes)], p.sizes[0])
+		b = b[:min(n, len(b))]
+	}
+	return p.r.Read(b)
+}
+
+func (m Model) hear(tb testing.TB, p tape) (llm.Response, error) {
+	tb.Helper()
+	return m("http://tape.invalid", llm.Limits{}, &http.Client{Transport: p}).Stream(tb.Context(), Conversation("c"), nil)
+}
+
+// Record returns the stream in which the server answers the model's request
+// with a text and two calls.
+func Record(tb testing.TB, m Model) []byte {
+	tb.Helper()
+	s, err := llmtest.New(llmtest.Script{Conversations: []llmtest.Conversation{{Match: "c", Turns: []llmtest.Turn{twoCalls()}}}}, llmtest.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h := &http.Client{Transport: handler{s, w}}
+	if _, err := m("http://tape.invalid", llm.Limits{}, h).Stream(tb.Context(), Conversation("c"), nil); err != nil {
+		tb.Fatal(err)
+	}
+	return w.Body.Bytes()
+}
+
+// handler is a transport that asks a handler in this process.
+type handler struct {
+	http.Handler
+	w *httptest.ResponseRecorder
+}
+
+// RoundTrip asks the handler.
+func (h handler) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.ServeHTTP(h.w, r)
+	resp := h.w.Result()
+	resp.Request = r
+	return resp, nil
+}
+
+// testCuts cuts the stream at each of its bytes: what comes is the whole
+// message or an error, and never a call from half a message.
+func testCuts(t *testing.T, m Model) {
+	t.Helper()
+	stream := Record(t, m)
+	whole, err := m.hear(t, tape{stream: stream})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range stream {
+		got, err := m.hear(t, tape{stream: stream[:n]})
+		if err != nil && len(got.Message.Parts) == 0 {
+			continue
+		}
+		if diff := gocmp.Diff(whole.Message, got.Message); err != nil || diff != "" {
+			t.Fatalf("after %d of %d bytes: %v %s", n, len(stream), err, diff)
+		}
+		if got.Usage.Prompt() == 0 || got.Usage.Output == 0 {
+			t.Fatalf("after %d of %d bytes: an answer for free: %+v", n, len(stream), got.Usage)
+		}
+	}
+}
+
+// Fuzz tears a recorded stream into pieces of any sizes, which must change
+// nothing, and then hears any stream at all, which must give a sound answer
+// or an [llm.Error].
+func Fuzz(f *testing.F, m Model) {
+	f.Helper()
+	stream := Record(f, m)
+	f.Add([]byte{0}, stream)
+	f.Add([]byte{2, 0, 40}, bytes.ReplaceAll(stream, []byte("\n"), []byte("\r\n")))
+	f.Add([]byte{200}, []byte("data: {}\n\ndata: [DONE]\n\n"))
+	f.Add([]byte{200}, []byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"))
+	whole, err := m.hear(f, tape{stream: stream})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, sizes, any []byte) {
+		got, err := m.hear(t, tape{stream, sizes})
+		if diff := gocmp.Diff(whole, got); err != nil || diff != "" {
+			t.Fatalf("pieces of %v: %v %s", sizes, err, diff)
+		}
+		got, err = m.hear(t, tape{any, sizes})
+		if err != nil {
+			wantSome(t, err)
+			return
+		}
+		ids := map[string]bool{}
+		for _, c := range got.Calls() {
+			if c.ID == "" || ids[c.ID] || c.Tool == "" || !bytes.HasPrefix(bytes.TrimSpace(c.Input), []byte("{")) {
+				t.Fatalf("an unsound call: %+v", c)
+			}
+			ids[c.ID] = true
+		}
+		if (got.Stop == llm.StopTools) != (len(ids) > 0) {
+			t.Fatalf("stop %s with %d calls", got.Stop, len(ids))
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Script is what the server plays.
+type Script struct {
+	Conversations []Conversation `yaml:"conversations"`
+	Default       *Turn          `yaml:"default"` // where no conversation or turn fits; nil is an error that names them
+}
+
+// Conversation is what the model says in the conversations whose name Match
+// fits. The first fitting one is played.
+type Conversation struct {
+	Match string `yaml:"match"` // as in [path.Match]: "T3.1/coder.1", "T3.*/coder.*"
+	Turns []Turn `yaml:"turns"`
+}
+
+// Turn is one answer of the model.
+type Turn struct {
+	Think  string        `yaml:"think"` // thinking, with a signature where the wire has one
+	Say    string        `yaml:"say"`
+	Calls  []Call        `yaml:"calls"`
+	Stop   llm.Stop      `yaml:"stop"`   // empty: tools with calls, else done
+	Usage  *Usage        `yaml:"usage"`  // nil: counted from what was sent and said
+	Fault  Fault         `yaml:"fault"`  // what goes wrong
+	Times  int           `yaml:"times"`  // how often, before it goes well; 0 is once, below 0 always
+	After  string        `yaml:"after"`  // the Retry-After of a fault
+	Delay  time.Duration `yaml:"delay"`  // before each event
+	Expect []string      `yaml:"expect"` // each must be in what was said since the last answer; if not, HTTP 400 says so
+}
+
+// Call is a tool call. Its id is made from the conversation and the step.
+type Call struct {
+	Tool  string         `yaml:"tool"`
+	Input map[string]any `yaml:"input"`
+}
+
+// Usage is the usage that a turn reports.
+type Usage struct {
+	Input      int64 `yaml:"input"`
+	Output     int64 `yaml:"output"`
+	CacheRead  int64 `yaml:"cache_read"`
+	CacheWrite int64 `yaml:"cache_write"`
+}
+
+// maxScript bounds the size of a script.
+const maxScript = 8 << 20
+
+// Parse reads a script from YAML. It takes no key that it does not know.
+func Parse(data []byte) (Script, error) {
+	if len(data) > maxScript {
+		return Script{}, fmt.Errorf("script of %d bytes is too long", len(data))
+	}
+	var s Script
+	l, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithKnownFields())
+	if err == nil {
+		err = l.Load(&s)
+	}
+	if errors.Is(err, io.EOF) {
+		return Script{}, errors.New("script is empty")
+	}
+	if err != nil {
+		return Script{}, fmt.Errorf("script: %w", err)
+	}
+	return s, s.check()
+}
+
+// check finds what could not be played.
+func (s Script) check() error {
+	var errs []error
+	for i, c := range s.Conversations {
+		if _, err := path.Match(c.Match, ""); err != nil || c.Match == "" {
+			errs = append(errs, fmt.Errorf("conversation %d: %q is not a pattern", i+1, c.Match))
+		}
+		for n, t := range c.Turns {
+			if err := t.check(); err != nil {
+				errs = append(errs, fmt.Errorf("conversation %s: turn %d: %w", c.Match, n+1, err))
+			}
+		}
+	}
+	if s.Default != nil {
+		if err := s.Default.check(); err != nil {
+			errs = append(errs, fmt.Errorf("default: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (t Turn) check() error {
+	if !slices.Contains([]llm.Stop{"", llm.StopDone, llm.StopTools, llm.StopLength, llm.StopRefuse}, t.Stop) {
+		return fmt.Errorf("stop %q is none of done, tools, length, refuse", t.Stop)
+	}
+	if t.Delay < 0 {
+		return errors.New("delay is below zero")
+	}
+	for _, c := range t.Calls {
+		if c.Tool == "" {
+			return errors.New("a call names no tool")
+		}
+		if _, err := json.Marshal(c.Input); err != nil {
+			return fmt.Errorf("input of %s: %w", c.Tool, err)
+		}
+	}
+	switch need := t.Fault.calls(); {
+	case t.Fault != "" && !slices.Contains(Faults(), t.Fault):
+		return fmt.Errorf("fault %q is unknown; there are %s", t.Fault, join(Faults()))
+	case len(t.Calls) < need:
+		return fmt.Errorf("fault %s needs %d calls", t.Fault, need)
+	}
+	return nil
+}
+
+// find returns the turn at the step of the conversation.
+func (s Script) find(conversation string, step int) (Turn, error) {
+	why := fmt.Errorf("no conversation of the script fits %q (step %d)", conversation, step)
+	for _, c := range s.Conversations {
+		if ok, _ := path.Match(c.Match, conversation); ok { // patterns were checked
+			if step < len(c.Turns) {
+				return c.Turns[step], nil
+			}
+			why = fmt.Errorf("conversation %q has %d turns in the script and asks for step %d", conversation, len(c.Turns), step)
+			break
+		}
+	}
+	if s.Default != nil {
+		return *s.Default, nil
+	}
+	return Turn{}, why
+}
+
+// stop returns why the turn ends.
+func (t Turn) stop() llm.Stop {
+	switch {
+	case t.Stop != "":
+		return t.Stop
+	case len(t.Calls) > 0:
+		return llm.StopTools
+	default:
+		return llm.StopDone
+	}
+}
+
+func join(f []Fault) string {
+	names := make([]string, len(f))
+	for i := range f {
+		names[i] = string(f[i])
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,273 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Options says how a server runs. The zero value is right for tests.
+type Options struct {
+	Addr   string        // where to listen; empty is a free port on loopback
+	Log    io.Writer     // gets a line of JSON for each request once it is settled; may be nil
+	Pace   time.Duration // a pause before each event, for people who watch
+	Bodies bool          // keep what was sent, in [Seen.Body]
+}
+
+// Server plays a script. It is an [http.Handler], too.
+type Server struct {
+	script  Script
+	options Options
+	url     string
+	memory  memory
+	stalled chan struct{} // closed when stalled answers must end
+
+	mu     sync.Mutex // guards what follows
+	seen   []Seen
+	faults map[turnKey]int
+	calls  map[string]int
+}
+
+type turnKey struct {
+	conversation string
+	step         int
+}
+
+// Seen is a request that the server got. Its JSON is a line of the log.
+type Seen struct {
+	Seq          int    `json:"seq"` // in the order of arrival, from 1
+	Wire         string `json:"wire"`
+	Model        string `json:"model"`
+	Conversation string `json:"conversation"`
+	Step         int    `json:"step"`
+	Bytes        int    `json:"bytes"`  // of the whole body
+	Prompt       int    `json:"prompt"` // bytes of tools, system and messages
+	Kept         int    `json:"kept"`   // of those, how many an earlier request began with
+	Fault        Fault  `json:"fault,omitempty"`
+	Status       int    `json:"status"` // of the response; 0 without one
+	Paid         bool   `json:"paid"`   // the whole answer is on its way, so it would be charged
+	Body         []byte `json:"-"`      // with [Options.Bodies]
+}
+
+// New returns a server that does not listen yet; it answers as a handler.
+func New(s Script, o Options) (*Server, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return &Server{
+		script: s, options: o, stalled: make(chan struct{}),
+		memory: memory{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}},
+		faults: map[turnKey]int{}, calls: map[string]int{},
+	}, nil
+}
+
+// Start returns a server that listens, and the function that ends it and
+// waits until it has ended.
+func Start(ctx context.Context, script Script, o Options) (*Server, func(), error) {
+	s, err := New(script, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	addr := o.Addr
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, nil, fmt.Errorf("scripted model: %w", err)
+	}
+	s.url = "http://" + l.Addr().String()
+	h := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = h.Serve(l) }) // ends by Close
+	return s, sync.OnceFunc(func() {
+		close(s.stalled)
+		_ = h.Close() // nothing is left to save
+		wg.Wait()
+	}), nil
+}
+
+// URL returns the address for Anthropic clients; those of OpenAI want "/v1"
+// behind it, and do without.
+func (s *Server) URL() string { return s.url }
+
+// Requests returns what the server got so far, in the order of arrival.
+func (s *Server) Requests() []Seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Seen(nil), s.seen...)
+}
+
+// Calls returns how many answers of the conversation were sent whole, each of
+// which a provider would have charged for.
+func (s *Server) Calls(conversation string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[conversation]
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch path := strings.TrimPrefix(r.URL.Path, "/v1"); {
+	case r.Method == http.MethodPost && path == "/messages":
+		s.serve(w, r, anthropicWire)
+	case r.Method == http.MethodPost && path == "/chat/completions":
+		s.serve(w, r, openaiWire)
+	case r.Method == http.MethodGet && path == "/models":
+		s.models(w)
+	case r.Method == http.MethodGet && path == "/log":
+		s.log(w)
+	default:
+		http.Error(w, "no such thing here", http.StatusNotFound)
+	}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, way wire) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
+	if _, err := b.ReadFrom(r.Body); err != nil {
+		return // the client has gone
+	}
+	body := b.Bytes()
+	a, err := read(way, body)
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, failure(way, "invalid_request_error", "", err.Error()))
+		return
+	}
+	seen := Seen{Wire: string(way), Model: a.model, Conversation: a.conversation, Step: a.step, Bytes: len(body)}
+	seen.Prompt, seen.Kept = s.memory.size(a.model, a.prompt)
+	if s.options.Bodies {
+		seen.Body = body
+	}
+	turn, err := s.script.find(a.conversation, a.step)
+	if err == nil {
+		err = turn.expected(a.last)
+	}
+	if err != nil {
+		seen.Status = http.StatusBadRequest
+		s.arrive(&seen)(false)
+		writeJSON(w, seen.Status, failure(way, "invalid_request_error", "", "script: "+err.Error()))
+		return
+	}
+	turn.Fault = s.fault(a, turn)
+	seen.Fault, seen.Status = turn.Fault, turn.Fault.status(a)
+	settle := s.arrive(&seen)
+	defer settle(false)
+	s.play(w, r, a, turn, seen, settle)
+}
+
+// expected reports what the script expects in our last messages and is not
+// there.
+func (t Turn) expected(last []gjson.Result) error {
+	if len(t.Expect) == 0 {
+		return nil
+	}
+	var all strings.Builder
+	for _, m := range last {
+		texts(m.Get("content"), func(text string) bool {
+			all.WriteString(text)
+			all.WriteByte('\n')
+			return true
+		})
+	}
+	for _, e := range t.Expect {
+		if !strings.Contains(all.String(), e) {
+			return fmt.Errorf("nothing said since the last answer holds %q, but only: %s", e, all.String())
+		}
+	}
+	return nil
+}
+
+// fault returns the fault of the turn if it is still due.
+func (s *Server) fault(a asked, t Turn) Fault {
+	if t.Fault == "" || t.Times < 0 {
+		return t.Fault
+	}
+	k := turnKey{a.conversation, a.step}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.faults[k] >= max(t.Times, 1) {
+		return ""
+	}
+	s.faults[k]++
+	return t.Fault
+}
+
+// arrive takes the request down and returns how to settle it, once: as paid
+// or not. That happens before the client can see the end of its answer, so
+// that whoever has an answer finds it counted.
+func (s *Server) arrive(seen *Seen) func(paid bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := len(s.seen)
+	seen.Seq = i + 1
+	s.seen = append(s.seen, *seen)
+	settled := false
+	return func(paid bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if settled {
+			return
+		}
+		settled = true
+		s.seen[i].Paid = paid
+		if paid {
+			s.calls[s.seen[i].Conversation]++
+		}
+		if s.options.Log != nil {
+			line, _ := json.Marshal(s.seen[i])             // numbers and strings
+			_, _ = s.options.Log.Write(append(line, '\n')) // a log that fails must not end the play
+		}
+	}
+}
+
+// log lists the requests, one a line.
+func (s *Server) log(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/jsonl")
+	e := json.NewEncoder(w)
+	for _, seen := range s.Requests() {
+		if e.Encode(seen) != nil {
+			return // the client has gone
+		}
+	}
+}
+
+// models lists one model in the form that both providers share.
+func (s *Server) models(w http.ResponseWriter) {
+	type listed struct {
+		ID      string `json:"id"`
+		Type    string `json:"type"`
+		Object  string `json:"object"`
+		Name    string `json:"display_name"`
+		Owner   string `json:"owned_by"`
+		Created string `json:"created_at"`
+		Input   int64  `json:"max_input_tokens"`
+		Output  int64  `json:"max_tokens"`
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Object string   `json:"object"`
+		Data   []listed `json:"data"`
+		More   bool     `json:"has_more"`
+	}{"list", []listed{{"scripted", "model", "model", "Scripted", "nexus", "2026-01-01T00:00:00Z", 1_000_000, 128_000}}, false})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // the client may have gone
+}

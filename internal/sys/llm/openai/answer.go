@@ -1,0 +1,241 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// chunk holds what matters of a piece of an answer.
+type chunk struct {
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Error   json.RawMessage `json:"error"`
+	Usage   *usage          `json:"usage"`
+	Choices []choice        `json:"choices"`
+}
+
+type choice struct {
+	Index  int    `json:"index"`
+	Reason string `json:"finish_reason"`
+	Delta  struct {
+		Content string          `json:"content"`
+		Refusal string          `json:"refusal"`
+		Thought string          `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
+		Also    string          `json:"reasoning"`         // OpenRouter, newer vLLM
+		Details json.RawMessage `json:"reasoning_details"` // OpenRouter, must come back
+		Calls   []callDelta     `json:"tool_calls"`
+	} `json:"delta"`
+}
+
+type callDelta struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // a string, from some servers an object
+	} `json:"function"`
+	Extra json.RawMessage `json:"extra_content"`
+}
+
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"` // with what the cache gave and took
+	Completion int64 `json:"completion_tokens"`
+	Details    struct {
+		Cached  int64 `json:"cached_tokens"`
+		Written int64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// draft is an answer on its way.
+type draft struct {
+	r       llm.Response
+	text    strings.Builder
+	refusal strings.Builder
+	thought strings.Builder
+	details []json.RawMessage
+	calls   []*piece
+	reason  string
+	counted bool // the server told the usage
+	bytes   int  // of the answer so far
+	over    bool
+	heard   func(llm.Delta)
+}
+
+// piece is a call on its way.
+type piece struct {
+	index    int
+	id, name string
+	input    strings.Builder
+	extra    json.RawMessage
+}
+
+// take adds one chunk.
+func (d *draft) take(data []byte, key string) error {
+	data = bytes.TrimSpace(data)
+	if bytes.HasPrefix(data, []byte("[DONE]")) {
+		d.over = true
+		return nil
+	}
+	var v chunk
+	if err := json.Unmarshal(data, &v); err != nil {
+		return wire.Malformed(err)
+	}
+	if len(v.Error) > 0 && string(v.Error) != "null" {
+		return wire.Said(0, nil, data, key)
+	}
+	if v.ID != "" {
+		d.r.ID = v.ID
+	}
+	if v.Model != "" {
+		d.r.Model = v.Model
+	}
+	if v.Usage != nil {
+		d.count(*v.Usage)
+	}
+	for _, c := range v.Choices {
+		if c.Index == 0 {
+			if err := d.grow(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count takes the usage apart into classes that do not overlap.
+func (d *draft) count(u usage) {
+	d.counted = u.Prompt > 0 || u.Completion > 0
+	n := &d.r.Usage
+	n.CacheRead, n.CacheWrite = max(u.Details.Cached, 0), max(u.Details.Written, 0)
+	n.Input = max(u.Prompt-n.CacheRead-n.CacheWrite, 0)
+	n.Output = max(u.Completion, 0)
+}
+
+func (d *draft) grow(c choice) error {
+	if c.Reason != "" {
+		d.reason = c.Reason
+	}
+	x := c.Delta
+	thought := x.Thought
+	if thought == "" {
+		thought = x.Also
+	}
+	d.text.WriteString(x.Content)
+	d.refusal.WriteString(x.Refusal)
+	d.thought.WriteString(x.Thought)
+	d.bytes += len(x.Content) + len(x.Refusal) + len(thought)
+	d.hear(llm.Delta{Text: x.Content + x.Refusal, Thought: thought})
+	if len(x.Details) > 0 && string(x.Details) != "null" {
+		var more []json.RawMessage
+		if err := json.Unmarshal(x.Details, &more); err != nil {
+			return wire.Malformed(err)
+		}
+		d.details = append(d.details, more...)
+	}
+	for _, t := range x.Calls {
+		if err := d.call(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call adds a piece of a call. Calls are told apart by their index, and by a
+// new id where a server gives all of them the same index.
+func (d *draft) call(t callDelta) error {
+	var p *piece
+	for _, q := range d.calls {
+		if q.index == t.Index {
+			p = q
+		}
+	}
+	if p == nil || t.ID != "" && p.id != "" && t.ID != p.id && t.Function.Name != "" {
+		p = &piece{index: t.Index}
+		d.calls = append(d.calls, p)
+	}
+	if p.name == "" && t.Function.Name != "" {
+		d.hear(llm.Delta{Tool: t.Function.Name})
+	}
+	if t.ID != "" {
+		p.id = t.ID
+	}
+	if t.Function.Name != "" {
+		p.name = t.Function.Name
+	}
+	if len(t.Extra) > 0 {
+		p.extra = t.Extra
+	}
+	arguments := t.Function.Arguments
+	if len(arguments) == 0 || string(arguments) == "null" {
+		return nil
+	}
+	piece := string(arguments)
+	if arguments[0] == '"' {
+		if err := json.Unmarshal(arguments, &piece); err != nil {
+			return wire.Malformed(fmt.Errorf("arguments: %w", err))
+		}
+	}
+	p.input.WriteString(piece)
+	d.bytes += len(piece)
+	return nil
+}
+
+func (d *draft) hear(x llm.Delta) {
+	if d.heard != nil && x != (llm.Delta{}) {
+		d.heard(x)
+	}
+}
+
+// close makes the answer, now that the server has given its reason to stop.
+func (d *draft) close() (llm.Response, error) {
+	r := d.r
+	switch {
+	case d.reason == "length":
+		r.Stop = llm.StopLength
+	case d.reason == "content_filter" || d.refusal.Len() > 0:
+		r.Stop = llm.StopRefuse
+	default:
+		r.Stop = llm.StopDone // or StopTools: the calls decide, because some servers say "stop" with calls
+	}
+	r.Message.From = llm.Assistant
+	own := kept{Extra: map[string]json.RawMessage{}}
+	var calls []llm.Part
+	for _, p := range d.calls {
+		input := p.input.String()
+		if strings.TrimSpace(input) == "" {
+			input = "{}"
+		}
+		if p.extra != nil {
+			own.Extra[p.id] = p.extra
+		}
+		calls = append(calls, llm.Part{Call: &llm.Call{ID: p.id, Tool: p.name, Input: json.RawMessage(input)}})
+	}
+	if raw, ok := d.private(own); ok {
+		r.Message.Parts = append(r.Message.Parts, llm.Part{Raw: raw})
+	}
+	if text := d.text.String() + d.refusal.String(); text != "" {
+		r.Message.Parts = append(r.Message.Parts, llm.Part{Text: text})
+	}
+	r.Message.Parts = append(r.Message.Parts, calls...)
+	return wire.Close(r)
+}
+
+// private returns what the server wants back with the message.
+func (d *draft) private(own kept) (json.RawMessage, bool) {
+	if d.thought.Len() > 0 {
+		own.Thought, _ = wire.Encode(d.thought.String()) // a string always encodes
+	}
+	if len(d.details) > 0 {
+		own.Details, _ = wire.Encode(d.details) // so does what was decoded
+	}
+	if own.Thought == nil && own.Details == nil && len(own.Extra) == 0 {
+		return nil, false
+	}
+	raw, err := wire.Encode(private{&own})
+	return raw, err == nil
+}

@@ -1,0 +1,226 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
+)
+
+// server answers every request with the same words and keeps what it got.
+type server struct {
+	*httptest.Server
+	body   string
+	header http.Header
+	path   string
+}
+
+func serve(t *testing.T, status int, kind, answer string) *server {
+	t.Helper()
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		s.body, s.header, s.path = string(data), r.Header, r.URL.Path
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Location", "http://127.0.0.1:1/elsewhere")
+		w.WriteHeader(status)
+		fmt.Fprint(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func ask(t *testing.T, s *server, c openai.Config, r llm.Request) (llm.Response, error) {
+	t.Helper()
+	c.BaseURL = s.URL + "/v1"
+	return openai.New(c).Stream(t.Context(), r, nil)
+}
+
+// stream makes chunks of deltas, each with the reason behind a "|".
+func stream(deltas ...string) string {
+	var b strings.Builder
+	for _, d := range deltas {
+		if strings.HasPrefix(d, "!") {
+			fmt.Fprintf(&b, "data: %s\n\n", d[1:])
+			continue
+		}
+		delta, reason, _ := strings.Cut(d, "|")
+		end := "null"
+		if reason != "" {
+			end = `"` + reason + `"`
+		}
+		fmt.Fprintf(&b, `data: {"id":"c1","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, end)
+	}
+	return b.String()
+}
+
+const (
+	done  = "![DONE]"
+	usage = `!{"id":"c1","model":"m","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`
+)
+
+func TestRequest(t *testing.T) {
+	for _, name := range []string{"API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID", "CUSTOM_HEADERS"} {
+		t.Setenv("OPENAI_"+name, "X-Leak: http://127.0.0.1:1")
+	}
+	s := serve(t, 200, "text/event-stream", stream("{}|stop", usage, done))
+	r := conform.Conversation("c")
+	r.Schema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
+	r.Messages = append(r.Messages,
+		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+			{Raw: json.RawMessage(`{"chat":{"reasoning_content":"hm","extra_content":{"2":{"google":{"thought_signature":"s"}}}}}`)},
+			{Raw: json.RawMessage(`{"type":"thinking","thinking":"not ours"}`)},
+			{Text: "I <look>"},
+			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
+			{Call: &llm.Call{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
+		}},
+		llm.Message{From: llm.User, Parts: []llm.Part{
+			{Text: "go on"}, {Result: &llm.Result{ID: "1"}}, {Result: &llm.Result{ID: "2", Text: "b", Failed: true}},
+		}},
+		llm.Message{From: llm.Assistant},
+	)
+	if _, err := ask(t, s, openai.Config{Key: "k", Effort: "low"}, r); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"model":"scripted","max_tokens":1000,"stream":true,"stream_options":{"include_usage":true},"reasoning_effort":"low",` +
+		`"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":` + string(r.Schema) + `}},` +
+		`"tools":[{"type":"function","function":{"name":"read_file","description":"reads <a> file","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],` +
+		`"messages":[{"role":"system","content":"You are the coder."},{"role":"user","content":"Conversation: c\nDo the task."},` +
+		`{"role":"assistant","content":"I <look>","reasoning_content":"hm","tool_calls":[` +
+		`{"id":"1","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"<a>\"}"}},` +
+		`{"id":"2","type":"function","function":{"name":"read_file","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},` +
+		`{"role":"tool","tool_call_id":"1","content":""},{"role":"tool","tool_call_id":"2","content":"b"},{"role":"user","content":"go on"}]}`
+	if diff := cmp.Diff(want, s.body); diff != "" {
+		t.Error(diff)
+	}
+	if s.path != "/v1/chat/completions" || s.header.Get("Authorization") != "Bearer k" || s.header.Get("X-Leak") != "" ||
+		s.header.Get("OpenAI-Organization") != "" {
+		t.Errorf("%s %v", s.path, s.header)
+	}
+	r.Schema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"object"}},"required":["a"],"additionalProperties":false}`)
+	r.Model = "gpt-6-sol"
+	if _, err := ask(t, s, openai.Config{}, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(s.body, "strict") || !strings.Contains(s.body, `"max_completion_tokens":1000`) || s.header.Get("Authorization") != "" {
+		t.Error(s.body, s.header)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	counted := nexus.Usage{Input: 10, CacheRead: 60, CacheWrite: 30, Output: 7}
+	call := func(id, tool, input string) llm.Part {
+		return llm.Part{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage(input)}}
+	}
+	raw := func(s string) llm.Part { return llm.Part{Raw: json.RawMessage(s)} }
+	for name, c := range map[string]struct {
+		events []string
+		stop   llm.Stop
+		parts  []llm.Part
+		class  llm.Class
+		free   bool // the server does not tell the usage
+	}{
+		"text": {events: []string{`{"role":"assistant","content":""}`, `{"content":"a"}`, `{"content":"b"}|stop`, usage, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"interleaved": {
+			events: []string{
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":""}},{"index":1,"id":"2","function":{"name":"u"}}]}`,
+				`{"tool_calls":[{"index":1,"function":{"arguments":"{\"b\""}}]}`, `{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}`,
+				`{"tool_calls":[{"index":1,"function":{"arguments":":2}"}}]}`, `{}|tool_calls`, usage, done,
+			},
+			stop: llm.StopTools, parts: []llm.Part{call("1", "t", "{}"), call("2", "u", `{"b":2}`)},
+		},
+		"one index for all": {
+			events: []string{
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":1}"}}]}`,
+				`{"tool_calls":[{"index":0,"id":"2","function":{"name":"t","arguments":"{\"a\":2}"}}]}|stop`, usage, done,
+			},
+			stop: llm.StopTools, parts: []llm.Part{call("1", "t", `{"a":1}`), call("2", "t", `{"a":2}`)},
+		},
+		"input that is an object": {
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":{"a":1}}}]}|tool_calls`, usage, done},
+			stop:   llm.StopTools, parts: []llm.Part{call("1", "t", `{"a":1}`)},
+		},
+		"no input": {
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t"}}]}|tool_calls`, usage, done},
+			stop:   llm.StopTools, parts: []llm.Part{call("1", "t", `{}`)},
+		},
+		"input that is a list": {
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"[1]"}}]}|tool_calls`, usage, done},
+			class:  llm.Transient,
+		},
+		"no tool": {
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"arguments":"{}"}}]}|tool_calls`, usage, done},
+			class:  llm.Transient,
+		},
+		"no usage":        {events: []string{`{"content":"abc"}|stop`, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
+		"no formal end":   {events: []string{`{"content":"abc"}|stop`}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
+		"another choice":  {events: []string{`{"content":"a"}|stop`, `!{"choices":[{"index":1,"delta":{"content":"no"}}]}`, usage, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "a"}}},
+		"length":          {events: []string{`{"content":"a","tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{}"}}]}|length`, usage, done}, stop: llm.StopLength, parts: []llm.Part{{Text: "a"}}},
+		"filter":          {events: []string{`{"content":"a"}|content_filter`, usage, done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "a"}}},
+		"refusal":         {events: []string{`{"refusal":"no"}|stop`, usage, done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"no reason":       {events: []string{`{"content":"a"}`, done}, class: llm.Transient},
+		"error as string": {events: []string{`{"content":"a"}`, `!{"error":"it broke"}`}, class: llm.Transient},
+		"error with code": {events: []string{`!{"error":{"code":429,"message":"x"}}`}, class: llm.Quota},
+		"null error":      {events: []string{`!{"error":null,"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"id":"c1","model":"m"}`, usage, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "a"}}},
+		"not JSON":        {events: []string{`!{"choices":[`}, class: llm.Transient},
+		"raw": {
+			events: []string{
+				`{"reasoning_content":"<h"}`, `{"reasoning_content":"m>"}`, `{"reasoning_details":[{"type":"x","n":1}]}`, `{"reasoning_details":[{"n":2}]}`,
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t"},"extra_content":{"google":1}}]}|tool_calls`, usage, done,
+			},
+			stop: llm.StopTools, parts: []llm.Part{
+				raw(`{"chat":{"reasoning_content":"<hm>","reasoning_details":[{"type":"x","n":1},{"n":2}],"extra_content":{"1":{"google":1}}}}`),
+				call("1", "t", `{}`),
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := conform.Conversation("c")
+			got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), openai.Config{}, r)
+			if c.class != "" {
+				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || len(got.Message.Parts) > 0 {
+					t.Fatalf("%+v %v", got, err)
+				}
+				return
+			}
+			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "c1"}
+			if c.free {
+				want.Usage = nexus.Usage{Input: llm.Estimate(r), Output: 3}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		status       int
+		kind, answer string
+		want         llm.Class
+	}{
+		"redirect":     {307, "text/plain", "", llm.Invalid},
+		"no stream":    {200, "application/json", `{"error":{"code":503,"message":"loading"}}`, llm.Overload},
+		"string":       {404, "application/json", `{"error":"model not found"}`, llm.Invalid},
+		"proxy's page": {502, "text/html", "<html>", llm.Transient},
+		"another page": {200, "text/html", "<html>\n\n</html>", llm.Transient},
+		"nothing":      {200, "text/event-stream", "", llm.Transient},
+	} {
+		_, err := ask(t, serve(t, c.status, c.kind, c.answer), openai.Config{Key: "k"}, conform.Conversation("c"))
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.want {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package llm
+
+import (
+	"bytes"
+	_ "embed" // the price table
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// models.json is curated by hand. Prices are list prices in dollars for a
+// million tokens.
+//
+//go:embed models.json
+var table []byte
+
+// Prices knows models by "provider/model": what they cost and how much they
+// hold. What it does not know has no price, which is not a price of zero.
+type Prices struct {
+	Dated   string // the day of the embedded table
+	listed  map[string]Listed
+	pattern []string // names with a star, longest first
+}
+
+// Listed is what is known of a model.
+type Listed struct {
+	Context int64  `json:"context,omitzero"` // most tokens of prompt and answer; 0 is unknown
+	Output  int64  `json:"output,omitzero"`  // most tokens of an answer; 0 is unknown
+	Note    string `json:"note,omitzero"`    // what is uncertain
+	Rates   []Rate `json:"rates"`            // the last one that applies counts; none means no price
+}
+
+// Rate is a price of a million tokens of each class, and when it applies: to
+// the whole request, its answer included.
+type Rate struct {
+	From       string      `json:"from,omitzero"`   // first day, UTC, as 2026-11-21; empty is always
+	Above      int64       `json:"above,omitzero"`  // to prompts of more tokens than this
+	Hours      [][2]int    `json:"hours,omitempty"` // from the first hour to before the second, UTC; empty is all day
+	Input      nexus.Money `json:"input"`
+	Output     nexus.Money `json:"output"`
+	CacheRead  nexus.Money `json:"cache_read"`
+	CacheWrite nexus.Money `json:"cache_write"`
+}
+
+// LoadPrices reads the embedded table and puts the models of more over it,
+// whole model by whole model. A name may end in "/*" to stand for all models
+// of a provider: "ollama/*".
+func LoadPrices(more map[string]Listed) (*Prices, error) {
+	var t struct {
+		Dated  string            `json:"dated"`
+		Note   string            `json:"note"`
+		Models map[string]Listed `json:"models"`
+	}
+	d := json.NewDecoder(bytes.NewReader(table))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return nil, fmt.Errorf("price table: %w", err)
+	}
+	maps.Copy(t.Models, more)
+	p := &Prices{Dated: t.Dated, listed: t.Models}
+	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
+		if _, _, ok := Split(name); !ok {
+			return nil, fmt.Errorf("price of %q: a model is named provider/model", name)
+		}
+		if err := t.Models[name].check(); err != nil {
+			return nil, fmt.Errorf("price of %s: %w", name, err)
+		}
+		if strings.HasSuffix(name, "/*") {
+			p.pattern = append(p.pattern, name)
+		}
+	}
+	slices.SortStableFunc(p.pattern, func(a, b string) int { return len(b) - len(a) })
+	return p, nil
+}
+
+func (l Listed) check() error {
+	for _, r := range l.Rates {
+		if _, err := time.Parse(time.DateOnly, r.From); r.From != "" && err != nil {
+			return fmt.Errorf("%q is not a day", r.From)
+		}
+		for _, h := range r.Hours {
+			if h[0] < 0 || h[0] >= h[1] || h[1] > 24 {
+				return fmt.Errorf("%v are not hours of a day", h)
+			}
+		}
+		if min(r.Input, r.Output, r.CacheRead, r.CacheWrite) < 0 || max(r.Input, r.Output, r.CacheRead, r.CacheWrite) > 1e6*nexus.Dollar {
+			return errors.New("a price is below zero or above a dollar a token")
+		}
+	}
+	return nil
+}
+
+// Names returns the models with a name of their own, sorted.
+func (p *Prices) Names() []string { return slices.Sorted(maps.Keys(p.listed)) }
+
+// Find returns what is known of a model.
+func (p *Prices) Find(model string) (Listed, bool) {
+	if l, ok := p.listed[model]; ok {
+		return l, true
+	}
+	for _, name := range p.pattern {
+		if strings.HasPrefix(model, strings.TrimSuffix(name, "*")) {
+			return p.listed[name], true
+		}
+	}
+	return Listed{}, false
+}
+
+// Price returns what a call cost, and false for a model without a known
+// price.
+func (p *Prices) Price(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
+	l, _ := p.Find(model)
+	found, ok := Rate{}, false
+	for _, r := range l.Rates {
+		if r.applies(u.Prompt(), at.UTC()) {
+			found, ok = r, true
+		}
+	}
+	return found.cost(u), ok
+}
+
+// Worst returns the most that a call of r, asked of the model, can cost at any
+// time, and false for a model without a known price.
+func (p *Prices) Worst(model string, r Request) (nexus.Money, bool) {
+	l, _ := p.Find(model)
+	prompt := Estimate(r)
+	var worst nexus.Money
+	for _, rate := range l.Rates {
+		if prompt > rate.Above {
+			dearest := max(rate.Input, rate.CacheRead, rate.CacheWrite)
+			worst = max(worst, Rate{Input: dearest, Output: rate.Output}.cost(nexus.Usage{Input: prompt, Output: r.MaxTokens}))
+		}
+	}
+	return worst, len(l.Rates) > 0
+}
+
+func (r Rate) applies(prompt int64, at time.Time) bool {
+	if prompt <= r.Above && r.Above > 0 || at.Format(time.DateOnly) < r.From {
+		return false
+	}
+	for _, h := range r.Hours {
+		if h[0] <= at.Hour() && at.Hour() < h[1] {
+			return true
+		}
+	}
+	return len(r.Hours) == 0
+}
+
+// cost rounds each class up to a billionth of a dollar.
+func (r Rate) cost(u nexus.Usage) nexus.Money {
+	return share(r.Input, u.Input) + share(r.Output, u.Output) + share(r.CacheRead, u.CacheRead) + share(r.CacheWrite, u.CacheWrite)
+}
+
+// share returns the price of n tokens at m for a million. It takes m apart so
+// that nothing runs over: m is at most a million dollars.
+func share(m nexus.Money, n int64) nexus.Money {
+	const million = 1_000_000
+	whole, rest := int64(m)/million, int64(m)%million
+	n = min(n, 1e9) // no call is as long
+	return nexus.Money(whole*n + (rest*n+million-1)/million)
+}

@@ -1,0 +1,226 @@
+// Package wire holds what the providers' rooms share: an HTTP client that
+// gives no key away, a watch over a call's time and size, what became of a
+// failed call, and the check that nothing unsound leaves an answer.
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// The reasons to give up on a call.
+var (
+	errIdle  = errors.New("the provider fell silent")
+	errLong  = errors.New("the answer took too long")
+	errBytes = errors.New("the answer is too large")
+	errDone  = errors.New("the call is over")
+)
+
+// Client returns a client like h, or a new one for nil, that follows no
+// redirect: a redirect would carry the key to another host.
+func Client(h *http.Client) *http.Client {
+	c := http.Client{}
+	if h != nil {
+		c = *h
+	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t = t.Clone()
+		t.MaxIdleConnsPerHost = 64 // sessions run side by side
+		c.Transport = t
+	}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
+}
+
+// Watch is over one call: it cancels the call's context when the provider is
+// silent for too long, or says too much.
+type Watch struct {
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // nil without an idle limit
+	idle   time.Duration
+	left   int64 // bytes that the answer may still have
+	free   context.CancelFunc
+}
+
+// Begin starts the watch. The call runs under the context it returns; Stop
+// must follow.
+func Begin(ctx context.Context, l llm.Limits) (context.Context, *Watch) {
+	w := &Watch{idle: l.Idle, left: cmp.Or(l.Bytes, 64<<20), free: func() {}}
+	if l.Answer > 0 {
+		ctx, w.free = context.WithTimeoutCause(ctx, l.Answer, errLong)
+	}
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	if l.Idle > 0 {
+		w.timer = time.AfterFunc(l.Idle, func() { w.cancel(errIdle) })
+	}
+	return ctx, w
+}
+
+// Stop ends the watch and the call.
+func (w *Watch) Stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.cancel(errDone)
+	w.free()
+}
+
+// Body returns rc under watch.
+func (w *Watch) Body(rc io.ReadCloser) io.ReadCloser { return watched{rc, w} }
+
+type watched struct {
+	io.ReadCloser
+	w *Watch
+}
+
+// Read counts, and takes whatever arrives as a sign of life.
+func (b watched) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 && b.w.timer != nil {
+		b.w.timer.Reset(b.w.idle)
+	}
+	if b.w.left -= int64(n); b.w.left < 0 {
+		b.w.cancel(errBytes)
+		return 0, errBytes
+	}
+	return n, err
+}
+
+// Drain reads what little follows the end of a message, so that the
+// connection can serve the next call, but waits for no server that goes on.
+func (w *Watch) Drain(body io.Reader) {
+	t := time.AfterFunc(50*time.Millisecond, func() { w.cancel(errDone) })
+	defer t.Stop()
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // whatever it is, the answer is whole
+}
+
+// Refused reports whether resp is something else than a stream of events.
+func Refused(resp *http.Response) bool {
+	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json")
+}
+
+// Failure says what became of a call that ended with err, with resp nil if
+// there was no response. Nothing of it holds the key.
+func Failure(ctx context.Context, err error, resp *http.Response, key string) *llm.Error {
+	if cause := context.Cause(ctx); cause != nil {
+		class := llm.Fatal // the caller wants no more
+		if errors.Is(cause, errIdle) || errors.Is(cause, errLong) || errors.Is(cause, errBytes) {
+			class = llm.Transient
+		}
+		return &llm.Error{Class: class, Cause: cause}
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e
+	}
+	if resp != nil && Refused(resp) {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what came is all there is to say
+		return Said(resp.StatusCode, resp.Header, body, key)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = fmt.Errorf("connect: %w", u.Err) // without the address, which may hold secrets
+	}
+	class, code := llm.Transient, "connection"
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		class, code = llm.Fatal, "certificate"
+	}
+	if strings.Contains(err.Error(), "unsupported protocol scheme") || strings.Contains(err.Error(), "failed to parse url") {
+		class, code = llm.Invalid, "address"
+	}
+	if key != "" && strings.Contains(err.Error(), key) {
+		err = errors.New(strings.ReplaceAll(err.Error(), key, "[key]"))
+	}
+	return &llm.Error{Class: class, Code: code, Cause: err}
+}
+
+// Said is [llm.Classify] for a body that may echo the key.
+func Said(status int, h http.Header, body []byte, key string) *llm.Error {
+	if key != "" {
+		body = bytes.ReplaceAll(body, []byte(key), []byte("[key]"))
+	}
+	return llm.Classify(status, h, body)
+}
+
+// Cut is the failure of a stream that ended before its message did.
+func Cut() *llm.Error { return broken("incomplete", "the stream ended before the message did") }
+
+// Malformed is the failure of an event that is not what the wire promises.
+func Malformed(err error) *llm.Error { return broken("malformed", "event: "+err.Error()) }
+
+func broken(code, why string) *llm.Error {
+	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(why)}
+}
+
+// Close makes a whole answer out of parts that arrived completely. The calls
+// of an answer that was cut or refused are dropped; those of any other must
+// be sound, each with an id of its own and an object as its input.
+func Close(r llm.Response) (llm.Response, error) {
+	if r.Stop == llm.StopLength || r.Stop == llm.StopRefuse {
+		r.Message.Parts = withoutCalls(r.Message.Parts)
+		return r, nil
+	}
+	seen := map[string]bool{}
+	for _, c := range r.Calls() {
+		switch {
+		case c.ID == "":
+			return r, broken("missing_call_id", "a tool call has no id")
+		case seen[c.ID]:
+			return r, broken("duplicate_call_id", "two tool calls have the same id")
+		case c.Tool == "":
+			return r, broken("missing_tool", "a tool call names no tool")
+		case !object(c.Input):
+			return r, broken("invalid_tool_input", "the input of a tool call is not a JSON object")
+		}
+		seen[c.ID] = true
+	}
+	r.Stop = llm.StopDone
+	if len(seen) > 0 {
+		r.Stop = llm.StopTools
+	}
+	return r, nil
+}
+
+// withoutCalls drops calls, and thinking that nothing follows any more, which
+// could not be sent back.
+func withoutCalls(parts []llm.Part) []llm.Part {
+	var kept []llm.Part
+	for _, p := range parts {
+		if p.Call == nil {
+			kept = append(kept, p)
+		}
+	}
+	for len(kept) > 0 && kept[len(kept)-1].Raw != nil {
+		kept = kept[:len(kept)-1]
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
+
+func object(data []byte) bool {
+	data = bytes.TrimSpace(data)
+	return len(data) > 0 && data[0] == '{' && json.Valid(data)
+}
+
+// Encode writes v as JSON without escaping what HTML would mind, so that code
+// costs the bytes that it has.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, &llm.Error{Class: llm.Invalid, Code: "encode", Cause: err}
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

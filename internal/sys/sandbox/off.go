@@ -1,0 +1,70 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// runOff runs a command unconfined. Everything it started that carries its
+// mark, or is in its session, is killed at the end; a process that both left
+// the session and cleared its environment escapes, which only a box prevents.
+// When this process is killed the command dies with it, and what it had
+// started stays until somebody calls [Sweep].
+func runOff(ctx context.Context, c Command) (Result, error) {
+	runtime.LockOSThread() // as in runBwrap
+	defer runtime.UnlockOSThread()
+
+	path, err := program(c)
+	if err != nil {
+		return Result{}, err
+	}
+	tmp := c.Tmp
+	if tmp == "" {
+		if tmp, err = os.MkdirTemp("", "nexus-box-"); err != nil {
+			return Result{}, fmt.Errorf("make a home: %w", err)
+		}
+		defer func() { _ = os.RemoveAll(tmp) }()
+	}
+	home := filepath.Join(tmp, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return Result{}, fmt.Errorf("make a home: %w", err)
+	}
+	var a attendant
+	defer a.close()
+	mark := newMark(c.Mark)
+	cmd := exec.Command(path, c.Args[1:]...) //nolint:noctx // the whole tree is killed below, not one process
+	cmd.Args[0] = c.Args[0]
+	cmd.Dir = c.Dir
+	cmd.Env = append(c.environ(home, mark), "TMPDIR="+tmp)
+	o := newOutputs(c)
+	began, ended, err := o.start(&a, cmd, c.Stdin)
+	if err != nil {
+		return Result{}, fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	stop := context.AfterFunc(ctx, func() { killGroup(cmd.Process) })
+	a.attend(ended)
+	_ = cmd.Wait() // what it says is in the process state
+	stop()
+	r := Result{Duration: time.Since(began)}
+	a.drain(grace(killTree(cmd.Process.Pid, mark, r.Duration)))
+	o.into(&r)
+	if ctx.Err() != nil {
+		return killed(ctx, r)
+	}
+	r.Exit = exitOf(cmd.ProcessState)
+	return r, nil
+}
+
+// newMark returns a mark that no other run of a command carries.
+func newMark(owner string) string {
+	if owner == "" {
+		owner = "nexus"
+	}
+	return owner + "/" + rand.Text()
+}

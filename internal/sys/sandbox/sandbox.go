@@ -1,0 +1,227 @@
+// Package sandbox runs commands confined: what they read, what they write,
+// how long they take, how much of their output is kept, and that nothing they
+// started outlives them.
+//
+// A [Box] is a way to confine. With bubblewrap a command sees system files and
+// toolchains read-only, a private /tmp, /proc, /dev and home, its own loopback
+// and no other network, no capability, and only the directories it was given;
+// it dies with this process. The box "off" confines no file and no network and
+// must be asked for: it bounds time and output, and kills what the command
+// left behind as far as it can be recognised.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Mode says how to confine.
+type Mode string
+
+// The modes.
+const (
+	Auto  Mode = "auto"  // the best that works here; never off
+	Bwrap Mode = "bwrap" // bubblewrap
+	Off   Mode = "off"   // no confinement, explicitly
+)
+
+// Mark is the environment variable that every process in a box carries. It
+// is how [Sweep] finds what a dead run left.
+const Mark = "NEXUS_MARK"
+
+// Command is one program to run.
+type Command struct {
+	Args []string // program and arguments; never a line for a shell
+	// Dir is the worktree: the command starts there and may write there,
+	// except to a .git in it. It must come from us, never from a model.
+	Dir      string
+	Env      []string // the whole environment; HOME is added where it is missing
+	Writable []string // further directories that it may write to
+	Readable []string // further paths that it may read; inside a writable one they are read-only
+	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
+	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
+	Stdin    io.Reader
+	Timeout  time.Duration // 0 means none but the context's
+	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
+	Merge    bool          // standard error goes into Stdout
+	Heard    func([]byte)  // gets output as it arrives, one call at a time; must not keep it
+}
+
+// Result is what a command did.
+type Result struct {
+	Exit     int // 128+n after signal n; -1 when we killed it
+	Stdout   []byte
+	Stderr   []byte
+	Cut      bool // output was left out; a note in its middle says how much
+	TimedOut bool
+	Duration time.Duration
+}
+
+const (
+	defaultCap = 64 << 10
+	killGrace  = 2 * time.Second // the longest that Run waits for the dead
+)
+
+// errTimeout is the cause when a command ran out of its own time.
+var errTimeout = errors.New("out of time")
+
+// Box is a way to confine commands. It may be used by many goroutines.
+type Box struct {
+	bwrap string   // path of bubblewrap; empty in the box "off"
+	args  []string // what every command in it begins with
+	etc   []string // small files that are copied into its /etc
+	tools []string // toolchains that are bound read-only
+}
+
+// Find returns a box that was seen to work, or an error with
+// [nexus.CodeSandbox] and what to do. It runs a program or two: call it once.
+func Find(ctx context.Context, m Mode) (*Box, error) {
+	switch m {
+	case Off:
+		return &Box{}, nil
+	case Auto, Bwrap, "":
+	default:
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no sandbox %q", m), Hint: "Choose auto, bwrap or off.",
+		}
+	}
+	path, err := findBwrap()
+	if err != nil {
+		return nil, refusal("bubblewrap is not installed", err)
+	}
+	b := newBwrap(path)
+	if err := b.probe(ctx); err != nil {
+		return nil, refusal("bubblewrap does not work here", err)
+	}
+	return b, nil
+}
+
+func refusal(what string, cause error) error {
+	return &nexus.Error{
+		Code: nexus.CodeSandbox, Message: "no sandbox: " + what, Cause: cause,
+		Hint: "Install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap) and allow user " +
+			"namespaces (Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0), " +
+			"or accept that agents can touch everything you can: --sandbox=off.",
+	}
+}
+
+// Name returns "bwrap" or "off".
+func (b *Box) Name() string {
+	if b.bwrap == "" {
+		return string(Off)
+	}
+	return string(Bwrap)
+}
+
+// Run runs a command and returns when it and everything it started is dead.
+// A command that fails is no error; an error means that it could not be run,
+// or that ctx ended, and then Result holds what it printed until then. A
+// program that does not exist is an error with [nexus.CodeNotFound].
+func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
+	if err := c.check(); err != nil {
+		return Result{}, err
+	}
+	if c.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
+		defer stop()
+	}
+	if ctx.Err() != nil {
+		return Result{Exit: -1}, context.Cause(ctx)
+	}
+	if b.bwrap == "" {
+		return runOff(ctx, c)
+	}
+	return b.runBwrap(ctx, c)
+}
+
+func (c Command) check() error {
+	if len(c.Args) == 0 || c.Args[0] == "" {
+		return errors.New("sandbox: no program to run")
+	}
+	for _, list := range [][]string{{c.Dir}, c.Writable, c.Readable} {
+		for _, p := range list {
+			if !filepath.IsAbs(p) || filepath.Clean(p) != p || p == "/" {
+				return fmt.Errorf("sandbox: %q is not a clean absolute path below the root", p)
+			}
+		}
+	}
+	if c.Tmp != "" && !filepath.IsAbs(c.Tmp) {
+		return fmt.Errorf("sandbox: %q is not an absolute path", c.Tmp)
+	}
+	return nil
+}
+
+// environ returns the command's environment with a home and a mark.
+func (c Command) environ(home, mark string) []string {
+	env := make([]string, 0, len(c.Env)+3)
+	env = append(env, c.Env...)
+	if _, ok := lookup(c.Env, "HOME"); !ok {
+		env = append(env, "HOME="+home)
+	}
+	return append(env, "PWD="+c.Dir, Mark+"="+mark)
+}
+
+func lookup(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, _ := strings.Cut(env[i], "="); k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// missing is the error of a program that does not exist.
+func missing(program string) error {
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("no program %q", program),
+		Hint: "Install it, or put it into PATH.", Cause: fs.ErrNotExist,
+	}
+}
+
+// program finds a command's program as its own PATH says.
+func program(c Command) (string, error) {
+	name := c.Args[0]
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(c.Dir, name)
+		}
+		if executable(name) {
+			return name, nil
+		}
+		return "", missing(c.Args[0])
+	}
+	path, _ := lookup(c.Env, "PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if full := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(full) {
+			return full, nil
+		}
+	}
+	return "", missing(name)
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+func findBwrap() (string, error) {
+	if executable("/usr/bin/bwrap") {
+		return "/usr/bin/bwrap", nil
+	}
+	path, err := exec.LookPath("bwrap")
+	if err != nil {
+		return "", err
+	}
+	return path, nil
+}

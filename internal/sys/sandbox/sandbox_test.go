@@ -1,0 +1,615 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// TestMain lets the test binary stand for nexus where one has to be killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("TEST_VICTIM"); dir != "" {
+		victim(Mode(os.Getenv("TEST_MODE")), dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// victim runs a command that would outlive it.
+func victim(m Mode, dir string) {
+	b, err := Find(context.Background(), m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_, _ = b.Run(context.Background(), Command{
+		Args: []string{"/bin/sh", "-c", `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
+		Dir:  dir, Env: Env(), Mark: os.Getenv("TEST_OWNER"),
+	})
+}
+
+func find(tb testing.TB, m Mode) *Box {
+	tb.Helper()
+	b, err := Find(tb.Context(), m)
+	if err != nil && exec.CommandContext(tb.Context(), "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").Run() != nil {
+		tb.Skip(err) // not our fault
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// both runs a test in a box of each kind.
+func both(t *testing.T, test func(t *testing.T, b *Box)) {
+	t.Helper()
+	for _, m := range []Mode{Bwrap, Off} {
+		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
+	}
+}
+
+func sh(tb testing.TB, b *Box, c Command, script string) Result {
+	tb.Helper()
+	if c.Dir == "" {
+		c.Dir = tb.TempDir()
+	}
+	if c.Env == nil {
+		c.Env = Env()
+	}
+	c.Args = []string{"/bin/sh", "-c", script}
+	r, err := b.Run(tb.Context(), c)
+	if err != nil {
+		tb.Fatalf("%s: %v", script, err)
+	}
+	return r
+}
+
+func TestRun(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		dir := t.TempDir()
+		r := sh(t, b, Command{Dir: dir}, `echo out; echo err >&2; pwd; echo x >file; exit 3`)
+		if r.Exit != 3 || string(r.Stdout) != "out\n"+dir+"\n" || string(r.Stderr) != "err\n" || r.Cut || r.TimedOut || r.Duration <= 0 {
+			t.Errorf("got %+v, stdout %q, stderr %q", r, r.Stdout, r.Stderr)
+		}
+		if data, _ := os.ReadFile(filepath.Join(dir, "file")); string(data) != "x\n" {
+			t.Errorf("file holds %q", data)
+		}
+		if r := sh(t, b, Command{Merge: true}, `echo a; echo b >&2; echo c`); string(r.Stdout) != "a\nb\nc\n" || r.Stderr != nil {
+			t.Errorf("merged: %q, %q", r.Stdout, r.Stderr)
+		}
+		if r := sh(t, b, Command{Stdin: strings.NewReader("given")}, `cat`); string(r.Stdout) != "given" {
+			t.Errorf("stdin: %q", r.Stdout)
+		}
+		if r := sh(t, b, Command{Timeout: 10 * time.Second}, `cat; read x; echo end`); string(r.Stdout) != "end\n" || r.TimedOut {
+			t.Errorf("closed stdin: %+v", r)
+		}
+		if r := sh(t, b, Command{}, `kill -SEGV $$`); r.Exit != 128+11 {
+			t.Errorf("a signal exits with %d", r.Exit)
+		}
+		var heard bytes.Buffer
+		sh(t, b, Command{Heard: func(p []byte) { heard.Write(p) }}, `echo a; echo b >&2`)
+		if heard.Len() != 4 {
+			t.Errorf("heard %q", heard.String())
+		}
+	})
+}
+
+func TestMissingProgram(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		for _, name := range []string{"no-such-program", "/no/such/program", "./none"} {
+			_, err := b.Run(t.Context(), Command{Args: []string{name}, Dir: t.TempDir(), Env: Env()})
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, c := range []Command{{}, {Args: []string{"true"}}, {Args: []string{"true"}, Dir: "rel"}, {Args: []string{"true"}, Dir: "/"}, {Args: []string{"true"}, Dir: t.TempDir(), Writable: []string{"/a/.."}}} {
+			if _, err := b.Run(t.Context(), c); err == nil {
+				t.Errorf("%+v ran", c)
+			}
+		}
+		if _, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: "/no/such/dir", Env: Env()}); err == nil {
+			t.Error("ran in a directory that is not there")
+		}
+	})
+}
+
+func TestFiles(t *testing.T) {
+	b := find(t, Bwrap)
+	outside, tree, ro, more := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "secret"), "s3cret")
+	write(t, filepath.Join(ro, "lib"), "lib")
+	write(t, filepath.Join(tree, ".git"), "gitdir: elsewhere\n")
+	write(t, filepath.Join(tree, "kept", "test"), "kept")
+	if err := os.Symlink(outside, filepath.Join(tree, "link")); err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(home, ".nexus-test-"+strconv.Itoa(os.Getpid()))
+	if err := os.WriteFile(mine, []byte("s3cret"), 0o600); err != nil {
+		t.Skip("cannot plant a secret in the home:", err)
+	}
+	t.Cleanup(func() { _ = os.Remove(mine) })
+
+	c := Command{Dir: tree, Readable: []string{ro, filepath.Join(tree, "kept"), "/no/such"}, Writable: []string{more}}
+	for _, script := range []string{ // positive controls
+		`echo x >made && mkdir d && echo y >d/e`,
+		`echo x >` + more + `/made`,
+		`test "$(cat ` + ro + `/lib)" = lib`,
+		`test "$(cat kept/test)" = kept`,
+		`test "$(cat .git)" = "gitdir: elsewhere"`,
+		`echo x >/tmp/a && test -w "$HOME" && echo x >"$HOME/a" && echo x >/dev/null`,
+		`ls /usr/bin >/dev/null && test -r /etc/passwd`,
+	} {
+		if r := sh(t, b, c, script); r.Exit != 0 {
+			t.Fatalf("%s: exit %d: %s", script, r.Exit, r.Stderr)
+		}
+	}
+	for _, script := range []string{
+		`echo x >` + outside + `/made`,
+		`cat ` + outside + `/secret`,
+		`cat link/secret`,
+		`echo x >link/made`,
+		`echo x >` + ro + `/made`,
+		`echo x >kept/test`,
+		`rm -f kept/test && ! test -e kept/test`,
+		`mv kept gone`,
+		`echo x >.git`,
+		`rm -f .git && ! test -e .git`,
+		`mv .git git`,
+		`echo x >/usr/made || echo x >/made || echo x >/etc/made || mkdir /home/made`,
+		`cat ` + mine,
+		`test -e ` + mine,
+		`test -e /etc/shadow`,
+		`ls -A /run | grep .`,
+		`test -e /var/run/docker.sock`,
+		`mount -o remount,rw /usr`,
+		`umount /tmp`,
+		`mknod n b 7 0`,
+		`cat /dev/mem /dev/sda /dev/vda`,
+		`chroot / true`,
+	} {
+		if r := sh(t, b, c, script); r.Exit == 0 {
+			t.Errorf("%s: worked: %s", script, r.Stdout)
+		}
+	}
+	if left, _ := filepath.Glob(outside + "/*"); len(left) != 1 {
+		t.Errorf("outside holds %q", left)
+	}
+}
+
+func TestGitLinkIsNotFollowed(t *testing.T) {
+	b := find(t, Bwrap)
+	outside, tree := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "secret"), "s3cret")
+	if err := os.Symlink(outside, filepath.Join(tree, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if r := sh(t, b, Command{Dir: tree}, `cat .git/secret`); r.Exit == 0 {
+		t.Errorf("read %q", r.Stdout)
+	}
+}
+
+func TestPrivateTmp(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		tmp := t.TempDir()
+		sh(t, b, Command{Tmp: tmp}, `echo kept >"$HOME/note"`)
+		if r := sh(t, b, Command{Tmp: tmp}, `cat "$HOME/note"`); string(r.Stdout) != "kept\n" {
+			t.Errorf("a shared /tmp holds %q", r.Stdout)
+		}
+		if r := sh(t, b, Command{}, `cat "$HOME/note"`); r.Exit == 0 {
+			t.Errorf("a fresh home holds %q", r.Stdout)
+		}
+	})
+	b := find(t, Bwrap)
+	if r := sh(t, b, Command{}, `echo x >/tmp/a`); r.Exit != 0 {
+		t.Fatalf("cannot write /tmp: %s", r.Stderr)
+	}
+	if r := sh(t, b, Command{}, `test -e /tmp/a`); r.Exit == 0 {
+		t.Error("/tmp is shared")
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	}()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash to open sockets")
+	}
+	dial := func(b *Box, script string) int {
+		r, err := b.Run(t.Context(), Command{Args: []string{bash, "-c", script}, Dir: t.TempDir(), Env: Env()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Exit
+	}
+	script := "exec 3<>/dev/tcp/127.0.0.1/" + port
+	if exit := dial(find(t, Off), script); exit != 0 {
+		t.Fatalf("control: exit %d", exit)
+	}
+	b := find(t, Bwrap)
+	if dial(b, script) == 0 {
+		t.Error("reached the host's loopback")
+	}
+	if dial(b, "exec 3<>/dev/udp/192.0.2.1/53") == 0 {
+		t.Error("has a route out")
+	}
+	if py, err := exec.LookPath("python3"); err == nil {
+		r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: Env(), Args: []string{py, "-c", `
+import socket
+l=socket.create_server(("127.0.0.1",0)); c=socket.create_connection(l.getsockname()); c.send(b"hi"); print(l.accept()[0].recv(2).decode())`}})
+		if err != nil || string(r.Stdout) != "hi\n" {
+			t.Errorf("its own loopback: %q, %s, %v", r.Stdout, r.Stderr, err)
+		}
+	}
+}
+
+func TestPrivileges(t *testing.T) {
+	b := find(t, Bwrap)
+	r := sh(t, b, Command{}, `grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status; ls /proc | grep -c '^[0-9]'`)
+	for line := range strings.Lines(string(r.Stdout)) {
+		name, value, _ := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); {
+		case name == "NoNewPrivs" && value != "1":
+			t.Errorf("may gain privileges")
+		case strings.HasPrefix(name, "Cap") && strings.Trim(value, "0") != "":
+			t.Errorf("%s is %s", name, value)
+		}
+	}
+	if !strings.Contains(string(r.Stdout), "NoNewPrivs") {
+		t.Fatalf("control: %q", r.Stdout)
+	}
+	f := strings.Fields(string(r.Stdout))
+	if n, _ := strconv.Atoi(f[len(f)-1]); n < 1 || n > 6 {
+		t.Errorf("sees %d processes", n)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("PLANTED_API_KEY", "s3cret")
+	t.Setenv("ANTHROPIC_API_KEY", "s3cret")
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		r := sh(t, b, Command{Env: Env("GIVEN=yes")}, `env; cat /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep -a -i planted`)
+		if b.Name() == "bwrap" && bytes.Contains(r.Stdout, []byte("s3cret")) {
+			t.Errorf("sees a secret:\n%s", r.Stdout)
+		}
+		env := sh(t, b, Command{Env: Env("GIVEN=yes")}, `env`).Stdout
+		if bytes.Contains(env, []byte("s3cret")) || !bytes.Contains(env, []byte("GIVEN=yes")) || !bytes.Contains(env, []byte("PATH=")) {
+			t.Errorf("environment:\n%s", env)
+		}
+	})
+}
+
+// unique is an argument of sleep that no other process has.
+func unique(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf("%d.%d", 5000+os.Getpid()%1000, time.Now().UnixNano()%1e9)
+}
+
+// sleepers returns the processes that sleep for so long.
+func sleepers(arg string) []string {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	var found []string
+	for _, f := range all {
+		if data, err := os.ReadFile(f); err == nil && bytes.Contains(data, []byte("sleep\x00"+arg)) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func TestNothingSurvives(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		for name, script := range map[string]string{
+			"background":   `sleep %s & :`,
+			"nohup":        `nohup sleep %s >/dev/null 2>&1 & :`,
+			"setsid":       `setsid sleep %s >/dev/null 2>&1 </dev/null & sleep 0.05`,
+			"double fork":  `( ( setsid sleep %s & ) & ) ; sleep 0.05`,
+			"term ignored": `(trap "" TERM HUP INT; setsid sh -c 'trap "" TERM; sleep %s; :') & sleep 0.05`,
+			"no mark":      `env -i sleep %s & sleep 0.05`,
+			"holds stdout": `setsid sleep %s & sleep 0.05; echo done`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				arg := unique(t)
+				began := time.Now()
+				if r := sh(t, b, Command{}, fmt.Sprintf(script, arg)); r.Exit != 0 {
+					t.Fatalf("exit %d: %s", r.Exit, r.Stderr)
+				}
+				if left := sleepers(arg); left != nil {
+					t.Errorf("left %q", left)
+				}
+				if d := time.Since(began); d > 2*time.Second {
+					t.Errorf("took %v", d)
+				}
+			})
+		}
+	})
+}
+
+func TestControlSleepersAreFound(t *testing.T) {
+	arg := unique(t)
+	cmd := exec.CommandContext(t.Context(), "sleep", arg)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if len(sleepers(arg)) != 1 {
+		t.Fatal("the other tests look for nothing")
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		arg := unique(t)
+		r := sh(t, b, Command{Timeout: 200 * time.Millisecond}, `trap "" TERM; echo begun; setsid sleep `+arg+` & sleep `+arg+`; sleep `+arg)
+		if !r.TimedOut || r.Exit != -1 || string(r.Stdout) != "begun\n" || r.Duration > 2*time.Second {
+			t.Errorf("got %+v", r)
+		}
+		if left := sleepers(arg); left != nil {
+			t.Errorf("left %q", left)
+		}
+		cause := errors.New("somebody asked")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r, err := b.Run(ctx, Command{
+			Args: []string{"/bin/sh", "-c", "echo begun; sleep " + arg}, Dir: t.TempDir(), Env: Env(),
+			Heard: func([]byte) { cancel(cause) },
+		})
+		if !errors.Is(err, cause) || r.TimedOut || r.Exit != -1 || string(r.Stdout) != "begun\n" {
+			t.Errorf("cancelled: %+v, %v", r, err)
+		}
+		if _, err := b.Run(ctx, Command{Args: []string{"true"}, Dir: t.TempDir(), Env: Env()}); !errors.Is(err, cause) {
+			t.Errorf("ran after the end: %v", err)
+		}
+	})
+}
+
+func TestOutputBomb(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		r := sh(t, b, Command{Cap: 1000}, `echo first; head -c 200000000 /dev/zero | tr '\0' x; echo; echo last`)
+		if !r.Cut || len(r.Stdout) > 1100 || !bytes.HasPrefix(r.Stdout, []byte("first\n")) || !bytes.HasSuffix(r.Stdout, []byte("last\n")) ||
+			!bytes.Contains(r.Stdout, []byte("bytes left out")) {
+			t.Errorf("kept %d: %.50q", len(r.Stdout), r.Stdout)
+		}
+	})
+}
+
+func TestKeeper(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.Int64Range(2, 40).Draw(t, "limit")
+		k := newKeeper(limit)
+		var all []byte
+		for _, p := range rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, 50)).Draw(t, "writes") {
+			all = append(all, p...)
+			if n, err := k.Write(p); n != len(p) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		kept, cut := k.bytes()
+		half := int(limit / 2)
+		if len(all) <= 2*half {
+			if cut || !bytes.Equal(kept, all) {
+				t.Fatalf("kept %q of %q", kept, all)
+			}
+			return
+		}
+		if !cut || !bytes.HasPrefix(kept, all[:half]) || !bytes.HasSuffix(kept, all[len(all)-half:]) ||
+			!bytes.Contains(kept, fmt.Appendf(nil, " %d bytes", len(all)-2*half)) {
+			t.Fatalf("kept %q of %q", kept, all)
+		}
+	})
+}
+
+func TestKilledParent(t *testing.T) {
+	both(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		dir, owner := t.TempDir(), "test-"+unique(t)
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), "TEST_VICTIM="+dir, "TEST_MODE="+b.Name(), "TEST_OWNER="+owner)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, func() bool { _, err := os.Stat(filepath.Join(dir, "up")); return err == nil })
+		alive := func() bool {
+			found := family(0, func(p process) bool {
+				return p.carries(func(m string) bool { return strings.HasPrefix(m, owner+"/") })
+			})
+			return len(found) > 0
+		}
+		if !alive() {
+			t.Fatal("control: nothing runs")
+		}
+		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if b.Name() == "off" {
+			if n, err := Sweep(owner); n == 0 || err != nil {
+				t.Errorf("swept %d, %v", n, err)
+			}
+		}
+		wait(t, func() bool { return !alive() })
+		if n, err := Sweep(owner); n != 0 || err != nil {
+			t.Errorf("a second sweep: %d, %v", n, err)
+		}
+	})
+}
+
+func TestSweepSparesOthers(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "sleep", "100")
+	cmd.Env = []string{Mark + "=owner-2/x"}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if n, _ := Sweep("owner"); n != 0 {
+		t.Errorf("swept %d of another owner", n)
+	}
+	if n, _ := Sweep("owner-2"); n != 1 {
+		t.Errorf("swept %d, not 1", n)
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	if _, err := Find(t.Context(), "docker"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		t.Error(err)
+	}
+	broken := filepath.Join(t.TempDir(), "bwrap")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho 'bwrap: no permission' >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := newBwrap(broken).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
+		t.Error(err)
+	}
+	idle := filepath.Join(t.TempDir(), "bwrap")
+	if err := os.WriteFile(idle, []byte("#!/bin/sh\nprintf '{\"child-pid\":1}\\n{\"exit-code\":0}\\n' >&3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := newBwrap(idle).probe(t.Context()); err == nil {
+		t.Error("a box that starts nothing passed")
+	}
+	var e *nexus.Error
+	if err := refusal("x", nil); !errors.As(err, &e) || e.Code != nexus.CodeSandbox || !strings.Contains(e.Hint, "--sandbox=off") || !strings.Contains(e.Hint, "bubblewrap") {
+		t.Error(err)
+	}
+}
+
+func TestToolchains(t *testing.T) {
+	home := t.TempDir()
+	for _, d := range []string{"go/pkg/mod", "bin", ".local/bin", ".local/share", ".local/lib", ".cargo/bin", ".cargo/lib", ".rustup", ".nvm/v20/bin", ".nvm/v20/lib", ".pyenv/shims", "sdk/bin"} {
+		if err := os.MkdirAll(filepath.Join(home, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var path []string
+	for _, d := range []string{"bin", ".local/bin", ".cargo/bin", ".nvm/v20/bin", ".pyenv/shims", "sdk/bin", "none", ""} {
+		path = append(path, filepath.Join(home, d))
+	}
+	got := toolchains([]string{"HOME=" + home, "PATH=" + strings.Join(path, ":") + ":/usr/bin::."})
+	for _, bad := range []string{home, filepath.Join(home, ".local"), filepath.Join(home, ".cargo"), "/"} {
+		for _, g := range got {
+			if g == bad {
+				t.Errorf("shows %s", bad)
+			}
+		}
+	}
+	for _, good := range []string{"go/pkg/mod", "bin", ".local/bin", ".cargo/bin", ".rustup", ".nvm/v20", ".pyenv", "sdk/bin"} {
+		if !covered(got, filepath.Join(home, good)) {
+			t.Errorf("does not show %s: %q", good, got)
+		}
+	}
+}
+
+func TestGoWorksInside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	gocache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Skip("no go")
+	}
+	cache := strings.TrimSpace(string(gocache))
+	b := find(t, Bwrap)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module x\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Log(1) }\n")
+	r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: Env("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
+	if r.Exit != 0 || !strings.Contains(string(r.Stdout), "ok") {
+		t.Errorf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait waits until something is true.
+func wait(t *testing.T, ready func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ready(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
+
+func BenchmarkBareTrue(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("/usr/bin/true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBareBwrapTrue is the price of bubblewrap itself.
+func BenchmarkBareBwrapTrue(b *testing.B) {
+	find(b, Bwrap)
+	dir := b.TempDir()
+	for b.Loop() {
+		if err := exec.Command("bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
+			"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+			"--bind", dir, dir, "--chdir", dir, "/usr/bin/true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchmarkRun(b *testing.B, m Mode) {
+	b.Helper()
+	box := find(b, m)
+	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: Env()}
+	for b.Loop() {
+		if _, err := box.Run(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRunBwrapTrue(b *testing.B) { benchmarkRun(b, Bwrap) }
+
+func BenchmarkRunOffTrue(b *testing.B) { benchmarkRun(b, Off) }

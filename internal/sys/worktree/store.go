@@ -1,0 +1,135 @@
+// Package worktree gives every attempt a tree of its own, keeps each change
+// of it as a commit, and carries finished commits back.
+//
+// All of it happens in a private bare clone beside the trees:
+//
+//	<dir>/repo.git                     objects, refs/nexus/..., refs/heads/nexus/...
+//	<dir>/trees/<run>/<attempt>/tree   the files, for the agent to change
+//	<dir>/trees/<run>/<attempt>/git    a git directory for the agent's own git
+//	<dir>/trees/<run>/<attempt>/tmp    scratch space
+//	<dir>/lower/<tree>                 files that overlays are mounted over
+//	<dir>/trash                        what is being deleted
+//
+// What is in a tree was written by somebody else. Git is never run so that it
+// would look into a .git of the tree; the agent's git directory is written
+// here once and never read again.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// Change is one file that differs between two commits.
+type Change = git.Change
+
+// Merged is what a merge came to.
+type Merged = git.Merged
+
+// Store is the private clone of one repository with the trees made from it.
+// It may be used from many goroutines, and from many processes at once.
+type Store struct {
+	*clone.Clone
+	Now func() time.Time // dates of snapshots; nil counts seconds from the base
+	Way Way              // how files are made; zero is the fastest way there is
+
+	dir     string // absolute, without links
+	git     git.Repo
+	objects *git.Objects
+	shelf   *ground.Shelf
+
+	probing sync.Once // sets probed
+	probed  Way
+
+	deleting sync.WaitGroup // removals going on
+}
+
+// Open makes the private clone of user under dir, or brings it up to date
+// with what is checked out there.
+func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "trees"), 0o700); err != nil {
+		return nil, disk.Fail("make the state directory", err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, disk.Fail("find the state directory", err)
+	}
+	c, err := clone.Open(ctx, user, dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Clone: c, dir: dir, git: c.Git(), objects: c.Objects()}
+	s.shelf = &ground.Shelf{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
+	return s, nil
+}
+
+// Close waits until what was removed is deleted. Mounts stay: a tree outlives
+// the process that made it.
+func (s *Store) Close() error {
+	s.deleting.Wait()
+	return s.Clone.Close()
+}
+
+// way chooses how files are made.
+func (s *Store) way() Way {
+	if s.Way != AnyWay {
+		return s.Way
+	}
+	s.probing.Do(func() {
+		s.probed = Plain
+		if dir, err := os.MkdirTemp(s.dir, ".probe-"); err == nil && overlay.Probe(dir) == nil {
+			s.probed = Overlay
+		}
+	})
+	return s.probed
+}
+
+// treesLock is held shared while a tree is made, and alone by a sweep.
+func (s *Store) treesLock() string { return filepath.Join(s.dir, "trees.lock") }
+
+// turn runs do when nobody sweeps and nobody else makes the same tree.
+func (s *Store) turn(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {
+	mine := filepath.Join(s.dir, "locks", string(run)+","+string(id))
+	return disk.Share(ctx, s.treesLock(), func(ctx context.Context) error { return disk.Lock(ctx, mine, do) })
+}
+
+// discard unmounts what is below dir, renames it into the trash, and deletes
+// it in the background.
+func (s *Store) discard(dir string) error {
+	mounts, err := overlay.Below(dir)
+	if err != nil {
+		return disk.Fail("remove a worktree", err)
+	}
+	for _, m := range mounts {
+		if err := overlay.Unmount(m); err != nil {
+			return disk.Fail("remove a worktree", err)
+		}
+	}
+	trash := filepath.Join(s.dir, "trash")
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return disk.Fail("remove a worktree", err)
+	}
+	to, err := os.MkdirTemp(trash, "tree-")
+	if err != nil {
+		return disk.Fail("remove a worktree", err)
+	}
+	if err := os.Rename(dir, filepath.Join(to, "gone")); err != nil {
+		return errors.Join(disk.Fail("remove a worktree", err), os.Remove(to))
+	}
+	s.deleting.Go(func() { _ = disk.RemoveAll(to) }) // what stays is swept
+	return nil
+}

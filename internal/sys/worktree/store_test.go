@@ -1,0 +1,158 @@
+package worktree_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// sh runs plain git as a user would, with an identity of its own.
+func sh(tb testing.TB, dir string, args ...string) string {
+	tb.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org",
+		"GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		tb.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// put writes files; a path's missing directories are made.
+func put(tb testing.TB, dir string, files map[string]string) {
+	tb.Helper()
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// userRepo makes a repository with one commit on branch main.
+func userRepo(tb testing.TB, files map[string]string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	sh(tb, dir, "init", "-q", "-b", "main")
+	put(tb, dir, files)
+	sh(tb, dir, "add", "-A")
+	sh(tb, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	return dir
+}
+
+// open opens a store on a user's repository.
+func open(tb testing.TB, user string, way worktree.Way) *worktree.Store {
+	tb.Helper()
+	return openAt(tb, user, filepath.Join(tb.TempDir(), "state"), way)
+}
+
+// openAt opens a store in dir; in the end nothing of it is left mounted.
+func openAt(tb testing.TB, user, dir string, way worktree.Way) *worktree.Store {
+	tb.Helper()
+	r, err := git.Find(context.Background(), user)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := worktree.Open(context.Background(), r, dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Way = way
+	tb.Cleanup(func() {
+		if _, err := s.Sweep(context.Background(), none, false); err != nil {
+			tb.Errorf("sweep: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func none(nexus.RunID, nexus.AttemptID) bool { return false }
+
+// ways runs a test with each way of making files that the machine has.
+func ways(t *testing.T, test func(t *testing.T, way worktree.Way)) {
+	t.Helper()
+	t.Run("plain", func(t *testing.T) { test(t, worktree.Plain) })
+	t.Run("overlay", func(t *testing.T) {
+		if err := overlay.Probe(t.TempDir()); err != nil {
+			t.Skip(err)
+		}
+		test(t, worktree.Overlay)
+	})
+}
+
+func must[T any](tb testing.TB) func(T, error) T {
+	tb.Helper()
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestLife(t *testing.T) { ways(t, testLife) }
+
+func testLife(t *testing.T, way worktree.Way) {
+	t.Helper()
+	ctx := t.Context()
+	user := userRepo(t, map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", ".gitignore": "out/\n"})
+	base := sh(t, user, "rev-parse", "HEAD")
+	s := open(t, user, way)
+	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", base))
+	put(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
+	os.Remove(filepath.Join(tr.Dir, "d/b.txt"))
+	c1, tree1, err := tr.Snapshot(ctx, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sh(t, s.Git().Dir, "ls-tree", "-r", "--name-only", c1); got != ".gitignore\na.txt\nnew/c.txt" {
+		t.Errorf("the snapshot holds %q", got)
+	}
+	again, tree2, err := tr.Snapshot(ctx, "two")
+	if err != nil || again != c1 || tree2 != tree1 {
+		t.Errorf("nothing changed, but the snapshot is %s, %v", again, err)
+	}
+	if err := tr.Restore(ctx, base); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, _ := tr.Snapshot(ctx, "x"); got != sh(t, user, "rev-parse", "HEAD^{tree}") {
+		t.Errorf("restored %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(tr.Dir, "out/o")); err != nil {
+		t.Error(err)
+	}
+	if err := tr.Remove(ctx); err != nil {
+		t.Fatal(err)
+	}
+	m := must[worktree.Merged](t)(s.Merge(ctx, base, c1, base))
+	if m.Tree != tree1 || m.Conflicts != nil {
+		t.Errorf("merged %+v", m)
+	}
+	if err := s.Publish(ctx, "nexus/run-1", c1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Land(ctx, "main", c1, base); err != nil {
+		t.Fatal(err)
+	}
+	if got := sh(t, user, "status", "--porcelain"); got != "" {
+		t.Errorf("after landing, status says %q", got)
+	}
+}

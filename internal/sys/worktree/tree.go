@@ -1,0 +1,319 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+)
+
+// Tree is one attempt's files. Its methods may be called from any goroutine;
+// they wait for each other.
+type Tree struct {
+	Run  nexus.RunID
+	ID   nexus.AttemptID
+	Dir  string // the files
+	Git  string // git directory for the agent's own git; never read here
+	Tmp  string // scratch space
+	Base string // commit the attempt started from
+	Way  Way    // how the files were made
+
+	s    *Store
+	home string // what holds Dir, Git and Tmp
+
+	mu    sync.Mutex // guards what follows, and serialises changes of the files
+	last  string     // commit of the last snapshot, or Base
+	tree  string     // its tree
+	lower string     // tree of the overlay's lower layer; empty without one
+	attrs bool       // some .gitattributes may say how files are stored
+	known survey.Known
+}
+
+// note is what a tree's home says about itself, in tree.json.
+type note struct {
+	Base  string `json:"base"`
+	Way   Way    `json:"way"`
+	Tree  string `json:"tree"`  // what the index describes
+	Since int64  `json:"since"` // when it did; see survey.Tree
+}
+
+// Branch is the ref of the attempt's branch in the private clone.
+func Branch(run nexus.RunID, id nexus.AttemptID) string {
+	return "refs/heads/nexus/" + string(run) + "/" + string(id)
+}
+
+// Pin is the ref of the attempt's last snapshot in the private clone. The
+// branch is another name for it.
+func Pin(run nexus.RunID, id nexus.AttemptID) string { return pins(run, id) + "snap" }
+
+func pins(run nexus.RunID, id nexus.AttemptID) string {
+	return "refs/nexus/" + string(run) + "/" + string(id) + "/"
+}
+
+// Reads lists what a sandbox must let the agent's own git read beside the
+// files.
+func (t *Tree) Reads() []string { return []string{filepath.Join(t.s.git.Dir, "objects")} }
+
+// Writes lists what an agent may write.
+func (t *Tree) Writes() []string { return []string{t.Dir, t.Git, t.Tmp} }
+
+// Last returns the last snapshot and its tree: the base where there is none.
+func (t *Tree) Last() (commit, tree string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.tree
+}
+
+// Add makes a tree of base, which is a commit or a tree. It is idempotent: a
+// tree of that id that is there already is returned as it is, and one whose
+// files are gone but whose last snapshot is pinned comes back as it was then.
+func (s *Store) Add(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*Tree, error) {
+	t, err := s.name(run, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.turn(ctx, run, id, func(ctx context.Context) error { return t.add(ctx, base) }); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Tree) add(ctx context.Context, base string) error {
+	if _, err := os.Stat(t.home); err == nil {
+		return t.adopt(ctx)
+	}
+	var err error
+	if t.Base, err = t.s.commitOf(ctx, base); err != nil {
+		return err
+	}
+	if err := t.resume(ctx); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(t.home), 0o700); err != nil {
+		return disk.Fail("make a worktree", err)
+	}
+	aside, err := os.MkdirTemp(filepath.Dir(t.home), newPrefix)
+	if err != nil {
+		return disk.Fail("make a worktree", err)
+	}
+	if err := t.build(ctx, aside); err != nil {
+		return errors.Join(err, t.s.discard(aside))
+	}
+	if err := os.Rename(aside, t.home); err != nil {
+		return errors.Join(disk.Fail("put a worktree in place", err), t.s.discard(aside))
+	}
+	return nil
+}
+
+// newPrefix begins the name of a home that is not ready. No id begins with a
+// dot.
+const newPrefix = ".new-"
+
+// name returns the tree of an attempt with nothing known but its paths.
+func (s *Store) name(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
+	for _, n := range []string{string(run), string(id)} {
+		if err := idOK(n); err != nil {
+			return nil, err
+		}
+	}
+	home := filepath.Join(s.dir, "trees", string(run), string(id))
+	return &Tree{
+		Run: run, ID: id, s: s, home: home,
+		Dir: filepath.Join(home, "tree"), Git: filepath.Join(home, "git"), Tmp: filepath.Join(home, "tmp"),
+	}, nil
+}
+
+// idOK reports why an id may not name a directory and a part of a ref.
+func idOK(id string) error {
+	plain := strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+	err := git.RefOK(id)
+	if err == nil && plain && len(id) <= 100 && id != "train" {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("id %q cannot name a worktree", id),
+		Hint: "Use letters, digits, dots and dashes, and not the name train: it is the ref that lands.", Cause: err,
+	}
+}
+
+// commitOf returns rev if it is a commit, and a commit without parents if it
+// is a tree.
+func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
+	if !git.ID(rev) {
+		commit, err := s.git.Resolve(ctx, rev)
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return commit, err
+		}
+		if rev, err = s.git.Tree(ctx, rev); err != nil {
+			return "", err
+		}
+	}
+	switch kind, _, err := s.objects.Read(ctx, rev); {
+	case err == nil && kind == "commit":
+		return rev, nil
+	case err == nil && kind == "tree":
+		return s.objects.Commit(rev, nil, s.Who, 1, "nexus: a tree to start from")
+	default:
+		return s.git.Resolve(ctx, rev)
+	}
+}
+
+// treeOf returns the tree and the date of a commit.
+func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int64, err error) {
+	kind, data, err := s.objects.Read(ctx, commit)
+	if err == nil && kind != "commit" {
+		err = fmt.Errorf("%s is a %s, not a commit", commit, kind)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	return git.ParseCommit(data)
+}
+
+// resume makes the refs of the tree. A snapshot of an earlier tree with this
+// id and base is where the new one goes on; with another base it is kept
+// under a name of its own.
+func (t *Tree) resume(ctx context.Context) error {
+	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
+	if err := t.unlock(); err != nil {
+		return err
+	}
+	base, err1 := o.Ref(all + "base")
+	snap, err2 := o.Ref(pin)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	t.last = t.Base
+	if snap != "" && base == t.Base {
+		t.last = snap
+	}
+	if snap != "" && snap != t.last {
+		old := all + "old-" + snap[:12]
+		was, err := o.Ref(old)
+		if err := errors.Join(err, o.Point(old, snap, was)); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(o.Point(all+"base", t.Base, base), o.Point(pin, t.last, snap)); err != nil {
+		return err
+	}
+	if err := disk.Write(filepath.Join(t.s.git.Dir, Branch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
+		return err
+	}
+	var err error
+	t.tree, _, err = t.s.treeOf(ctx, t.last)
+	return err
+}
+
+// unlock removes the lock that a killed process may have left on the pin.
+// Only the one who holds the run may call it.
+func (t *Tree) unlock() error {
+	err := os.Remove(filepath.Join(t.s.git.Dir, Pin(t.Run, t.ID)+".lock"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return disk.Fail("unlock a worktree", err)
+}
+
+// adopt makes a tree that is there ready for use.
+func (t *Tree) adopt(ctx context.Context) error {
+	n, err := t.read()
+	if err != nil {
+		return err
+	}
+	t.Base, t.Way = n.Base, n.Way
+	if err := t.unlock(); err != nil {
+		return err
+	}
+	if t.Way == Overlay {
+		t.lower = n.Tree
+		if err := t.remount(ctx); err != nil {
+			return err
+		}
+	}
+	g, err := t.ground()
+	if err != nil {
+		return err
+	}
+	t.attrs = g.Attributes
+	return t.reload(ctx)
+}
+
+// reload reads the last snapshot, and forgets what is known of the files.
+func (t *Tree) reload(ctx context.Context) error {
+	var err error
+	if t.last, err = t.s.objects.Ref(Pin(t.Run, t.ID)); err != nil {
+		return err
+	}
+	if t.last == "" {
+		t.last = t.Base
+	}
+	if t.tree, _, err = t.s.treeOf(ctx, t.last); err != nil {
+		return err
+	}
+	n, err := t.read()
+	if err != nil {
+		return err
+	}
+	t.known = survey.Known{}
+	if n.Tree == t.tree {
+		return nil
+	}
+	changes, err := t.s.git.Changed(ctx, n.Tree, t.tree)
+	if err != nil {
+		return err
+	}
+	return t.learn(changes, nil)
+}
+
+// learn notes changes of the files that are known to have been made, with
+// what an index says of them.
+func (t *Tree) learn(changes []Change, stats git.Index) error {
+	for _, c := range changes {
+		mode, err := c.Bits()
+		if err != nil {
+			return err
+		}
+		f := survey.File{Mode: mode, ID: c.ID}
+		if e, ok := stats.Find(c.Path); ok {
+			f.Stat = e.Stat
+		}
+		t.known.Set(c.Path, f)
+		t.attrs = t.attrs || ground.Attributes(c.Path)
+		if path.Base(c.Path) == ".gitignore" {
+			t.known.Forget()
+		}
+	}
+	return nil
+}
+
+func (t *Tree) read() (note, error) {
+	var n note
+	data, err := os.ReadFile(filepath.Join(t.home, "tree.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &n)
+	}
+	return n, disk.Fail("read a worktree's note", err)
+}
+
+// Diff returns the patch from one commit or tree to another, cut at 16 MiB.
+func (t *Tree) Diff(ctx context.Context, from, to string) (string, error) {
+	return t.s.git.Diff(ctx, from, to)
+}
+
+// Changed lists the files that differ between two commits or trees, by path.
+func (t *Tree) Changed(ctx context.Context, from, to string) ([]Change, error) {
+	return t.s.git.Changed(ctx, from, to)
+}

@@ -1,0 +1,113 @@
+// Package agent is the loop between a model and its tools, and the roles that
+// it plays.
+//
+// A role is data: a prompt, a list of tools, a tier and limits, in
+// roles/*.md. The loop is one function, [Run]. Every turn is recorded before
+// the next begins, so that a session whose process died goes on where it
+// stopped:
+//
+//	reserve ─▶ model ─▶ record the turn ─▶ tools ─▶ record the results ─┐
+//	   ▲                                                                │
+//	   └────────────────────────────────────────────────────────────────┘
+//
+// Messages are only ever added at the end, and those that are sent are read
+// back from what was recorded, so that every request extends the one before
+// byte by byte, also after a crash.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// Tools are what the model may call.
+type Tools interface {
+	// Specs returns what the model is told of them, always the same.
+	Specs() []llm.Tool
+	// Answer runs one call; a call that fails has a failed result.
+	Answer(ctx context.Context, c llm.Call) tool.Answer
+	// ReadOnly reports whether calls of the tool may run side by side.
+	ReadOnly(name string) bool
+}
+
+// Desk is where a worker records what happened and asks leave to spend.
+type Desk interface {
+	// Record appends the facts durably, all or none. An error ends the worker.
+	Record(ctx context.Context, facts ...nexus.Fact) error
+	// Reserve asks leave for one model call. It waits while the run is paused.
+	// It returns guidance that people left for the task, an [*nexus.Error] with
+	// CodeBudget, or the cause of a stop. On success the reservation is durable.
+	Reserve(ctx context.Context, r nexus.BudgetReserved) ([]Guidance, error)
+}
+
+// Guidance is what people left for the task.
+type Guidance = state.Guidance
+
+// Store keeps messages by the hash of their content.
+type Store interface {
+	Put(data []byte) (hash string, err error)
+	Get(hash string) ([]byte, error)
+}
+
+// Brief says who works on what, within which limits, and what was said so
+// far.
+type Brief struct {
+	Session nexus.SessionID
+	Attempt nexus.AttemptID
+	Task    nexus.TaskID
+	Role    Role
+	Model   string // provider/model
+	System  string // the same whenever the session goes on
+
+	Messages []llm.Message // so far; see [Replay] and [Recall]
+	Turn     int           // turns taken so far
+	Used     nexus.Usage   // tokens of those
+	Elapsed  time.Duration // time of those; 0 is unknown
+
+	Next string // our next message; empty to go on where the session stopped
+	Why  string // brief or repair; empty: brief at first, repair later
+
+	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
+	Price    func(nexus.Usage) nexus.Money                            // nil: free
+	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing
+	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error) // pins the tree; nil: there is none
+	Schema   json.RawMessage                                          // of the hand-in; nil for roles that report summary and status
+}
+
+// Outcome is how a stretch of a session ended.
+type Outcome struct {
+	Outcome  nexus.Outcome // Accepted: it handed in
+	Why      string        // why not
+	Handin   json.RawMessage
+	Text     string // what it said last, for people
+	Turns    int    // taken now
+	Usage    nexus.Usage
+	Messages []llm.Message // all that is recorded of the session
+	Refusal  error         // what the desk said, when Outcome is Refused
+}
+
+// Run lets a model work with its tools until it hands in, is stopped by a
+// limit, or makes no progress. An error means that the machinery failed or,
+// when ctx was cancelled, is the cause; the session can be taken up again
+// with [Replay].
+func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Desk, s Store, heard func(llm.Delta)) (Outcome, error) {
+	c := &conversation{
+		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
+		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,
+	}
+	for _, m := range b.Messages {
+		c.add(m)
+	}
+	end, err := c.run(ctx)
+	out := Outcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
+	if end != nil {
+		out.Outcome, out.Why, out.Handin, out.Text, out.Refusal = end.outcome, end.why, end.handin, end.text, end.refusal
+	}
+	return out, err
+}

@@ -1,0 +1,120 @@
+// Package agenttest holds a desk and a store in memory, for tests of what
+// works with agents.
+package agenttest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+)
+
+// Desk keeps what is recorded, in order, one second apart. Its zero value
+// grants everything. It may be used by many goroutines.
+type Desk struct {
+	Guidance []agent.Guidance           // delivered until a PromptSent names it
+	Leave    func(n int) error          // asked before the n-th reservation, from 1; nil grants
+	Refuse   func(f []nexus.Fact) error // asked before facts are kept; nil keeps
+
+	mu       sync.Mutex // guards what follows
+	batches  [][]nexus.Fact
+	reserved int
+}
+
+// Record implements [agent.Desk].
+func (d *Desk) Record(ctx context.Context, facts ...nexus.Fact) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Refuse != nil {
+		if err := d.Refuse(facts); err != nil {
+			return err
+		}
+	}
+	d.batches = append(d.batches, slices.Clone(facts))
+	for _, f := range facts {
+		if p, ok := f.(nexus.PromptSent); ok && p.Request != 0 {
+			d.Guidance = slices.DeleteFunc(d.Guidance, func(g agent.Guidance) bool { return g.Seq == p.Request })
+		}
+	}
+	return nil
+}
+
+// Reserve implements [agent.Desk].
+func (d *Desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reserved++
+	if d.Leave != nil {
+		if err := d.Leave(d.reserved); err != nil {
+			return nil, err
+		}
+	}
+	d.batches = append(d.batches, []nexus.Fact{r})
+	return slices.Clone(d.Guidance), nil
+}
+
+// Facts returns what was recorded.
+func (d *Desk) Facts() []nexus.Fact {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Concat(d.batches...)
+}
+
+// Batches returns what was recorded, one slice for each append.
+func (d *Desk) Batches() [][]nexus.Fact {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.batches)
+}
+
+// Events returns what was recorded as a journal would tell it.
+func (d *Desk) Events() []nexus.Event {
+	var events []nexus.Event
+	for i, f := range d.Facts() {
+		at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
+		events = append(events, nexus.Event{Seq: int64(i + 1), Run: "run", At: at, Fact: f})
+	}
+	return events
+}
+
+// Store keeps blobs in memory. It may be used by many goroutines.
+type Store struct {
+	mu    sync.Mutex // guards blobs
+	blobs map[string][]byte
+}
+
+// Put implements [agent.Store].
+func (s *Store) Put(data []byte) (string, error) {
+	sum := sha256.Sum256(data)
+	hash := hex.EncodeToString(sum[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.blobs == nil {
+		s.blobs = map[string][]byte{}
+	}
+	s.blobs[hash] = slices.Clone(data)
+	return hash, nil
+}
+
+// Get implements [agent.Store].
+func (s *Store) Get(hash string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, ok := s.blobs[hash]
+	if !ok {
+		return nil, fmt.Errorf("no blob %s", hash)
+	}
+	return slices.Clone(data), nil
+}

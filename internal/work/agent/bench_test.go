@@ -1,0 +1,189 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// bench is a session with everything real but the model's mind.
+type bench struct {
+	server *llmtest.Server
+	model  llm.Model
+	desk   *agenttest.Desk
+	store  *agenttest.Store
+	dir    string
+	set    *tool.Set
+	brief  agent.Brief
+	snaps  int
+}
+
+// script returns what a model says in any conversation.
+func script(turns ...llmtest.Turn) llmtest.Script {
+	return llmtest.Script{Conversations: []llmtest.Conversation{{Match: "*/*", Turns: turns}}}
+}
+
+func call(name string, input map[string]any) llmtest.Call {
+	return llmtest.Call{Tool: name, Input: input}
+}
+
+func calls(c ...llmtest.Call) llmtest.Turn { return llmtest.Turn{Calls: c} }
+
+func done() llmtest.Turn {
+	return calls(call("finish", map[string]any{"summary": "all done", "status": "done"}))
+}
+
+// newBench returns a session of a role on Anthropic's wire.
+func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
+	t.Helper()
+	server, stop, err := llmtest.Start(t.Context(), s, llmtest.Options{Bodies: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	roles, err := agent.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{server: server, desk: &agenttest.Desk{}, store: &agenttest.Store{}, dir: t.TempDir()}
+	b.model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
+	if err := os.WriteFile(filepath.Join(b.dir, "sum.go"), []byte("package sum\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := roles[role]
+	b.tools(t, nil)
+	task := nexus.Task{ID: "T3", Title: "Add parser for durations", Brief: "Parse them.", Criteria: []nexus.Criterion{{Text: "It parses.", Check: "test"}}}
+	id := nexus.SessionID("T3.1/" + string(role) + ".1")
+	b.brief = agent.Brief{
+		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt),
+		Next:  prompt.Brief{Session: id, Task: task}.Text(),
+		Price: func(u nexus.Usage) nexus.Money { return nexus.Money(u.Total()) },
+		Worst: func(q llm.Request) nexus.Money { return nexus.Money(llm.Estimate(q) + q.MaxTokens) },
+	}
+	b.brief.Snapshot = func(context.Context) (nexus.TreeSnapshotted, error) {
+		b.snaps++
+		return nexus.TreeSnapshotted{Attempt: "T3.1", Commit: "c", Tree: "t"}, nil
+	}
+	return b
+}
+
+// tools makes the role's tools, with the schema of the hand-in.
+func (b *bench) tools(t *testing.T, handin json.RawMessage) {
+	t.Helper()
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.set, err = tool.New(tool.Env{
+		Dir: b.dir, Box: box, Blob: b.store, Writes: true, Handin: handin, Now: time.Now,
+		Git: func(context.Context, []string) (string, error) { return "no changes\n", nil },
+	}, tool.Names()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) run(ctx context.Context) (agent.Outcome, error) {
+	return agent.Run(ctx, b.model, b.set, b.brief, b.desk, b.store, nil)
+}
+
+func (b *bench) must(t *testing.T) agent.Outcome {
+	t.Helper()
+	out, err := b.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// resume sets the brief to go on with what was recorded.
+func (b *bench) resume(t *testing.T, next string) agent.Transcript {
+	t.Helper()
+	tr, err := agent.Replay(b.brief.Session, b.desk.Events(), b.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.brief.System, b.brief.Messages, b.brief.Turn, b.brief.Used, b.brief.Next = tr.System, tr.Messages, tr.Turn, tr.Used, next
+	return tr
+}
+
+// kinds returns what was recorded, a line for each append.
+func (b *bench) kinds() []string {
+	var lines []string
+	for _, batch := range b.desk.Batches() {
+		var line bytes.Buffer
+		for _, f := range batch {
+			if line.Len() > 0 {
+				line.WriteString(" ")
+			}
+			line.WriteString(nexus.Kind(f))
+		}
+		lines = append(lines, line.String())
+	}
+	return lines
+}
+
+// ended returns the last fact, which must end the session.
+func (b *bench) ended(t *testing.T) nexus.SessionEnded {
+	t.Helper()
+	facts := b.desk.Facts()
+	e, ok := facts[len(facts)-1].(nexus.SessionEnded)
+	if !ok {
+		t.Fatalf("the last fact is %#v", facts[len(facts)-1])
+	}
+	return e
+}
+
+// prompts returns why each message of ours was sent.
+func (b *bench) prompts() (why []string) {
+	for _, f := range b.desk.Facts() {
+		if p, ok := f.(nexus.PromptSent); ok {
+			why = append(why, p.Why)
+		}
+	}
+	return why
+}
+
+func openaiModel(url string) llm.Model {
+	return openai.New(openai.Config{Key: "key", BaseURL: url + "/v1"})
+}

@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// bytesPerToken is how many bytes a token has where nobody counted: a little
+// fewer than usual.
+const bytesPerToken = 3
+
+// defaultTokens is the most that an answer may have when the role says
+// nothing.
+const defaultTokens = 8_192
+
+func (c *conversation) maxTokens() int64 {
+	if c.Role.MaxTokens > 0 {
+		return c.Role.MaxTokens
+	}
+	return defaultTokens
+}
+
+func (c *conversation) request() llm.Request {
+	_, model, _ := strings.Cut(c.Model, "/")
+	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: c.messages, MaxTokens: c.maxTokens()}
+}
+
+// reserve asks leave for the next call, and delivers what people said. The
+// ID is new each time: a call that was cut off has settled its own.
+func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
+	r = c.request()
+	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, rand.Text()[:8])
+	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model}
+	if c.Worst != nil {
+		reserved.Money = c.Worst(r)
+	}
+	guidance, err := c.desk.Reserve(ctx, reserved)
+	if err != nil {
+		return r, id, err
+	}
+	for _, g := range guidance {
+		if err := c.say("Guidance from a person:\n\n"+g.Text, "guidance", g.Seq); err != nil {
+			return r, id, err
+		}
+	}
+	if len(guidance) == 0 {
+		return r, id, nil
+	}
+	return c.request(), id, c.record(ctx)
+}
+
+// refused returns the ending that a refusal to spend makes, nil for any other
+// error.
+func refused(err error) *ending {
+	e, ok := errors.AsType[*nexus.Error](err)
+	if !ok || e.Code != nexus.CodeBudget && e.Code != nexus.CodeLimit {
+		return nil
+	}
+	return &ending{outcome: nexus.Refused, why: e.Error(), refusal: err}
+}
+
+// call asks the model, and settles what was reserved, also when it fails.
+func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.Response, error) {
+	said := 0
+	step, stop := c.within(ctx)
+	defer stop()
+	resp, err := c.model.Stream(step, r, func(d llm.Delta) {
+		said += len(d.Text) + len(d.Thought) + len(d.Tool)
+		if c.heard != nil {
+			c.heard(d)
+		}
+	})
+	spent := nexus.BudgetSpent{ID: id}
+	spent.Usage, spent.Estimated = usage(r, resp, said, err)
+	if c.Price != nil {
+		spent.Money = c.Price(spent.Usage)
+	}
+	c.usage = c.usage.Add(spent.Usage)
+	c.facts = append(c.facts, spent)
+	if err != nil {
+		return resp, errors.Join(err, c.keep(ctx))
+	}
+	return resp, nil
+}
+
+// usage returns what a call used, and whether that is an estimate. A call
+// that the provider turned down, or that never reached it, used nothing.
+func usage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage, estimated bool) {
+	u = resp.Usage
+	if err == nil {
+		if u != (nexus.Usage{}) {
+			return u, false
+		}
+		for _, call := range resp.Calls() {
+			said += len(call.Input)
+		}
+		return nexus.Usage{Input: promptTokens(r), Output: tokens(max(said, len(resp.Message.Text())))}, true
+	}
+	if u == (nexus.Usage{}) && said == 0 && turnedDown(err) {
+		return u, false
+	}
+	if u.Prompt() == 0 {
+		u.Input = promptTokens(r)
+	}
+	u.Output = max(u.Output, tokens(said))
+	return u, true
+}
+
+func promptTokens(r llm.Request) int64 { return (llm.Estimate(r) + bytesPerToken - 1) / bytesPerToken }
+
+func tokens(bytes int) int64 { return int64((bytes + bytesPerToken - 1) / bytesPerToken) }
+
+// turnedDown reports whether a call failed before the model began.
+func turnedDown(err error) bool {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Status >= 400 {
+		return true
+	}
+	o, ok := errors.AsType[*net.OpError](err)
+	return ok && o.Op == "dial"
+}
+
+// hear adds the model's answer and what it calls to the facts. Nothing is
+// called from an answer that is not whole.
+func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
+	m := resp.Message
+	m.From = llm.Assistant
+	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse {
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
+	}
+	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
+		m.Parts = append(m.Parts, llm.Part{Text: "(no answer)"})
+	}
+	hash, err := c.put(m)
+	if err != nil {
+		return m, err
+	}
+	m = c.messages[len(c.messages)-1]
+	c.taken++
+	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: says(m)})
+	for _, call := range callsOf(m) {
+		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: tool.About(call)})
+	}
+	return m, nil
+}
+
+func says(m llm.Message) string { return prompt.Line(m.Text()) }
+
+// failed turns an error of the model into an ending or an error for people.
+func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if end := c.spent(); end != nil { // its time ran out
+		return c.close(ctx, end, nil)
+	}
+	if _, ok := errors.AsType[*nexus.Error](err); ok {
+		return nil, err
+	}
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return nil, fmt.Errorf("call %s: %w", c.Model, err)
+	}
+	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "nexus resume goes on where the run stopped."}
+	switch {
+	case e.Class == llm.Context:
+		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
+	case e.Class == llm.Safety:
+		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " will not answer this"}, nil)
+	case e.Class == llm.Auth:
+		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
+	case e.Class == llm.Billing:
+		said.Code, said.Hint = nexus.CodeAuth, "The provider wants to be paid; settle that, or use another model, and run nexus resume."
+	case e.Class == llm.Invalid && e.Status == 404:
+		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; it is written provider/model."
+	}
+	return nil, said
+}

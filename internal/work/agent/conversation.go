@@ -1,0 +1,311 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// recordTime bounds the record of a turn that was paid for, which goes on
+// after the session was cancelled.
+const recordTime = time.Minute
+
+var (
+	errTime   = errors.New("the session's time is up")
+	errRecord = errors.New("the turn could not be recorded in time")
+)
+
+// conversation is one stretch of a session. One goroutine owns it.
+type conversation struct {
+	Brief
+	model llm.Model
+	tools Tools
+	desk  Desk
+	store Store
+	heard func(llm.Delta)
+
+	specs    []llm.Tool
+	messages []llm.Message
+	track    track
+	left     time.Duration // of the session's time
+	taken    int           // turns of the session, former ones included
+	usage    nexus.Usage   // of this stretch
+	facts    []nexus.Fact
+}
+
+// ending is why a stretch ends.
+type ending struct {
+	outcome nexus.Outcome
+	why     string
+	handin  json.RawMessage
+	text    string
+	refusal error
+}
+
+// run speaks and works until there is an ending.
+func (c *conversation) run(ctx context.Context) (*ending, error) {
+	end, err := c.open(ctx)
+	for end == nil && err == nil {
+		end, err = c.turn(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return end, err
+}
+
+// within bounds a step by what is left of the session's time. Stop takes the
+// step's time off; waiting for leave and for people costs none.
+func (c *conversation) within(ctx context.Context) (step context.Context, stop func()) {
+	if c.Limits.SessionTime <= 0 {
+		return ctx, func() {}
+	}
+	step, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
+	return step, func() {
+		if end, ok := step.Deadline(); ok {
+			c.left = time.Until(end)
+		}
+		cancel()
+	}
+}
+
+// open takes the session up: calls that a dead process left unanswered are
+// run, and what is new is said.
+func (c *conversation) open(ctx context.Context) (*ending, error) {
+	if calls := pending(c.messages); len(calls) > 0 {
+		end, err := c.work(ctx, calls)
+		if err != nil || end != nil && c.Next == "" {
+			return end, err
+		}
+	}
+	switch {
+	case c.Next != "":
+		if len(c.messages) == 0 {
+			if err := c.start(); err != nil {
+				return nil, err
+			}
+		}
+		why := "repair"
+		if len(c.messages) == 0 {
+			why = "brief"
+		}
+		if err := c.say(c.Next, cmp.Or(c.Why, why), 0); err != nil {
+			return nil, err
+		}
+		return nil, c.record(ctx)
+	case len(c.messages) == 0:
+		return nil, errors.New("a session needs a first message")
+	case c.track.handin != nil:
+		return c.handedIn(c.track.handin), nil // its end is recorded already
+	case c.messages[len(c.messages)-1].From == llm.Assistant:
+		end, err := c.silent("", c.messages[len(c.messages)-1])
+		return c.close(ctx, end, err)
+	default:
+		return nil, nil
+	}
+}
+
+// start opens the session's transcript.
+func (c *conversation) start() error {
+	data, err := json.Marshal(opening{c.System, c.specs})
+	if err != nil {
+		return fmt.Errorf("encode system prompt: %w", err)
+	}
+	hash, err := c.store.Put(data)
+	if err != nil {
+		return fmt.Errorf("keep system prompt: %w", err)
+	}
+	c.facts = append(c.facts, nexus.SessionStarted{
+		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash,
+	})
+	return nil
+}
+
+// turn is one answer of the model and what follows from it.
+func (c *conversation) turn(ctx context.Context) (*ending, error) {
+	if end := c.spent(); end != nil {
+		return c.close(ctx, end, nil)
+	}
+	r, id, err := c.reserve(ctx)
+	if end := refused(err); end != nil {
+		return c.close(ctx, end, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.call(ctx, r, id)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	message, err := c.hear(resp)
+	if err != nil {
+		return nil, err
+	}
+	calls := callsOf(message)
+	if len(calls) == 0 {
+		end, err := c.silent(resp.Stop, message)
+		return c.close(ctx, end, err)
+	}
+	if err := c.keep(ctx); err != nil {
+		return nil, err
+	}
+	if c.track.stuck() {
+		return c.halt(ctx, calls)
+	}
+	return c.work(ctx, calls)
+}
+
+// spent returns an ending when a limit of the session is used up.
+func (c *conversation) spent() *ending {
+	turns := c.Limits.Turns
+	if c.Role.Turns > 0 && (turns <= 0 || c.Role.Turns < turns) {
+		turns = c.Role.Turns
+	}
+	tokens := c.Used.Total() + c.usage.Total()
+	switch {
+	case turns > 0 && c.taken >= turns:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
+	case c.track.refused > maxRefused:
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.refused)}
+	case c.track.stuck():
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
+	case c.Limits.SessionTime > 0 && c.left <= 0:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
+	case c.Limits.SessionTokens > 0 && tokens >= c.Limits.SessionTokens:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d of %d tokens are used up", tokens, c.Limits.SessionTokens)}
+	default:
+		return nil
+	}
+}
+
+// silent decides on an answer without a call, or one that was cut off: a
+// nudge, or the end.
+func (c *conversation) silent(stop llm.Stop, m llm.Message) (*ending, error) {
+	text := m.Text()
+	switch {
+	case stop == llm.StopRefuse:
+		return &ending{outcome: nexus.GaveUp, why: cmp.Or(says(m), "the model refused to answer"), text: text}, nil
+	case stop == llm.StopLength && c.track.cut >= maxCut:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
+	case stop == llm.StopLength:
+		return nil, c.say(nudgeCut, "nudge", 0)
+	case c.track.silent <= maxSilent:
+		return nil, c.say(nudgeSilent, "nudge", 0)
+	case c.Schema != nil:
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was handed in", c.track.silent), text: text}, nil
+	default:
+		handin, err := json.Marshal(report{Summary: text, Status: "done"})
+		return &ending{outcome: nexus.Accepted, handin: handin, text: text}, err
+	}
+}
+
+// report is the hand-in of roles without a schema of their own.
+type report struct {
+	Summary string `json:"summary"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitzero"`
+}
+
+// handedIn returns the ending that a hand-in makes.
+func (c *conversation) handedIn(handin json.RawMessage) *ending {
+	end := &ending{outcome: nexus.Accepted, handin: handin}
+	var r report
+	if c.Schema == nil && json.Unmarshal(handin, &r) == nil {
+		end.text = r.Summary
+		if r.Status == "blocked" {
+			end.outcome, end.why = nexus.GaveUp, cmp.Or(r.Reason, r.Summary, "blocked")
+		}
+	}
+	return end
+}
+
+// close records what is left, and the end of the session if there is one.
+func (c *conversation) close(ctx context.Context, end *ending, err error) (*ending, error) {
+	if err != nil {
+		return nil, err
+	}
+	if end != nil {
+		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why}
+		if end.handin != nil {
+			if ended.Result, err = c.store.Put(end.handin); err != nil {
+				return nil, fmt.Errorf("keep hand-in: %w", err)
+			}
+		}
+		c.facts = append(c.facts, ended)
+	}
+	return end, c.keep(ctx)
+}
+
+// say adds a message of ours; it is recorded with the next facts.
+func (c *conversation) say(text, why string, request int64) error {
+	hash, err := c.put(llm.Say(text))
+	if err != nil {
+		return err
+	}
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: request})
+	return nil
+}
+
+// put keeps a message and adds it to the conversation as it will be read
+// back.
+func (c *conversation) put(m llm.Message) (hash string, err error) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encode message: %w", err)
+	}
+	var kept llm.Message
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return "", fmt.Errorf("read message back: %w", err)
+	}
+	if hash, err = c.store.Put(data); err != nil {
+		return "", fmt.Errorf("keep message: %w", err)
+	}
+	c.add(kept)
+	return hash, nil
+}
+
+func (c *conversation) add(m llm.Message) {
+	c.messages = append(c.messages, m)
+	c.track.see(m)
+}
+
+// record appends the facts that have gathered.
+func (c *conversation) record(ctx context.Context) error {
+	if len(c.facts) == 0 {
+		return nil
+	}
+	facts := c.facts
+	c.facts = nil
+	if err := c.desk.Record(ctx, facts...); err != nil {
+		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+	}
+	return nil
+}
+
+// keep is record for what was paid for: it does not stop for a session that
+// was cancelled.
+func (c *conversation) keep(ctx context.Context) error {
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
+	defer stop()
+	return c.record(ctx)
+}
+
+// pending returns the calls of the last message, if nobody answered them.
+func pending(messages []llm.Message) []llm.Call {
+	if len(messages) == 0 {
+		return nil
+	}
+	last := messages[len(messages)-1]
+	if last.From != llm.Assistant {
+		return nil
+	}
+	return callsOf(last)
+}
+
+func callsOf(m llm.Message) []llm.Call { return llm.Response{Message: m}.Calls() }

@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// The tools that mean something to the loop.
+const (
+	finish = "finish" // hands in
+	ask    = "ask"    // waits for a person
+)
+
+// side is how many read-only calls run side by side.
+const side = 8
+
+// work runs the calls of an answer, pins the tree if it may have changed, and
+// records what came of it.
+func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, error) {
+	answers := c.answer(ctx, calls)
+	if ctx.Err() != nil { // half-done answers are not said; the calls are run again
+		return nil, context.Cause(ctx)
+	}
+	changed := false
+	for _, a := range answers {
+		changed = changed || a.Changed
+	}
+	if err := c.answered(answers); err != nil {
+		return nil, err
+	}
+	if changed && c.Snapshot != nil {
+		snap, err := c.Snapshot(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("pin the tree: %w", err)
+		}
+		c.facts = append(c.facts, snap)
+	}
+	if c.track.handin != nil {
+		return c.close(ctx, c.handedIn(c.track.handin), nil)
+	}
+	if end := c.spent(); end != nil {
+		return c.close(ctx, end, nil)
+	}
+	if c.track.repeats() {
+		if err := c.say(nudgeRepeat, "nudge", 0); err != nil {
+			return nil, err
+		}
+	}
+	return nil, c.record(ctx)
+}
+
+// answer runs the calls: side by side when all of them only read, else one
+// after the other.
+func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answer {
+	answers := make([]tool.Answer, len(calls))
+	if len(calls) > 1 && c.readOnly(calls) {
+		step, stop := c.within(ctx)
+		defer stop()
+		var g errgroup.Group
+		g.SetLimit(side)
+		for i, call := range calls {
+			g.Go(func() error {
+				answers[i] = c.tools.Answer(step, call)
+				return nil
+			})
+		}
+		_ = g.Wait() // a call that fails has a failed result
+		return answers
+	}
+	failed, finished := false, false
+	for i, call := range calls {
+		switch {
+		case ctx.Err() != nil:
+			return answers
+		case finished:
+			answers[i] = notDone(call, "not done: you had handed in before this call")
+		case call.Tool == finish && failed:
+			answers[i] = notDone(call, "not handed in: an earlier call of this answer failed; look at its result first")
+		default:
+			answers[i] = c.one(ctx, call)
+		}
+		failed = failed || answers[i].Result.Failed
+		finished = finished || answers[i].Finished != nil
+	}
+	return answers
+}
+
+// one runs a single call. A person may take longer than a session.
+func (c *conversation) one(ctx context.Context, call llm.Call) tool.Answer {
+	if call.Tool == ask {
+		return c.tools.Answer(ctx, call)
+	}
+	step, stop := c.within(ctx)
+	defer stop()
+	return c.tools.Answer(step, call)
+}
+
+func (c *conversation) readOnly(calls []llm.Call) bool {
+	for _, call := range calls {
+		if !c.tools.ReadOnly(call.Tool) {
+			return false
+		}
+	}
+	return true
+}
+
+func notDone(call llm.Call, why string) tool.Answer {
+	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why, Failed: true}, About: why}
+}
+
+// answered adds the results of a turn to the conversation and the facts.
+func (c *conversation) answered(answers []tool.Answer) error {
+	m := llm.Message{From: llm.User}
+	for _, a := range answers {
+		m.Parts = append(m.Parts, llm.Part{Result: &a.Result})
+		c.facts = append(c.facts, nexus.ToolAnswered{
+			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About,
+		})
+	}
+	hash, err := c.put(m)
+	if err != nil {
+		return err
+	}
+	c.facts = append(c.facts, nexus.ToolsAnswered{Session: c.Session, Message: hash})
+	return nil
+}
+
+// halt ends a session that makes the same call again and again; the last one
+// is answered without being run.
+func (c *conversation) halt(ctx context.Context, calls []llm.Call) (*ending, error) {
+	answers := make([]tool.Answer, len(calls))
+	for i, call := range calls {
+		answers[i] = notDone(call, "not done: the same call again")
+	}
+	if err := c.answered(answers); err != nil {
+		return nil, err
+	}
+	why := fmt.Sprintf("the same call %d times: %s %s", c.track.same(), calls[0].Tool, tool.About(calls[0]))
+	return c.close(ctx, &ending{outcome: nexus.NoProgress, why: why}, nil)
+}

@@ -1,0 +1,219 @@
+// Package attempt makes one try at one task: a worktree of its own, agents
+// that write, gates that judge, a reviewer that reads, and repair rounds in
+// the same conversation until it is accepted or going on is no use.
+//
+// What comes next is decided by [repair.Next]; this package performs it. It
+// can be stopped anywhere: what it did is in the journal and in snapshots of
+// the tree, and the next process goes on from there.
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// Desk is where an attempt records what happened and asks for leave.
+type Desk interface {
+	Record(ctx context.Context, facts ...nexus.Fact) error
+	Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error)
+	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
+	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+}
+
+// Model is a model that was picked for a role, with what it costs.
+type Model struct {
+	llm.Model
+	Name  string // provider/model
+	Wire  string // as the provider itself names it
+	Price func(nexus.Usage) nexus.Money
+	Worst func(llm.Request) nexus.Money
+}
+
+// Shop is what the attempts of a run work with. It is read only once the run
+// has begun, and shared by all workers.
+type Shop struct {
+	Run   nexus.RunID
+	Trees *worktree.Store
+	Blobs *blob.Store
+	Box   *sandbox.Box
+	Roles map[nexus.Role]agent.Role
+	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
+	Gates func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Rules string                                // standing rules for agents, may be empty
+	Allow func(command string) (ok bool, why string)
+	Alone bool   // nobody answers questions: fall back at once
+	Exe   string // this program, which builds call for their cache; empty for none
+	Now   func() time.Time
+	Heard func(nexus.SessionID, llm.Delta)
+	Bases *Bases
+
+	State    string         // directory of the repository's state
+	Caches   []string       // build caches of the user's, which gates may read
+	GateTime time.Duration  // of one gate; 0 for no limit of its own
+	Versions *gate.Versions // of tools, remembered
+	Retry    llm.Policy     // how failed calls are tried again
+}
+
+// work is one attempt under way. One goroutine owns it.
+type work struct {
+	*Shop
+	view state.View
+	task *state.Task
+	a    *state.Attempt // our own copy, kept in step with what we record
+	desk Desk
+	tree *worktree.Tree
+}
+
+// Work makes the attempt of the view, from its start or from where another
+// process left it, and returns the fact that ends it.
+func (s *Shop) Work(ctx context.Context, v state.View, d Desk) ([]nexus.Fact, error) {
+	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt, desk: d}
+	if err := w.open(ctx, cmp.Or(w.a.Start, w.a.Base)); err != nil {
+		return nil, err
+	}
+	for {
+		if over := w.late(); over != "" {
+			return w.end(ctx, repair.Step{Outcome: nexus.Exhausted, Why: over})
+		}
+		tested, err := w.tested(ctx)
+		if err != nil {
+			return nil, err
+		}
+		step := repair.Next(w.task, w.a, v.Limits, repair.Facts{Tested: tested})
+		switch step.Move {
+		case repair.Write:
+			err = w.write(ctx, step)
+		case repair.Judge:
+			err = w.judge(ctx)
+		case repair.Review:
+			err = w.review(ctx)
+		case repair.End:
+			return w.end(ctx, step)
+		default:
+			err = fmt.Errorf("no step follows in attempt %s", w.a.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// open makes or adopts the worktree and brings it to where the attempt
+// stands: its last snapshot, or its start.
+func (w *work) open(ctx context.Context, start string) error {
+	tree, err := w.Trees.Add(ctx, w.Run, w.a.ID, start)
+	if err != nil {
+		return fmt.Errorf("make a worktree for %s: %w", w.a.ID, err)
+	}
+	w.tree = tree
+	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
+		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
+	}
+	return nil
+}
+
+// record appends facts and keeps our copy of the attempt in step.
+func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
+	if err := w.desk.Record(ctx, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		w.a.Apply(f, w.Now())
+	}
+	return nil
+}
+
+// ownDesk keeps our copy of the attempt in step with what is recorded for us.
+type ownDesk struct {
+	Desk
+	w *work
+}
+
+// Record implements [Desk].
+func (d ownDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
+	return d.w.record(ctx, facts...)
+}
+
+// snapshot pins the tree as it is, and records it when it changed.
+func (w *work) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
+	commit, tree, err := w.tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", w.a.ID))
+	if err != nil {
+		return nexus.TreeSnapshotted{}, fmt.Errorf("snapshot %s: %w", w.a.ID, err)
+	}
+	return nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: tree}, nil
+}
+
+// pin snapshots the tree and records it unless it is the last snapshot.
+func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
+	snap, err := w.snapshot(ctx)
+	if err != nil || snap == w.a.Snapshot {
+		return snap, err
+	}
+	return snap, w.record(ctx, snap)
+}
+
+// late says why the task's time is over, empty while it is not.
+func (w *work) late() string {
+	limit := w.view.Limits.TaskTime
+	if limit <= 0 || w.task.Worked+w.Now().Sub(w.a.Resumed()) < limit {
+		return ""
+	}
+	return fmt.Sprintf("the task's %s are over; the work is kept", limit)
+}
+
+// tested reports whether the attempt changed or added a test.
+func (w *work) tested(ctx context.Context) (bool, error) {
+	if w.a.Snapshot.Commit == "" {
+		return false, nil
+	}
+	changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range changed {
+		if isTest(c.Path) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// isTest reports whether a path is a test's by the habits of common stacks.
+func isTest(file string) bool {
+	base := path.Base(file)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(base, "test_") ||
+		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") ||
+		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
+}
+
+// end closes the attempt. Accepted work is pinned by its last snapshot, which
+// is what the gates and the reviewer saw; a tree that changed since is not.
+func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) {
+	snap, err := w.pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := nexus.AttemptEnded{Attempt: w.a.ID, Outcome: step.Outcome, Why: step.Why, Commit: snap.Commit, Tree: snap.Tree}
+	if f.Outcome != nexus.Accepted {
+		return []nexus.Fact{f}, w.tree.Remove(ctx)
+	}
+	if judged := w.a.Last().Verdict.Tree; judged != snap.Tree {
+		return nil, fmt.Errorf("the tree of %s changed after it was judged: %.12s, then %.12s", w.a.ID, judged, snap.Tree)
+	}
+	return []nexus.Fact{f}, nil
+}

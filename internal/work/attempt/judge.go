@@ -1,0 +1,222 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// judge runs the gates on the tree as it is, and records what they say one by
+// one and in sum.
+func (w *work) judge(ctx context.Context) error {
+	snap, err := w.pin(ctx)
+	if err != nil {
+		return err
+	}
+	c := Case{
+		Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task,
+		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
+	}
+	evidence, err := w.Judge(ctx, c, ownDesk{w.desk, w})
+	if err != nil {
+		return err
+	}
+	return w.record(ctx, repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence))
+}
+
+// Case is a tree to be judged.
+type Case struct {
+	Tree *worktree.Tree
+	Hash string // git tree that stands in it
+	Base string // commit whose failures are not held against it; empty for none
+	Task nexus.Task
+	Mark func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
+}
+
+// Judge lets the gates judge a tree in their order and stops at the first red
+// one. A gate that was red on the base for the same reasons is not red. Each
+// judgement is recorded as it is made.
+func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+	gates, err := s.Gates(c.Tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var base map[string]nexus.Evidence
+	if c.Base != "" {
+		if base, err = s.Bases.judge(ctx, s, c.Base, gates, d); err != nil {
+			return nil, fmt.Errorf("judge the base: %w", err)
+		}
+	}
+	for _, criterion := range c.Task.Criteria {
+		if g, ok := gate.Accept(criterion); ok {
+			gates = append(gates, g)
+		}
+	}
+	r, err := s.runner(c.Tree, c.Hash)
+	if err != nil {
+		return nil, err
+	}
+	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	r.Judged = func(e nexus.Evidence, cached bool) error {
+		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
+	}
+	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
+	return v.Evidence, err
+}
+
+func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
+	return func(tree, gate string) (nexus.Evidence, bool) { return d.Known(ctx, tree, gate) }
+}
+
+// runner returns what runs gates on a tree, which it puts back after each.
+func (s *Shop) runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+	return s.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+}
+
+func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
+	setup, err := s.goEnv(t, cache)
+	if err != nil {
+		return gate.Runner{}, err
+	}
+	return gate.Runner{
+		Box: s.Box, Put: s.Blobs.Put, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
+		Reset: func(ctx context.Context) error { return t.Reset(ctx, hash) },
+	}, nil
+}
+
+// goEnv prepares the Go tools for a tree with a cache of its own. What the
+// user, and the gates of the base, have built is read and not written.
+func (s *Shop) goEnv(t *worktree.Tree, cache string) (gate.Setup, error) {
+	setup, err := gate.GoEnv(t.Dir, cache)
+	if err != nil || s.Exe == "" {
+		return setup, err
+	}
+	shared := append([]string{filepath.Join(s.warm(), "own")}, s.Caches...)
+	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(s.Exe, filepath.Join(cache, "own"), shared...))
+	setup.Readable = append(setup.Readable, s.Exe)
+	for _, dir := range shared {
+		if _, err := os.Stat(dir); err == nil {
+			setup.Readable = append(setup.Readable, dir)
+		}
+	}
+	return setup, nil
+}
+
+// mark names the owner of the processes of a tree.
+func (s *Shop) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+
+// Bases judges the trees that work starts from, each once for all workers.
+type Bases struct {
+	mu    sync.Mutex // guards the maps and is held while a base is judged
+	trees map[string]*worktree.Tree
+	known map[string]map[string]nexus.Evidence // by commit and gate
+}
+
+// warm is the directory of what was compiled for bases without running any
+// of it: nothing that an agent wrote has had a say in it, so it may be the
+// start of every build.
+func (s *Shop) warm() string { return filepath.Join(s.State, "gocache") }
+
+// heat compiles what the gates of a base need, once for each tree.
+func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
+	mark := filepath.Join(s.warm(), "warmed-"+hash)
+	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
+		return nil
+	}
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return err
+	}
+	r, err := s.runnerIn(tree, hash, s.warm())
+	if err != nil {
+		return err
+	}
+	if err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}); err != nil {
+		return err
+	}
+	return os.WriteFile(mark, nil, 0o600)
+}
+
+// judge returns what every gate says of a base. A red one does not end it.
+func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, d Desk) (map[string]nexus.Evidence, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.known == nil {
+		b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+	}
+	all := b.known[commit]
+	if all == nil {
+		all = map[string]nexus.Evidence{}
+	}
+	hash, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.heat(ctx, s, commit, hash); err != nil {
+		return nil, err
+	}
+	for _, g := range gates {
+		if _, ok := all[g.Name]; ok {
+			continue
+		}
+		e, ok := d.Known(ctx, hash, g.Name)
+		if !ok || e.Command != g.Command() {
+			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
+				return nil, err
+			}
+			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
+				return nil, err
+			}
+		}
+		all[g.Name] = e
+	}
+	b.known[commit] = all
+	return all, nil
+}
+
+// place makes the worktree of a base. The caller holds the mutex.
+func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*worktree.Tree, error) {
+	if tree := b.trees[commit]; tree != nil {
+		return tree, nil
+	}
+	tree, err := s.Trees.Add(ctx, s.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	if err != nil {
+		return nil, err
+	}
+	b.trees[commit] = tree
+	return tree, tree.Reset(ctx, hash)
+}
+
+func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate) (nexus.Evidence, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r, err := s.runner(tree, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	return r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+}
+
+// Close removes the worktrees of the bases.
+func (b *Bases) Close(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var err error
+	for _, t := range b.trees {
+		err = errors.Join(err, t.Remove(ctx))
+	}
+	b.trees = nil
+	return err
+}

@@ -1,0 +1,171 @@
+package attempt
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// Talk is one stretch of a conversation that is to be had.
+type Talk struct {
+	Attempt *state.Attempt // whose session it is; kept in step by Record
+	Session nexus.SessionID
+	Task    nexus.Task
+	Role    nexus.Role
+	Tier    nexus.Tier
+	Tree    *worktree.Tree
+	Next    string // what we say next; empty to go on where it stopped
+	Why     string // brief, repair
+	Handin  json.RawMessage
+	Limits  nexus.Limits
+	Record  func(ctx context.Context, facts ...nexus.Fact) error
+	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
+}
+
+// Converse has a stretch of a conversation, new or begun by another process,
+// and returns how it ended. It has been recorded when it returns.
+func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, error) {
+	role, ok := s.Roles[t.Role]
+	if !ok {
+		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
+	}
+	model, err := s.Pick(t.Role, t.Tier, t.Task.Model)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	tools, done, err := s.tools(t, role, d)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	defer done()
+	b := agent.Brief{
+		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name,
+		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
+		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
+	}
+	if old := t.Attempt.Session(t.Session); old != nil {
+		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
+			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
+		}
+		b.Turn, b.Used = old.Turns, old.Usage
+	}
+	var heard func(llm.Delta)
+	if s.Heard != nil {
+		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
+	}
+	retry := s.Retry
+	retry.Failed = s.failed(t, model, d)
+	return agent.Run(ctx, llm.Retry(model.Model, retry), tools, b, sessionDesk{t, d}, s.Blobs, heard)
+}
+
+// failed books what a failed try of a call cost, so that the next one is made
+// only while there is money for it.
+func (s *Shop) failed(t Talk, m Model, d Desk) func(context.Context, llm.Try) error {
+	return func(ctx context.Context, try llm.Try) error {
+		cost := m.Price(try.Usage)
+		if try.Last || cost == 0 {
+			return nil
+		}
+		r := nexus.BudgetReserved{
+			ID: string(t.Session) + "!" + rand.Text()[:8], Task: t.Task.ID, Session: t.Session, Role: t.Role, Model: m.Name, Money: cost,
+		}
+		if _, err := d.Reserve(ctx, r); err != nil {
+			return err
+		}
+		return t.Record(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: try.Usage, Estimated: true})
+	}
+}
+
+// sessionDesk is the desk as an agent sees it.
+type sessionDesk struct {
+	talk Talk
+	desk Desk
+}
+
+// Record implements [agent.Desk].
+func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
+	return d.talk.Record(ctx, facts...)
+}
+
+// Reserve implements [agent.Desk].
+func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+	return d.desk.Reserve(ctx, r)
+}
+
+// tools returns what the role may use on the tree, and what closes it.
+func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error) {
+	root, err := os.OpenRoot(t.Tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := tool.Env{
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Allowed: s.Allow, Writes: t.Snap != nil, Now: s.Now,
+		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
+		Handin: t.Handin,
+		Ask: func(ctx context.Context, question, fallback string) (string, error) {
+			q := nexus.QuestionAsked{
+				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
+				Attempt: t.Attempt.ID, Text: question, Fallback: fallback,
+			}
+			if s.Alone {
+				q.Deadline = s.Now()
+			}
+			return d.Ask(ctx, q)
+		},
+	}
+	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
+	setup, err := s.goEnv(t.Tree, cache)
+	if err != nil {
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
+	e.Readable = append(setup.Readable, t.Tree.Reads()...)
+	e.Git = s.git(e)
+	set, err := tool.New(e, role.Tools...)
+	if err != nil {
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	return set, func() { _ = root.Close() }, nil
+}
+
+const (
+	gitTime  = time.Minute
+	gitBytes = 1 << 20
+)
+
+// git lets the agent's own git look at the tree, from within the sandbox:
+// what an agent may have done to it reaches nobody else.
+func (s *Shop) git(e tool.Env) func(context.Context, []string) (string, error) {
+	return func(ctx context.Context, args []string) (string, error) {
+		r, err := s.Box.Run(ctx, sandbox.Command{
+			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,
+			Env: append(slices.Clone(e.Vars), "GIT_OPTIONAL_LOCKS=0"), Readable: e.Readable, Writable: e.Writable, Tmp: e.Tmp,
+			Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
+		})
+		switch {
+		case err != nil:
+			return "", err
+		case r.TimedOut:
+			return "", fmt.Errorf("git did not end within %s", gitTime)
+		case r.Exit != 0:
+			return "", fmt.Errorf("git: exit %d: %s", r.Exit, strings.TrimSpace(string(r.Stderr)))
+		}
+		return string(r.Stdout), nil
+	}
+}

@@ -1,0 +1,177 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+)
+
+// write lets a role write: the coder goes on in its one conversation, round
+// after round, so that it still knows what it tried.
+func (w *work) write(ctx context.Context, step repair.Step) error {
+	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, step.Role))
+	if !step.Resume {
+		f := nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: session}
+		if err := w.record(ctx, f); err != nil {
+			return err
+		}
+	}
+	next, why := "", ""
+	if !w.a.Last().Prompted {
+		var err error
+		if next, why, err = w.say(ctx, session); err != nil {
+			return err
+		}
+	}
+	o, err := w.Converse(ctx, Talk{
+		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree,
+		Next: next, Why: why, Limits: w.view.Limits, Record: w.record, Snap: w.snapshot,
+	}, w.desk)
+	if err == nil && o.Outcome == nexus.Refused {
+		err = NoMoney(o.Why)
+	}
+	return err
+}
+
+// NoMoney is the error of a worker that the budget stopped. Its work is kept,
+// and goes on when there is money again.
+func NoMoney(why string) error {
+	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
+}
+
+// say returns what the round's writer is told: the brief at first, then what
+// was found. It depends on the journal alone, so that a resumed round says
+// the same.
+func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why string, err error) {
+	r := w.a.Last()
+	if r.Cause == "" {
+		b := prompt.Brief{Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead, Rules: w.Rules}
+		if r.Role == nexus.Tester {
+			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {
+				return "", "", err
+			}
+		}
+		return b.Text(), "brief", nil
+	}
+	return w.findings(), "repair", nil
+}
+
+// findings tells the writer what was found after the round before: what is
+// new first, what it has heard of already last.
+func (w *work) findings() string {
+	n := len(w.a.Rounds)
+	r := w.a.Rounds[n-1]
+	f := prompt.Repair{Gate: r.Cause}
+	for _, earlier := range w.a.Rounds[:max(0, n-2)] {
+		f.Told = append(f.Told, found(earlier)...)
+	}
+	if r.Cause == "train" {
+		f.Findings, f.Why = r.Handed, r.HandedWhy
+		return f.Text()
+	}
+	if n < 2 {
+		return f.Text()
+	}
+	before := w.a.Rounds[n-2]
+	if r.Cause == "review" {
+		last := before.Reviews[len(before.Reviews)-1]
+		f.Findings, f.Why = last.Findings, last.Summary
+		return f.Text()
+	}
+	for _, e := range before.Evidence {
+		if e.Gate != r.Cause {
+			continue
+		}
+		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
+		if out, err := w.Blobs.Get(e.Output); err == nil {
+			f.Output = string(out)
+		}
+	}
+	return f.Text()
+}
+
+// found returns everything that was found after a round.
+func found(r *state.Round) []nexus.Finding {
+	var all []nexus.Finding
+	for _, e := range r.Evidence {
+		all = append(all, e.Findings...)
+	}
+	for _, v := range r.Reviews {
+		all = append(all, v.Findings...)
+	}
+	return append(all, r.Handed...)
+}
+
+// review lets a reviewer read the diff, in a conversation of its own. One
+// that handed in before the process died is not asked again.
+func (w *work) review(ctx context.Context) error {
+	done := 0
+	for _, r := range w.a.Rounds {
+		done += len(r.Reviews)
+	}
+	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Reviewer, done+1))
+	old := w.a.Session(session)
+	if old == nil || !old.Over {
+		next := ""
+		if old == nil || len(old.Messages) == 0 {
+			diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+			if err != nil {
+				return err
+			}
+			next = prompt.Brief{
+				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence, Rules: w.Rules,
+			}.Text()
+		}
+		if _, err := w.Converse(ctx, Talk{
+			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Tree: w.tree,
+			Next: next, Why: "brief", Handin: review.Schema(), Limits: w.view.Limits, Record: w.record,
+		}, w.desk); err != nil {
+			return err
+		}
+		old = w.a.Session(session)
+	}
+	return w.opinion(ctx, old.Outcome, cmp.Or(old.Why, string(old.Outcome)), old.Result)
+}
+
+// opinion records what a reviewer handed in. What cannot be read, and a
+// reviewer that did not finish, is no review.
+func (w *work) opinion(ctx context.Context, o nexus.Outcome, why, result string) error {
+	given := nexus.ReviewGiven{Attempt: w.a.ID, Tree: w.a.Snapshot.Tree, Summary: "the reviewer did not finish: " + why}
+	if o == nexus.Refused {
+		return NoMoney(why)
+	}
+	if o == nexus.Accepted && result != "" {
+		data, err := w.Blobs.Get(result)
+		if err != nil {
+			return err
+		}
+		parsed, err := review.Parse(data)
+		if err != nil {
+			given.Summary = "the review could not be read: " + err.Error()
+		} else {
+			parsed = review.Verify(parsed, w.lines(ctx))
+			parsed.Attempt, parsed.Tree = given.Attempt, given.Tree
+			given = parsed
+		}
+	}
+	return w.record(ctx, given)
+}
+
+// lines returns how many lines a file has in the tree, or had in the base
+// when the change deleted it, and false where there is and was none.
+func (w *work) lines(ctx context.Context) func(file string) (int, bool) {
+	return func(file string) (int, bool) {
+		if n := w.tree.Lines(file); n >= 0 {
+			return n, true
+		}
+		old, err := w.Trees.Git().Run(ctx, "cat-file", "blob", w.a.Base+":"+file)
+		return strings.Count(old, "\n"), err == nil
+	}
+}

@@ -1,0 +1,242 @@
+package gate_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// said makes evidence of the gate "g" on a tree.
+func said(state nexus.GateState, findings ...nexus.Finding) nexus.Evidence {
+	return nexus.Evidence{Gate: "g", State: state, Tree: "t", Findings: findings}
+}
+
+func TestAgainst(t *testing.T) {
+	type finding = nexus.Finding
+	unused := finding{Code: "unused", File: "a.go", Line: 3, Message: "x is unused"}
+	moved := unused
+	moved.Line = 30
+	red := finding{Code: "test", Test: "m.TestA", File: "a_test.go", Message: "got 1 after 3.2ms"}
+	redder := finding{Code: "test", Test: "m.TestA", File: "b_test.go", Message: "got 2"}
+	panics := finding{Code: "panic", Test: "m.TestA", Message: "panic: x"}
+	compile := finding{Code: "compile", File: "a.go", Message: "undefined: x"}
+	mod := finding{Code: "environment", File: "go.mod", Message: "go: go.mod requires go >= 1.99"}
+	more := finding{Code: "more", Message: "and 3 more findings"}
+	ran := func(e nexus.Evidence, passed, failed int) nexus.Evidence {
+		e.Command, e.Counts = "go test", nexus.Counts{Passed: passed, Failed: failed}
+		return e
+	}
+	for _, tt := range []struct {
+		name      string
+		base, now nexus.Evidence
+		state     nexus.GateState
+		findings  int
+		why       string
+	}{
+		{"no base", nexus.Evidence{}, said(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"base of another gate", nexus.Evidence{Gate: "x", Tree: "t", State: nexus.Fail, Findings: []finding{unused}}, said(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"green base", said(nexus.Pass), said(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"green now", said(nexus.Fail, unused), said(nexus.Pass), nexus.Pass, 0, ""},
+		{"the same", said(nexus.Fail, unused), said(nexus.Fail, moved), nexus.Pass, 0, "1 findings were there before the work began: a.go: x is unused"},
+		{"one more of the same", said(nexus.Fail, unused), said(nexus.Fail, unused, moved), nexus.Fail, 1, "1 more findings were there"},
+		{"another", said(nexus.Fail, unused), said(nexus.Fail, unused, compile), nexus.Fail, 1, "1 more findings were there"},
+		{"a failing test fails otherwise", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, redder), 1, 1), nexus.Pass, 0, "m.TestA"},
+		{"a failing test now panics", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, panics), 0, 1), nexus.Fail, 1, ""},
+		{"nothing could be tested", ran(said(nexus.Fail, compile), 0, 0), ran(said(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test could run"},
+		{"too many to tell", said(nexus.Fail, unused, more), said(nexus.Fail, unused, more), nexus.Fail, 2, "too many"},
+		{"red base does not excuse a timeout", said(nexus.Fail, red), said(nexus.Timeout, red), nexus.Timeout, 1, ""},
+		{"the work broke the toolchain", said(nexus.Pass), said(nexus.Environmental, mod), nexus.Fail, 1, "the base passes"},
+		{"the machine broke", said(nexus.Pass), said(nexus.Environmental), nexus.Environmental, 0, ""},
+		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := gate.Against(tt.base, tt.now)
+			if e.State != tt.state || len(e.Findings) != tt.findings || !strings.Contains(e.Why, tt.why) {
+				t.Errorf("%s %q %v, want %s %q and %d findings", e.State, e.Why, e.Findings, tt.state, tt.why, tt.findings)
+			}
+		})
+	}
+}
+
+// TestAgainstForgivesNothingNew checks that a finding that the base does not
+// have keeps the gate red, whatever else is there.
+func TestAgainstForgivesNothingNew(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one := rapid.Custom(func(t *rapid.T) nexus.Finding {
+			return nexus.Finding{
+				Code: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "code"), File: rapid.SampledFrom([]string{"x.go", "y.go"}).Draw(t, "file"),
+				Line: rapid.IntRange(0, 9).Draw(t, "line"), Message: rapid.SampledFrom([]string{"p", "q"}).Draw(t, "message"),
+			}
+		})
+		base := rapid.SliceOfN(one, 0, 6).Draw(t, "base")
+		now := rapid.SliceOfN(one, 1, 6).Draw(t, "now")
+		e := gate.Against(said(nexus.Fail, base...), said(nexus.Fail, now...))
+		grew := false
+		for _, f := range now {
+			like := func(g nexus.Finding) bool { return g.Code == f.Code && g.File == f.File && g.Message == f.Message }
+			n := func(all []nexus.Finding) (n int) {
+				for _, g := range all {
+					if like(g) {
+						n++
+					}
+				}
+				return n
+			}
+			grew = grew || n(now) > n(base)
+		}
+		if (e.State == nexus.Pass) == grew {
+			t.Fatalf("%s with base %v and now %v", e.State, base, now)
+		}
+		if e.Passed() && len(e.Findings) > 0 {
+			t.Fatal("passed with findings")
+		}
+	})
+}
+
+func TestPassWeighsAgainstTheBase(t *testing.T) {
+	tree := files(t, map[string]string{"old.sh": "echo 'a.py:1:1: old'; exit 1", "none.sh": "exit 127"})
+	r := runner(t, sandbox.Off)
+	gates := []gate.Gate{
+		{Name: "old", Args: []string{"sh", "old.sh"}, Format: "exit"},
+		{Name: "missing", Args: []string{"no-such-tool"}, Format: "exit"},
+		{Name: "fine", Args: []string{"true"}, Format: "exit"},
+	}
+	base := map[string]nexus.Evidence{}
+	for _, g := range gates {
+		e, err := r.Judge(t.Context(), gate.Tree{Dir: tree.Dir, Hash: "base"}, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base[g.Name] = e
+	}
+	strict, err := r.Pass(t.Context(), tree, gates, nil)
+	if err != nil || strict.Passed || states(strict) != "old=fail" {
+		t.Errorf("without a base: %s, %v", states(strict), err)
+	}
+	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	v, err := r.Pass(t.Context(), tree, gates, nil)
+	if err != nil || !v.Passed || states(v) != "old=pass missing=not-run fine=pass" {
+		t.Errorf("with a base: %t %s, %v", v.Passed, states(v), err)
+	}
+	v, err = r.Pass(t.Context(), tree, gates[1:2], nil)
+	if err != nil || v.Passed || v.Why != "no gate could judge the tree" {
+		t.Errorf("nothing that judges: %+v, %v", v, err)
+	}
+}
+
+func TestATreeWithoutANameNeverPasses(t *testing.T) {
+	tree := files(t, nil)
+	tree.Hash = ""
+	v, err := runner(t, sandbox.Off).Pass(t.Context(), tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
+	if err != nil || v.Passed {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+func TestSeedSharesNothing(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	for _, name := range []string{"go-build/00/x-d", "go-build/fuzz/y", "golangci/z"} {
+		path := filepath.Join(from, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("good"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(from, "go-build/00/link")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gate.GoEnv(t.TempDir(), to); err != nil { // leaves an empty cache
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := gate.Seed(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied := filepath.Join(to, "go-build/00/x-d")
+	if data, err := os.ReadFile(copied); err != nil || string(data) != "good" {
+		t.Fatalf("%q, %v", data, err)
+	}
+	if err := os.WriteFile(copied, []byte("poison"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(from, "go-build/00/x-d")); string(data) != "good" {
+		t.Errorf("the seed now holds %q", data)
+	}
+	for _, name := range []string{"go-build/fuzz", "go-build/00/link", "golangci/z"} {
+		if _, err := os.Lstat(filepath.Join(to, name)); err == nil {
+			t.Errorf("%s was copied", name)
+		}
+	}
+	left, err := os.ReadDir(to)
+	if err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "seed-") }) {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := gate.Seed(filepath.Join(from, "none"), t.TempDir()); err != nil {
+		t.Errorf("no seed: %v", err)
+	}
+}
+
+func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
+	tree := files(t, map[string]string{"vendor/modules.txt": "# x\n"})
+	s, err := gate.GoEnv(tree.Dir, t.TempDir())
+	if err != nil || !slices.Contains(s.Env, "GOFLAGS=-mod=vendor -buildvcs=false") {
+		t.Errorf("%v, %v", s.Env, err)
+	}
+}
+
+// TestWarmRunsNothing compiles a tree whose code would leave a trace. It
+// fills a private cache, so it is not for the hurried.
+func TestWarmRunsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the standard library")
+	}
+	trace := filepath.Join(t.TempDir(), "trace")
+	leaves := fmt.Sprintf("package m\n\nimport \"os\"\nimport \"testing\"\n\nfunc init() { _ = os.WriteFile(%q, nil, 0o600) }\n\nfunc TestA(t *testing.T) {}\n", trace)
+	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": leaves})
+	seed, fresh := t.TempDir(), t.TempDir()
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm := func(cache string) gate.Runner {
+		t.Helper()
+		s, err := gate.GoEnv(tree.Dir, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gate.Runner{Box: box, Env: s.Env, Writable: s.Writable, Timeout: 5 * time.Minute}
+	}
+	began := time.Now()
+	if err := warm(seed).Warm(t.Context(), tree); err != nil {
+		t.Fatal(err)
+	}
+	cold := time.Since(began)
+	if _, err := os.Stat(trace); err == nil {
+		t.Error("code of the tree ran")
+	}
+	began = time.Now()
+	if err := gate.Seed(seed, fresh); err != nil {
+		t.Fatal(err)
+	}
+	copying := time.Since(began)
+	began = time.Now()
+	v, err := warm(fresh).Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
+	if err != nil || !v.Passed {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	t.Logf("warm %s, seed %s, gates %s", cold, copying, time.Since(began))
+}

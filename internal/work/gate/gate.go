@@ -1,0 +1,213 @@
+// Package gate judges trees: it runs build, lint, test and acceptance
+// commands in the sandbox and turns what they print into evidence.
+//
+// Evidence belongs to one exact tree. Only a gate that ran, was understood and
+// found nothing has passed; everything else says in its own state why not.
+// Findings are for the agent; an error is for the operator.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+)
+
+// Gate is a command that judges a tree.
+type Gate struct {
+	Name    string
+	Args    []string      // run without a shell
+	Format  string        // how its output is read; one of [parse.Formats]
+	Tests   bool          // it runs tests; none is no pass
+	Timeout time.Duration // 0: the runner's
+}
+
+// Command returns the command as people write it.
+func (g Gate) Command() string {
+	if len(g.Args) == 3 && g.Args[0] == "sh" && g.Args[1] == "-c" {
+		return g.Args[2]
+	}
+	words := make([]string, len(g.Args))
+	for i, a := range g.Args {
+		words[i] = a
+		if a == "" || strings.ContainsAny(a, " \t\n\"'\\$`|&;<>()*?[]#~") {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Tree is a directory that holds exactly the git tree Hash.
+type Tree struct {
+	Dir  string
+	Hash string
+}
+
+// Runner runs gates. Its fields are where and how; it may be copied.
+type Runner struct {
+	Box                *sandbox.Box
+	Put                func(data []byte) (hash string, err error) // keeps output; nil: it is not kept
+	Env                []string                                   // the whole environment; see [GoEnv]
+	Readable, Writable []string
+	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
+	Mark               string        // names the owner to [sandbox.Sweep]
+	Versions           *Versions     // remembers tool versions; nil: asked each time
+
+	// Base gives what a gate said about the tree that the work started from;
+	// only what got worse since counts. Nil: everything counts.
+	Base func(gate string) (nexus.Evidence, bool)
+	// Judged hears of every gate as soon as it is judged, and whether that
+	// was known before. An error ends the pass. May be nil.
+	Judged func(e nexus.Evidence, cached bool) error
+	// Reset puts the tree back as it was. It is called after each gate that
+	// ran, because a gate may write. May be nil.
+	Reset func(ctx context.Context) error
+}
+
+// maxOutput is what is kept of each stream of a gate.
+const maxOutput = 16 << 20
+
+// Judge runs a gate on a tree. An error is the machinery's: no judgement was
+// made.
+func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
+	e := r.blank(ctx, t, g)
+	limit := r.limit(g)
+	res, err := r.Box.Run(ctx, sandbox.Command{
+		Args: withTimeout(g, limit), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable,
+		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
+	})
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		e.Why = err.Error()
+		return e, r.reset(ctx)
+	}
+	if err != nil {
+		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	read := parse.Read(parse.Input{
+		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
+		Root: t.Dir, Modules: modules(t.Dir),
+	})
+	e.State, e.Why, e.Counts, e.Findings = read.State, read.Why, read.Counts, read.Findings
+	e.Exit, e.Duration = res.Exit, res.Duration
+	if res.TimedOut {
+		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
+	}
+	for i := range e.Findings {
+		e.Findings[i].Gate = g.Name
+	}
+	if e.Output, err = r.keep(res); err != nil {
+		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	return e, r.reset(ctx)
+}
+
+// blank is the evidence before the gate ran.
+func (r Runner) blank(ctx context.Context, t Tree, g Gate) nexus.Evidence {
+	return nexus.Evidence{
+		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
+		Command: g.Command(), Toolchain: r.toolchain(ctx, t, g),
+	}
+}
+
+func (r Runner) limit(g Gate) time.Duration {
+	if g.Timeout > 0 {
+		return g.Timeout
+	}
+	return r.Timeout
+}
+
+func (r Runner) reset(ctx context.Context) error {
+	if r.Reset == nil {
+		return nil
+	}
+	return r.Reset(ctx)
+}
+
+func (r Runner) keep(res sandbox.Result) (string, error) {
+	if r.Put == nil || len(res.Stdout)+len(res.Stderr) == 0 {
+		return "", nil
+	}
+	return r.Put(slices.Concat(res.Stdout, res.Stderr))
+}
+
+// withTimeout lets go test end a little before the gate does, so that it says
+// which tests were running.
+func withTimeout(g Gate, limit time.Duration) []string {
+	if g.Format != parse.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
+		return strings.HasPrefix(strings.TrimLeft(a, "-"), "timeout")
+	}) {
+		return g.Args
+	}
+	i := slices.Index(g.Args, "test")
+	return slices.Insert(slices.Clone(g.Args), i+1, fmt.Sprintf("-timeout=%s", max(limit*9/10, limit-20*time.Second)))
+}
+
+// modules returns the Go modules of a tree with their directories: the one at
+// its root and those that go.work uses.
+func modules(dir string) map[string]string {
+	found := map[string]string{}
+	for _, at := range append(workspace(dir), ".") {
+		if name := moduleName(filepath.Join(dir, at, "go.mod")); name != "" {
+			found[name] = at
+		}
+	}
+	return found
+}
+
+func moduleName(path string) string {
+	for l := range strings.Lines(readSmall(path)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
+			name, _, _ = strings.Cut(name, "//")
+			return strings.Trim(strings.TrimSpace(name), "\"`")
+		}
+	}
+	return ""
+}
+
+// workspace returns the directories below dir that go.work uses.
+func workspace(dir string) []string {
+	var used []string
+	block := false
+	for l := range strings.Lines(readSmall(filepath.Join(dir, "go.work"))) {
+		l, _, _ = strings.Cut(strings.TrimSpace(l), "//")
+		word, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
+		switch {
+		case word == "use" && strings.TrimSpace(rest) == "(":
+			block = true
+			continue
+		case word == ")":
+			block = false
+		case word == "use":
+			word = strings.TrimSpace(rest)
+		case !block:
+			continue
+		}
+		word = strings.Trim(word, "\"`")
+		if at := filepath.ToSlash(filepath.Clean(word)); word != "" && word != ")" && filepath.IsLocal(word) {
+			used = append(used, at)
+		}
+	}
+	return used
+}
+
+// readSmall returns the text of a regular file within the tree, and nothing
+// where there is none: what an agent wrote may be a pipe, a link or endless.
+func readSmall(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}

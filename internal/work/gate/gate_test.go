@@ -1,0 +1,361 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// files writes a tree and returns it under the hash "h".
+func files(t *testing.T, content map[string]string) gate.Tree {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range content {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return gate.Tree{Dir: dir, Hash: "h"}
+}
+
+// runner has a real box and this machine's own build cache, so that the
+// standard library is compiled once.
+func runner(t *testing.T, m sandbox.Mode) gate.Runner {
+	t.Helper()
+	box, err := sandbox.Find(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := gate.GoEnv(t.TempDir(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := strings.TrimSpace(string(out))
+	return gate.Runner{
+		Box: box, Env: append(setup.Env, "GOCACHE="+cache), Writable: append(setup.Writable, cache), Readable: setup.Readable,
+		Timeout: 5 * time.Minute, Versions: &gate.Versions{},
+	}
+}
+
+const (
+	goMod = "module example.org/m\n\ngo 1.26\n"
+	code  = "package m\n\nfunc Add(a, b int) int { return a + b }\n"
+	tests = "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n"
+)
+
+func detect(t *testing.T, tree gate.Tree, c config.Gates) []gate.Gate {
+	t.Helper()
+	gates, err := gate.Detect(tree.Dir, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gates
+}
+
+func states(v nexus.Verdict) string {
+	var b strings.Builder
+	for _, e := range v.Evidence {
+		b.WriteString(e.Gate + "=" + string(e.State) + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestPassOnRealTrees(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		files  map[string]string
+		passed bool
+		states string
+		finds  string // file:line of the first finding
+	}{
+		{"green", map[string]string{"m.go": code, "m_test.go": tests}, true, "build=pass lint=pass test=pass", ""},
+		{"does not compile", map[string]string{"m.go": code + "func f() { x }\n", "m_test.go": tests}, false, "build=fail", "m.go:4"},
+		{"vet", map[string]string{"m.go": code, "m_test.go": strings.Replace(tests, `t.Fatal("wrong sum")`, `t.Fatalf("%d")`, 1)}, false, "build=pass lint=fail", "m_test.go:7"},
+		{"test does not compile", map[string]string{"m.go": code, "m_test.go": tests + "func f() { x }\n"}, false, "build=pass lint=fail", "m_test.go:10"},
+		{"red test", map[string]string{"m.go": strings.Replace(code, "+", "-", 1), "m_test.go": tests}, false, "build=pass lint=pass test=fail", "m_test.go:7"},
+		{"panic", map[string]string{"m.go": strings.Replace(code, "return a + b", `panic("no")`, 1), "m_test.go": tests}, false, "build=pass lint=pass test=fail", "m.go:3"},
+		{"no tests", map[string]string{"m.go": code}, false, "build=pass lint=pass test=not-run", ""},
+		{"no packages", map[string]string{}, false, "build=not-run", ""},
+		{"leaves without a word", map[string]string{"m.go": code, "m_test.go": tests + "func TestOut(t *testing.T) { syscall.Exit(0) }\n"}, false, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.files["go.mod"] = goMod
+			if strings.Contains(tt.files["m_test.go"], "syscall") {
+				tt.files["m_test.go"] = strings.Replace(tt.files["m_test.go"], `"testing"`, "(\n\t\"syscall\"\n\t\"testing\"\n)", 1)
+				tt.states = "build=pass lint=pass test=fail"
+			}
+			tree := files(t, tt.files)
+			v, err := runner(t, sandbox.Auto).Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Passed != tt.passed || states(v) != tt.states {
+				t.Errorf("passed %t with %s, want %t with %s (%s; %v)", v.Passed, states(v), tt.passed, tt.states, v.Why, v.Findings())
+			}
+			if v.Passed == (v.Why != "") {
+				t.Errorf("passed %t, why %q", v.Passed, v.Why)
+			}
+			if tt.finds == "" {
+				return
+			}
+			all := v.Findings()
+			if len(all) == 0 || fmt.Sprintf("%s:%d", all[0].File, all[0].Line) != tt.finds || all[0].Gate == "" {
+				t.Errorf("findings %+v, want one at %s", all, tt.finds)
+			}
+		})
+	}
+}
+
+func TestEvidenceIsComplete(t *testing.T) {
+	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests})
+	r := runner(t, sandbox.Off)
+	var kept []byte
+	r.Put = func(data []byte) (string, error) { kept = data; return "blob", nil }
+	var heard []string
+	r.Judged = func(e nexus.Evidence, cached bool) error { heard = append(heard, e.Gate); return nil }
+	resets := 0
+	r.Reset = func(context.Context) error { resets++; return nil }
+	v, err := r.Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
+	if err != nil || !v.Passed {
+		t.Fatal(v, err)
+	}
+	e := v.Evidence[2]
+	if e.Tree != "h" || e.Exit != 0 || e.Duration <= 0 || e.Output != "blob" || !strings.HasPrefix(e.Toolchain, "go1.") || e.Counts.Passed != 1 ||
+		e.Command != "go test -json -count=1 ./..." {
+		t.Errorf("evidence %+v", e)
+	}
+	if len(kept) == 0 || resets != 3 || !slices.Equal(heard, []string{"build", "lint", "test"}) {
+		t.Errorf("kept %d bytes, %d resets, heard %v", len(kept), resets, heard)
+	}
+}
+
+func TestKnownEvidenceIsTakenOver(t *testing.T) {
+	tree := files(t, map[string]string{"m.sh": "echo ran >> log\nexit 3\n"})
+	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
+	r := runner(t, sandbox.Off)
+	first, err := r.Judge(t.Context(), tree, g)
+	if err != nil || first.State != nexus.Fail {
+		t.Fatal(first, err)
+	}
+	count := func(e nexus.Evidence) int {
+		t.Helper()
+		if _, err := r.Pass(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
+			t.Fatal(err)
+		}
+		log, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
+		return strings.Count(string(log), "ran")
+	}
+	if n := count(first); n != 1 {
+		t.Errorf("known evidence, yet it ran: %d", n)
+	}
+	runs := 1
+	for name, change := range map[string]func(*nexus.Evidence){
+		"another tree":      func(e *nexus.Evidence) { e.Tree = "other" },
+		"another command":   func(e *nexus.Evidence) { e.Command = "other" },
+		"another toolchain": func(e *nexus.Evidence) { e.Toolchain = "other" },
+		"timed out":         func(e *nexus.Evidence) { e.State = nexus.Timeout },
+		"the machine":       func(e *nexus.Evidence) { e.State = nexus.Environmental },
+		"weighed":           func(e *nexus.Evidence) { e.State, e.Why = nexus.Pass, "1 findings were there before" },
+	} {
+		e := first
+		change(&e)
+		runs++
+		if n := count(e); n != runs {
+			t.Errorf("%s: taken over", name)
+		}
+	}
+}
+
+func TestStatesOfCommands(t *testing.T) {
+	tree := files(t, map[string]string{"ok.txt": "x"})
+	r := runner(t, sandbox.Auto)
+	for _, tt := range []struct {
+		line  string
+		limit time.Duration
+		want  nexus.GateState
+		why   string
+	}{
+		{"test -f ok.txt", 0, nexus.Pass, ""},
+		{"test -f nope.txt", 0, nexus.Fail, ""},
+		{"no-such-tool --x", 0, nexus.NotRun, "no-such-tool"},
+		{"sleep 60", 200 * time.Millisecond, nexus.Timeout, "did not end within 200ms"},
+		{"kill -9 $$", 0, nexus.Environmental, "killed"},
+		{"true && go test ./...", 0, nexus.Fail, ""},
+	} {
+		g, ok := gate.Accept(nexus.Criterion{Check: tt.line})
+		if !ok {
+			t.Fatalf("%q is no command", tt.line)
+		}
+		g.Timeout = tt.limit
+		e, err := r.Judge(t.Context(), tree, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.State != tt.want || !strings.Contains(e.Why, tt.why) {
+			t.Errorf("%q: %s (%s), want %s (%s)", tt.line, e.State, e.Why, tt.want, tt.why)
+		}
+		if e.Passed() != (tt.want == nexus.Pass) {
+			t.Errorf("%q passed: %t", tt.line, e.Passed())
+		}
+	}
+	e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "direct", Args: []string{"no-such-tool"}, Format: "exit"})
+	if err != nil || e.State != nexus.NotRun || !strings.Contains(e.Why, "no-such-tool") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+func TestHangingTestIsNamed(t *testing.T) {
+	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestHang(t *testing.T) {\n\tselect {}\n}\n"})
+	r := runner(t, sandbox.Off)
+	g := detect(t, tree, config.Gates{})[2]
+	if _, err := r.Judge(t.Context(), tree, gate.Gate{Name: "compile", Args: []string{"go", "test", "-run=^$", "./..."}, Format: "exit"}); err != nil {
+		t.Fatal(err) // so that the time below is the test's own
+	}
+	g.Args = append([]string{"go", "test", "-timeout=300ms"}, g.Args[2:]...)
+	e, err := r.Judge(t.Context(), tree, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].Code != "timeout" || e.Findings[0].Test != "example.org/m.TestHang" || e.Findings[0].File != "m_test.go" {
+		t.Errorf("%s %+v", e.State, e.Findings)
+	}
+}
+
+func TestAStoppedPassIsNoVerdict(t *testing.T) {
+	tree := files(t, nil)
+	ctx, stop := context.WithCancelCause(t.Context())
+	cause := errors.New("somebody asked")
+	stop(cause)
+	v, err := runner(t, sandbox.Off).Pass(ctx, tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
+	if !errors.Is(err, cause) || v.Passed {
+		t.Errorf("verdict %+v, error %v", v, err)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	commands := func(gates []gate.Gate) []string {
+		var all []string
+		for _, g := range gates {
+			all = append(all, g.Name+": "+g.Command()+" ["+g.Format+"]")
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		c     config.Gates
+		want  []string
+	}{
+		{"nothing", nil, config.Gates{}, nil},
+		{"go", map[string]string{"go.mod": goMod}, config.Gates{}, []string{
+			"build: go build ./... [go-build]", "lint: go vet ./... [go-vet]", "test: go test -json -count=1 ./... [go-test-json]",
+		}},
+		{"golangci", map[string]string{"go.mod": goMod, ".golangci.yml": "version: \"2\"\n"}, config.Gates{Commands: map[string]string{"build": "", "test": ""}}, []string{
+			"lint: go vet ./... [go-vet]",
+			"golangci: golangci-lint run --output.json.path=stdout --show-stats=false --max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners ./... [golangci]",
+		}},
+		{"golangci of old", map[string]string{"go.mod": goMod, ".golangci.yml": "linters: {}\n"}, config.Gates{Commands: map[string]string{"build": "", "test": "", "lint": "", "golangci": "make lint"}}, []string{
+			"golangci: make lint [exit]",
+		}},
+		{"workspace", map[string]string{"go.work": "go 1.26\n\nuse (\n\t./a // first\n\tb\n\t../out\n)\nuse ./c\n", "a/go.mod": goMod}, config.Gates{Commands: map[string]string{"lint": "", "test": ""}}, []string{
+			"build: go build ./a/... ./b/... ./c/... [go-build]",
+		}},
+		{"configured", map[string]string{"go.mod": goMod}, config.Gates{
+			Commands: map[string]string{"test": "go test -race ./...", "lint": "make lint", "z": "./z.sh", "docs": "make docs | cat", "off": ""}, Order: []string{"docs", "test"},
+		}, []string{
+			"docs: make docs | cat [exit]", "test: go test -json -count=1 -race ./... [go-test-json]", "build: go build ./... [go-build]",
+			"lint: make lint [exit]", "z: ./z.sh [exit]",
+		}},
+		{"another stack", nil, config.Gates{Commands: map[string]string{"build": "cargo build", "test": "cargo test"}}, []string{
+			"build: cargo build [exit]", "test: cargo test [exit]",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, commands(detect(t, files(t, tt.files), tt.c))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	if _, err := gate.Detect(t.TempDir(), config.Gates{Order: []string{"biuld"}}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+		t.Errorf("an order of no gate: %v", err)
+	}
+}
+
+func TestAcceptance(t *testing.T) {
+	gates := []gate.Gate{{Name: "test"}}
+	more, open := gate.Acceptance([]nexus.Criterion{
+		{Text: "tests", Check: "test"},
+		{Text: "one test", Check: "go test -run TestX ./..."},
+		{Text: "the same", Check: "go test -run TestX ./..."},
+		{Text: "file", Check: "test -f README.md"},
+		{Text: "looks good"},
+		{Text: "no such gate", Check: "typecheck"},
+	}, gates)
+	var got []string
+	for _, g := range more {
+		got = append(got, g.Name+" "+g.Format)
+	}
+	for _, c := range open {
+		got = append(got, "open "+c.Text)
+	}
+	want := []string{"accept: go test -run TestX ./... go-test-json", "accept: test -f README.md exit", "open looks good", "open no such gate"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
+	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests})
+	g, _ := gate.Accept(nexus.Criterion{Check: "go test -run TestNotWritten ./..."})
+	v, err := runner(t, sandbox.Off).Pass(t.Context(), tree, []gate.Gate{g}, nil)
+	if err != nil || v.Passed || v.Evidence[0].State != nexus.NotRun {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+func TestCutOutputIsStillJudged(t *testing.T) {
+	tree := files(t, map[string]string{"m.sh": "yes 'a long line of nothing much' | head -c 40000000\necho\necho 'x.py:3:1: bad'\nexit 1\n"})
+	e, err := runner(t, sandbox.Off).Judge(t.Context(), tree, gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].File != "x.py" || !strings.Contains(e.Why, "cut") {
+		t.Errorf("%s %q %+v", e.State, e.Why, e.Findings)
+	}
+}
+
+// TestTheEvidenceNamesTheGatesCommand lets callers find known evidence by
+// comparing commands, whatever the time limit adds to what is run.
+func TestTheEvidenceNamesTheGatesCommand(t *testing.T) {
+	tree := files(t, map[string]string{"go.mod": goMod})
+	r := runner(t, sandbox.Off)
+	for _, g := range detect(t, tree, config.Gates{}) {
+		e, err := r.Judge(t.Context(), tree, g)
+		if err != nil || e.Command != g.Command() {
+			t.Errorf("%q, want %q (%v)", e.Command, g.Command(), err)
+		}
+	}
+}

@@ -1,0 +1,349 @@
+package parse
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// event is one line of go test -json.
+type event struct {
+	Action, Package, Test, Output, ImportPath, FailedBuild string
+}
+
+// unit is a test, or a package where test is empty.
+type unit struct {
+	pkg, test string
+	state     string // run, pass, fail, skip
+	out       tail
+	build     string // the build that failed, of a package
+	closed    bool   // it said itself that it is done, rather than its process ending with code 0
+	tests     bool   // a package that began a test
+}
+
+// testLog collects the events by test. Tests run in parallel, so their lines
+// are interleaved.
+type testLog struct {
+	in     Input
+	units  map[[2]string]*unit
+	order  []*unit
+	builds map[string]*tail
+	built  []string
+	other  []string // lines that are not events
+	events int
+	below  map[[2]string]bool // tests with a failed subtest
+	at     *regexp.Regexp     // where a test says that it failed
+	frame  *regexp.Regexp     // a line of a stack
+}
+
+func readTests(in Input) Report {
+	l := testLog{
+		in: in, units: map[[2]string]*unit{}, builds: map[string]*tail{}, below: map[[2]string]bool{},
+		at:    regexp.MustCompile(`^\s+([^\s:/]+\.go):(\d+): `),
+		frame: regexp.MustCompile(`^\s+(/?[^\s:]+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`),
+	}
+	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
+		l.line(line)
+	}
+	l.other = append(l.other, lines(in.Stderr)...)
+	return l.report()
+}
+
+func (l *testLog) line(data []byte) {
+	var e event
+	if len(data) == 0 {
+		return
+	}
+	if data[0] != '{' || json.Unmarshal(data, &e) != nil || e.Action == "" {
+		l.other = append(l.other, clean(data))
+		return
+	}
+	l.events++
+	if strings.HasPrefix(e.Action, "build-") {
+		b := l.builds[e.ImportPath]
+		if b == nil {
+			b = &tail{}
+			l.builds[e.ImportPath] = b
+			l.built = append(l.built, e.ImportPath)
+		}
+		b.add(e.Output)
+		return
+	}
+	u := l.unit(e.Package, e.Test)
+	switch e.Action {
+	case "output":
+		framed := e.Test != "" && noise(strings.TrimSpace(e.Output))
+		u.closed = u.closed || e.Output == "PASS\n" && e.Test == "" || framed && strings.HasPrefix(strings.TrimSpace(e.Output), "--- ")
+		if !framed || e.Output == "\n" {
+			u.out.add(e.Output)
+		}
+	case "run":
+		u.state = cmp.Or(u.state, "run")
+		l.unit(e.Package, "").tests = true
+	case "pass":
+		// A test that ends the process with code 0 counts as passed to go
+		// test, and so do all that were to come.
+		if u.closed || l.in.Cut || e.Test == "" {
+			u.state, u.out = "pass", tail{}
+		}
+	case "bench", "skip":
+		u.state, u.out = e.Action, tail{}
+	case "fail":
+		u.state, u.build = "fail", e.FailedBuild
+		for i := strings.LastIndexByte(u.test, '/'); i > 0; i = strings.LastIndexByte(u.test[:i], '/') {
+			l.below[[2]string{u.pkg, u.test[:i]}] = true
+		}
+	}
+}
+
+func (l *testLog) unit(pkg, test string) *unit {
+	k := [2]string{pkg, test}
+	u := l.units[k]
+	if u == nil {
+		u = &unit{pkg: pkg, test: test}
+		l.units[k] = u
+		l.order = append(l.order, u)
+	}
+	return u
+}
+
+func (l *testLog) report() Report {
+	var r Report
+	machineToBlame := false
+	for _, b := range l.built {
+		t := readGoText(l.in, lines(l.builds[b].text()), codeCompile)
+		r.Findings = append(r.Findings, t.findings...)
+		machineToBlame = machineToBlame || t.environment
+	}
+	sick := map[string]bool{} // packages whose failure is explained
+	for _, u := range l.order {
+		r.Findings = append(r.Findings, l.judge(u, &r.Counts, sick)...)
+	}
+	quiet := l.vanished(&r, sick)
+	r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool {
+		return f.Code == codeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
+			return g.Code != codeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
+		})
+	})
+	switch {
+	case machineToBlame && r.Counts.Failed == 0:
+		r.State, r.Why = nexus.Environmental, firstMessage(r.Findings)
+	case l.events == 0:
+		t := readGoText(l.in, l.other, codeCompile)
+		r = t.report(l.in)
+		if l.in.Exit == 0 && r.State == nexus.Pass {
+			r = Report{State: nexus.Unverifiable, Why: "go test printed no events"}
+		}
+	case len(r.Findings) > 0 || r.Counts.Failed > 0:
+		r.State = nexus.Fail
+	case len(quiet) > 0:
+		r.State, r.Why, r.Findings = nexus.Environmental, "every test passed, yet go test failed", quiet
+	case l.in.Exit != 0:
+		return l.unexplained(r)
+	default:
+		r.State = nexus.Pass
+	}
+	return r
+}
+
+// unexplained is the report of a run in which nothing but the exit code says
+// that something is wrong.
+func (l *testLog) unexplained(r Report) Report {
+	t := readGoText(l.in, l.other, codeCompile)
+	if len(t.findings) > 0 && !t.environment {
+		r.State, r.Findings = nexus.Fail, t.findings
+		return r
+	}
+	r.State, r.Findings = nexus.Environmental, t.findings
+	r.Why = cmp.Or(firstMessage(t.findings), "every test passed, yet go test failed")
+	return r
+}
+
+// judge counts a test and says what is wrong with it.
+func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.Finding {
+	if u.test == "" {
+		return nil
+	}
+	switch u.state {
+	case "pass":
+		c.Passed++
+	case "skip":
+		c.Skipped++
+	case "fail":
+		c.Failed++
+		f, own := l.finding(u)
+		sick[u.pkg] = true
+		if own || !l.below[[2]string{u.pkg, u.test}] {
+			return []nexus.Finding{f}
+		}
+	}
+	return nil
+}
+
+// vanished adds what is wrong with packages: tests that began and never
+// ended, failures outside of any test. It returns the failures that nothing
+// explains.
+func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Finding) {
+	lost := map[string][]*unit{}
+	for _, u := range l.order {
+		if u.test != "" && (u.state == "run" || u.state == "") {
+			r.Counts.Failed++
+			lost[u.pkg] = append(lost[u.pkg], u)
+		}
+	}
+	for _, u := range l.order {
+		if u.test != "" {
+			continue
+		}
+		switch {
+		case len(lost[u.pkg]) > 0:
+			r.Findings = append(r.Findings, l.lost(u, lost[u.pkg], sick[u.pkg])...)
+		case u.state == "pass" && u.tests && !u.closed && !l.in.Cut:
+			r.Findings = append(r.Findings, nexus.Finding{Code: codeVanished, Test: plain(u.pkg), Message: "the test process ended before the tests were done"})
+		case u.state != "fail" || sick[u.pkg]:
+		case u.build != "":
+			if l.builds[u.build] == nil || len(l.builds[u.build].text()) == 0 {
+				r.Findings = append(r.Findings, nexus.Finding{Code: codeCompile, Message: "package " + plain(u.pkg) + " does not build"})
+			}
+		default:
+			f, _ := l.finding(u)
+			if f.Code == codeTest {
+				f.Code = codeExit
+				quiet = append(quiet, f)
+				continue
+			}
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	for pkg, units := range lost {
+		if l.units[[2]string{pkg, ""}] == nil {
+			r.Findings = append(r.Findings, l.lost(&unit{pkg: pkg}, units, false)...)
+		}
+	}
+	return quiet
+}
+
+// lost says why tests of a package never ended. What ended the package, a
+// panic or the clock, stands in the output of the test that ran then.
+func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
+	var all []nexus.Finding
+	for _, u := range append([]*unit{pkg}, units...) {
+		if f, _ := l.finding(u); f.Code != codeTest {
+			all = append(all, f)
+		}
+	}
+	if len(all) > 0 || explained {
+		return all
+	}
+	for _, u := range units {
+		f, _ := l.finding(u)
+		f.Code = codeVanished
+		f.Message = strings.TrimSuffix("the test began and never ended\n"+f.Message, "\n"+wordless)
+		all = append(all, f)
+	}
+	return all
+}
+
+// finding reads the output of a test or package that failed; own says that
+// it wrote something of its own.
+func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
+	f = nexus.Finding{Code: codeTest, Test: plain(u.pkg)}
+	if u.test != "" {
+		f.Test = plain(u.pkg + "." + u.test)
+	}
+	var said []string
+	stack := false
+	for _, line := range lines(u.out.text()) {
+		trimmed := strings.TrimSpace(line)
+		if code := disaster(trimmed); code != "" && f.Code == codeTest {
+			f.Code, f.File, f.Line = code, "", 0 // the place of the disaster wins
+		}
+		if m := l.at.FindStringSubmatch(line); m != nil && !stack && m[1] != "testing.go" {
+			own = true
+			if f.File == "" {
+				f.File, f.Line = path.Join(l.dir(u.pkg), m[1]), number(m[2])
+			}
+		}
+		if m := l.frame.FindStringSubmatch(line); m != nil && f.File == "" && f.Code != codeTest {
+			if file := l.in.place(m[1]); l.in.Root != "" && file != "" && !strings.HasPrefix(file, "_") {
+				f.File, f.Line = file, number(m[2])
+			}
+		}
+		stack = stack || strings.HasPrefix(trimmed, "goroutine ")
+		if !stack && !noise(trimmed) {
+			said = append(said, line)
+		}
+	}
+	f.Message = clip(dedent(said))
+	if f.Message == "" {
+		f.Message = wordless
+	}
+	return f, own || f.Code != codeTest
+}
+
+const wordless = "failed without a word"
+
+// disaster names what ended a test other than its own judgement.
+func disaster(line string) string {
+	switch {
+	case strings.HasPrefix(line, "panic: test timed out after "):
+		return codeTimeout
+	case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "), strings.HasPrefix(line, "SIGSEGV"), strings.HasPrefix(line, "SIGABRT"):
+		return codePanic
+	case line == "WARNING: DATA RACE", strings.HasPrefix(line, "testing: race detected outside"):
+		return codeRace
+	default:
+		return ""
+	}
+}
+
+// noise is what the testing package writes around a test's own words.
+func noise(line string) bool {
+	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "--- FAIL: ", "--- PASS: ", "--- SKIP: ", "====="} {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return line == "" || line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "exit status ")
+}
+
+// dedent drops the spaces that all lines begin with, and what is too much.
+func dedent(all []string) string {
+	least := -1
+	for _, l := range all {
+		if n := len(l) - len(strings.TrimLeft(l, " ")); least < 0 || n < least {
+			least = n
+		}
+	}
+	var b strings.Builder
+	for i, l := range all {
+		if i == 40 {
+			b.WriteString("...\n")
+			break
+		}
+		b.WriteString(l[max(least, 0):] + "\n")
+	}
+	return b.String()
+}
+
+// dir returns the directory of a package, as far as the modules tell.
+func (l *testLog) dir(pkg string) string {
+	pkg = strings.TrimSuffix(pkg, "_test")
+	best, dir := -1, ""
+	for module, at := range l.in.Modules {
+		rest, ok := strings.CutPrefix(pkg, module)
+		if ok && (rest == "" || rest[0] == '/') && len(module) > best {
+			best, dir = len(module), path.Join(at, rest)
+		}
+	}
+	if best < 0 || l.in.place(dir+"/x") == "" {
+		return ""
+	}
+	return strings.TrimPrefix(dir, "/")
+}

@@ -1,0 +1,266 @@
+// Package land puts accepted work on the run's branch, one change at a time,
+// in the private clone and never in a checkout of the user's.
+//
+// A change is merged by git without a worktree, judged again when the merged
+// tree is not the one that was accepted, and committed with one parent. The
+// branch moves by compare and swap, and what it points at afterwards is read
+// back: the tree that landed is the tree that passed.
+package land
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// Ref is the run's branch in the private clone.
+func Ref(run nexus.RunID) string { return "refs/nexus/" + string(run) + "/train" }
+
+// landing is one landing under way.
+type landing struct {
+	*attempt.Shop
+	view state.View
+	a    *state.Attempt // what lands
+	m    *state.Attempt // the merger's work; our own copy
+	desk attempt.Desk
+	tree *worktree.Tree // where the merged tree stands, nil until it is needed
+	made worktree.Merged
+}
+
+// Land lands the accepted attempt of the view on the tip, or says why not.
+// Called again after a crash it first looks whether it landed already.
+func Land(ctx context.Context, s *attempt.Shop, v state.View, d attempt.Desk) ([]nexus.Fact, error) {
+	l := &landing{Shop: s, view: v, a: v.Attempt, m: v.Merge, desk: d}
+	done, err := l.find(ctx)
+	if err != nil || done != nil {
+		return done, err
+	}
+	l.made, err = s.Trees.Merge(ctx, l.a.Base, v.Tip, l.a.Commit)
+	if err != nil {
+		return nil, fmt.Errorf("merge %s: %w", l.a.ID, err)
+	}
+	hash, refused, err := l.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refused == nil {
+		refused, err = l.judge(ctx, hash)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return []nexus.Fact{*refused}, l.tidy(ctx)
+	}
+	f, err := l.commit(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	return []nexus.Fact{f}, l.tidy(ctx)
+}
+
+// find returns the confirmation of a landing that a dead process made and
+// did not record.
+func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
+	git := l.Trees.Git()
+	at, err := git.Resolve(ctx, Ref(l.Run))
+	if err != nil {
+		return nil, fmt.Errorf("find the run's branch: %w", err)
+	}
+	if at == l.view.Tip {
+		return nil, nil
+	}
+	f, message, err := l.read(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if f.Parent != l.view.Tip || !strings.Contains(message, trailer(l.Run, l.a.ID)) {
+		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, l.view.Tip)
+	}
+	return []nexus.Fact{f}, nil
+}
+
+// read returns what a commit on the branch says of itself.
+func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
+	out, err := l.Trees.Git().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
+	if err != nil {
+		return nexus.TrainLanded{}, "", fmt.Errorf("read commit %.12s: %w", commit, err)
+	}
+	tree, rest, _ := strings.Cut(out, "\n")
+	parent, message, _ := strings.Cut(rest, "\n")
+	return nexus.TrainLanded{
+		Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.resolved(),
+	}, message, nil
+}
+
+func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }
+
+// settle returns the merged tree. A conflict goes to the merger, once.
+func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, error) {
+	if len(l.made.Conflicts) == 0 {
+		return l.made.Tree, nil, nil
+	}
+	if err := l.place(ctx, l.made.Tree); err != nil {
+		return "", nil, err
+	}
+	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", l.m.ID, nexus.Merger))
+	old := l.m.Session(session)
+	if old == nil || !old.Over || old.Outcome == nexus.Refused || old.Outcome == nexus.Stopped {
+		if err := l.merge(ctx, session, old); err != nil {
+			return "", nil, err
+		}
+		old = l.m.Session(session)
+	}
+	if old.Outcome != nexus.Accepted {
+		return "", l.conflict("the merger did not finish: " + old.Why), nil
+	}
+	snap, err := l.snapshot(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, file := range l.made.Conflicts {
+		if l.tree.Marked(file) {
+			return "", l.conflict(file + " still has conflict markers"), nil
+		}
+	}
+	return snap.Tree, nil, nil
+}
+
+func (l *landing) conflict(why string) *nexus.TrainRefused {
+	return &nexus.TrainRefused{
+		Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Conflict: true,
+		Why: fmt.Sprintf("%s conflict with what landed meanwhile, and %s", strings.Join(l.made.Conflicts, ", "), why),
+	}
+}
+
+// merge lets the merger resolve the conflict in the tree that holds it.
+func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state.Session) error {
+	next := ""
+	if old == nil || len(old.Messages) == 0 {
+		change, err := l.tree.Diff(ctx, l.a.Base, l.a.Commit)
+		if err != nil {
+			return err
+		}
+		next = prompt.Brief{
+			Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change, Rules: l.Rules,
+			Meanwhile: l.view.Meanwhile,
+		}.Text()
+	}
+	o, err := l.Converse(ctx, attempt.Talk{
+		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree,
+		Next: next, Why: "brief", Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
+	}, l.desk)
+	if err == nil && o.Outcome == nexus.Refused {
+		err = attempt.NoMoney(o.Why)
+	}
+	return err
+}
+
+// place makes the worktree of the landing and brings it to the tree, or to
+// where the merger had come.
+func (l *landing) place(ctx context.Context, tree string) error {
+	if l.tree != nil {
+		return nil
+	}
+	t, err := l.Trees.Add(ctx, l.Run, l.m.ID, tree)
+	if err != nil {
+		return fmt.Errorf("make a worktree to land %s: %w", l.a.ID, err)
+	}
+	if l.m.Snapshot.Commit != "" {
+		tree = l.m.Snapshot.Commit
+	}
+	l.tree = t
+	return t.Restore(ctx, tree)
+}
+
+func (l *landing) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
+	commit, tree, err := l.tree.Snapshot(ctx, "merge of "+string(l.a.ID))
+	return nexus.TreeSnapshotted{Attempt: l.m.ID, Commit: commit, Tree: tree}, err
+}
+
+func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
+	if err := l.desk.Record(ctx, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		l.m.Apply(f, l.Now())
+	}
+	return nil
+}
+
+// judge runs the gates on the merged tree, unless it is the tree that was
+// accepted. A red one is handed back to the session that wrote the change.
+func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
+	if hash == l.a.Tree {
+		return nil, nil
+	}
+	if err := l.place(ctx, hash); err != nil {
+		return nil, err
+	}
+	evidence, err := l.Judge(ctx, attempt.Case{
+		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task,
+		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
+	}, l.desk)
+	if err != nil {
+		return nil, err
+	}
+	sum := repair.Sum(l.a.ID, l.view.Task.Task, hash, evidence)
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun && exempt(l.view.Task) {
+		return nil, nil
+	}
+	if l.resolved() {
+		return l.conflict(fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)), nil
+	}
+	f := &nexus.TrainRefused{
+		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
+		Why: fmt.Sprintf("gate %s is red once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
+	}
+	for _, e := range evidence {
+		f.Findings = append(f.Findings, e.Findings...)
+	}
+	return f, nil
+}
+
+// exempt reports whether a task may land though no gate could judge it.
+func exempt(t state.Task) bool {
+	return t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
+}
+
+// commit puts the tree on the branch and checks that it is there.
+func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, error) {
+	none := nexus.TrainLanded{}
+	commit, err := l.Trees.Commit(ctx, hash, []string{l.view.Tip}, Message(l.Run, l.view.Task.Task, l.a.ID), l.Now())
+	if err != nil {
+		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
+	}
+	if err := l.Trees.Move(ctx, Ref(l.Run), commit, l.view.Tip); err != nil {
+		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
+	}
+	at, err := l.Trees.Git().Resolve(ctx, Ref(l.Run))
+	if err != nil {
+		return none, err
+	}
+	f, _, err := l.read(ctx, at)
+	if err != nil {
+		return none, err
+	}
+	if f.Commit != commit || f.Tree != hash || f.Parent != l.view.Tip {
+		return none, fmt.Errorf("landed %.12s with tree %.12s on %.12s; the tree that passed is %.12s, the tip was %.12s",
+			f.Commit, f.Tree, f.Parent, hash, l.view.Tip)
+	}
+	return f, nil
+}
+
+func (l *landing) tidy(ctx context.Context) error {
+	if l.tree == nil {
+		return nil
+	}
+	return l.tree.Remove(ctx)
+}

@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// How large a task may be. A larger one is to be split.
+const (
+	MaxMinutes  = 30
+	MaxFiles    = 5
+	MaxCriteria = 6
+	MaxText     = 2_000 // characters of brief and criteria together
+)
+
+const (
+	maxTasks    = 10_000
+	maxDepth    = 3
+	maxTitle    = 120
+	maxCheck    = 500
+	maxProblems = 50
+)
+
+// Problem is one thing that is wrong with a plan.
+type Problem struct {
+	Code nexus.Code // CodeInvalidPlan, CodeOversize or CodeCycle
+	Text string     // names the task
+}
+
+// Check returns what is wrong with a plan as one error that lists all
+// problems, nil for a plan that is fit to be worked on. Its code is that of
+// the gravest: invalid, then a cycle, then a task that is too large.
+func Check(p nexus.Plan) error {
+	problems := Problems(p)
+	if len(problems) == 0 {
+		return nil
+	}
+	code := nexus.CodeOversize
+	texts := make([]string, len(problems))
+	for i, f := range problems {
+		texts[i] = f.Text
+		if f.Code == nexus.CodeInvalidPlan || f.Code == nexus.CodeCycle && code == nexus.CodeOversize {
+			code = f.Code
+		}
+	}
+	return refuse(code, texts...)
+}
+
+// Problems lists what is wrong with a plan.
+func Problems(p nexus.Plan) []Problem {
+	var c checker
+	switch {
+	case len(p.Tasks) == 0:
+		c.invalid("it has no tasks")
+	case len(p.Tasks) > maxTasks:
+		c.invalid("it has %d tasks, the most is %d", len(p.Tasks), maxTasks)
+		return c.problems
+	}
+	if len(p.Goal) > maxGoal {
+		c.invalid("its goal has %d bytes, the most is %d", len(p.Goal), maxGoal)
+	}
+	c.ids(p.Tasks)
+	for _, t := range p.Tasks {
+		c.task(t)
+		c.size(t)
+	}
+	if len(c.problems) == 0 || !slices.ContainsFunc(c.problems, func(f Problem) bool { return f.Code == nexus.CodeInvalidPlan }) {
+		if _, err := graph.New(p.Tasks); err != nil {
+			c.problems = append(c.problems, Problem{nexus.CodeCycle, err.Error()})
+		}
+	}
+	return c.problems
+}
+
+type checker struct{ problems []Problem }
+
+func (c *checker) invalid(format string, args ...any) {
+	c.problems = append(c.problems, Problem{nexus.CodeInvalidPlan, fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) large(format string, args ...any) {
+	c.problems = append(c.problems, Problem{nexus.CodeOversize, fmt.Sprintf(format, args...)})
+}
+
+// ids checks that tasks can be told apart, also where case does not count,
+// and that what they need is there.
+func (c *checker) ids(tasks []nexus.Task) {
+	fit := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	known, folded := map[nexus.TaskID]bool{}, map[string]nexus.TaskID{}
+	for _, t := range tasks {
+		lower := strings.ToLower(string(t.ID))
+		switch twin, twice := folded[lower]; {
+		case !fit.MatchString(string(t.ID)):
+			c.invalid("the id %s is not a letter followed by at most 31 letters, digits, - or _", quote(string(t.ID)))
+		case lower == "plan" || lower == "train" || lower == "result":
+			c.invalid("the id %q means something else here; choose another", t.ID)
+		case twice && twin == t.ID:
+			c.invalid("the id %q is there twice", t.ID)
+		case twice:
+			c.invalid("the ids %q and %q differ only in case", twin, t.ID)
+		}
+		known[t.ID], folded[lower] = true, t.ID
+	}
+	for _, t := range tasks {
+		for _, n := range t.Needs {
+			if n == t.ID {
+				c.invalid("%s needs itself", t.ID)
+			} else if !known[n] {
+				c.invalid("%s needs %s, which is not in the plan", name(t), quote(string(n)))
+			}
+		}
+	}
+}
+
+// task checks one task for what no split would mend.
+func (c *checker) task(t nexus.Task) {
+	switch {
+	case t.Title == "":
+		c.invalid("%s has no title", name(t))
+	case utf8.RuneCountInString(t.Title) > maxTitle:
+		c.invalid("%s: its title has more than %d characters", name(t), maxTitle)
+	case strings.ContainsFunc(t.Title, hidden):
+		c.invalid("%s: its title has a character that cannot be seen", name(t))
+	}
+	for _, f := range t.Files {
+		if why := badPath(f); why != "" {
+			c.invalid("%s: the file %s %s", name(t), quote(f), why)
+		}
+	}
+	if !slices.Contains([]nexus.TaskKind{"", nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
+		c.invalid("%s: kind %s is none of code, test, docs", name(t), quote(string(t.Kind)))
+	}
+	if t.Tier != "" && !t.Tier.Known() {
+		c.invalid("%s: tier %s is none of fast, balanced, strong", name(t), quote(string(t.Tier)))
+	}
+	if provider, model, ok := strings.Cut(t.Model, "/"); t.Model != "" && (!ok || provider == "" || model == "") {
+		c.invalid("%s: model %s is not provider/model", name(t), quote(t.Model))
+	}
+	switch {
+	case !slices.Contains([]nexus.Strategy{"", nexus.TestAfter, nexus.NoTest}, t.Strategy):
+		c.invalid("%s: strategy %s is none of test-after, no-test", name(t), quote(string(t.Strategy)))
+	case t.Strategy == nexus.NoTest && t.Reason == "":
+		c.invalid("%s: strategy no-test needs a reason", name(t))
+	}
+	if t.Minutes < 0 || t.Depth < 0 || t.Depth > maxDepth {
+		c.invalid("%s: minutes must not be below 0, nor depth outside 0 to %d", name(t), maxDepth)
+	}
+	c.criteria(t)
+}
+
+func (c *checker) criteria(t nexus.Task) {
+	checkable := t.Kind == nexus.DocsTask
+	for i, k := range t.Criteria {
+		checkable = checkable || k.Check != ""
+		if len(k.Check) > maxCheck || strings.ContainsFunc(k.Check, hidden) {
+			c.invalid("%s: the check of criterion %d is not one line of at most %d characters", name(t), i+1, maxCheck)
+		}
+	}
+	switch {
+	case len(t.Criteria) == 0:
+		c.invalid("%s has no criteria: say what must be true when it is done", name(t))
+	case !checkable:
+		c.invalid("%s: no criterion can be checked by a machine; give one a check: a gate's name, or a command that exits 0", name(t))
+	}
+}
+
+// size checks what a split would mend.
+func (c *checker) size(t nexus.Task) {
+	text := utf8.RuneCountInString(t.Brief)
+	for _, k := range t.Criteria {
+		text += utf8.RuneCountInString(k.Text)
+	}
+	for _, m := range []struct {
+		have, most int
+		unit       string
+	}{
+		{t.Minutes, MaxMinutes, "minutes"},
+		{len(t.Files), MaxFiles, "files"},
+		{len(t.Criteria), MaxCriteria, "criteria"},
+		{text, MaxText, "characters of brief and criteria"},
+	} {
+		if m.have > m.most {
+			c.large("%s is too large: %d %s, the most is %d", name(t), m.have, m.unit, m.most)
+		}
+	}
+}
+
+func hidden(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+
+func name(t nexus.Task) string { return cut(string(t.ID), 32) }
+
+func quote(s string) string { return fmt.Sprintf("%q", cut(s, 100)) }
+
+// cut returns at most the first n bytes of s.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+// refuse returns the error that lists what is wrong.
+func refuse(code nexus.Code, problems ...string) error {
+	e := &nexus.Error{Code: code, Hint: hint(code)}
+	if len(problems) == 1 {
+		e.Message = "the plan cannot be used: " + problems[0]
+		return e
+	}
+	shown := problems[:min(len(problems), maxProblems)]
+	e.Message = fmt.Sprintf("the plan cannot be used, for %d reasons:\n- %s", len(problems), strings.Join(shown, "\n- "))
+	if more := len(problems) - len(shown); more > 0 {
+		e.Message += fmt.Sprintf("\n- and %d more", more)
+	}
+	return e
+}
+
+func hint(code nexus.Code) string {
+	switch code {
+	case nexus.CodeOversize:
+		return fmt.Sprintf("Split it: a task has at most %d minutes, %d files, %d criteria and %d characters.", MaxMinutes, MaxFiles, MaxCriteria, MaxText)
+	case nexus.CodeCycle:
+		return "Take one of these needs out."
+	case nexus.CodeNothingProposed:
+		return "Say more exactly what you want, or bring a plan file; see docs/plan.md."
+	default:
+		return "Mend the plan; docs/plan.md describes it."
+	}
+}

@@ -1,0 +1,210 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// planner is a planner's session on a real wire, with a scripted mind.
+type planner struct {
+	server *llmtest.Server
+	model  llm.Model
+	tools  *tool.Set
+	desk   *agenttest.Desk
+	store  *agenttest.Store
+	limits nexus.Limits
+}
+
+func newPlanner(t *testing.T, turns ...llmtest.Turn) *planner {
+	t.Helper()
+	server, stop, err := llmtest.Start(t.Context(), llmtest.Script{
+		Conversations: []llmtest.Conversation{{Match: "plan.1/planner.1", Turns: turns}},
+	}, llmtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	set, err := tool.New(tool.Env{Dir: t.TempDir(), Handin: plan.Schema()}, "read_file", "list_files", "finish")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &planner{
+		server: server, tools: set, desk: &agenttest.Desk{}, store: &agenttest.Store{},
+		model: anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()}),
+	}
+}
+
+// talk goes on from what is recorded.
+func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
+	b := agent.Brief{
+		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
+		Role: agent.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
+	}
+	if t, err := agent.Replay(b.Session, p.desk.Events(), p.store); err == nil {
+		b.Messages, b.Turn, b.Used = t.Messages, t.Turn, t.Used
+	}
+	return agent.Run(ctx, p.model, p.tools, b, p.desk, p.store, nil)
+}
+
+func (p *planner) decompose(t *testing.T, begun bool) (nexus.Plan, error) {
+	t.Helper()
+	g := prompt.Goal{Session: "plan.1/planner.1", Text: " Read and write durations. "}
+	return plan.Decompose(t.Context(), g, begun, p.talk)
+}
+
+func task(id string, change map[string]any) map[string]any {
+	m := map[string]any{
+		"id": id, "title": "Do " + id, "brief": "Do it.", "files": []any{"a.go"},
+		"criteria": []any{map[string]any{"text": "It works.", "check": "test"}},
+	}
+	for k, v := range change {
+		m[k] = v
+	}
+	return m
+}
+
+func hand(tasks ...map[string]any) llmtest.Turn {
+	list := []any{}
+	for _, t := range tasks {
+		list = append(list, t)
+	}
+	return llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": list}}}}
+}
+
+func expecting(t llmtest.Turn, e ...string) llmtest.Turn {
+	t.Expect = e
+	return t
+}
+
+func TestDecompose(t *testing.T) {
+	fine, large := task("A", nil), task("B", map[string]any{"minutes": 45})
+	lost := task("B", map[string]any{"needs": []any{"Z"}})
+	split := "Split each task that is too large"
+	cases := []struct {
+		name  string
+		turns []llmtest.Turn
+		code  nexus.Code
+		want  string // in the error
+		tasks int
+	}{
+		{name: "at once", turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "list_files"}}}, hand(fine)}, tasks: 1},
+		{name: "mended twice", turns: []llmtest.Turn{
+			hand(fine, lost), expecting(hand(fine, lost), `B needs "Z"`, "whole plan again"), expecting(hand(fine), `B needs "Z"`),
+		}, tasks: 1},
+		{name: "never mended", turns: []llmtest.Turn{hand(fine, lost), hand(lost), hand(lost, lost)}, code: nexus.CodeInvalidPlan, want: "for 3 reasons"},
+		{name: "split", turns: []llmtest.Turn{hand(fine, large), expecting(hand(fine, task("B", nil), task("C", nil)), "45 minutes", split)}, tasks: 3},
+		{name: "split is asked once", turns: []llmtest.Turn{hand(large), expecting(hand(fine, large), split)}, code: nexus.CodeOversize, want: "B is too large: 45 minutes"},
+		{name: "mended, then split", turns: []llmtest.Turn{hand(lost), hand(large), expecting(hand(fine), split)}, tasks: 1},
+		{name: "not after the schema", turns: []llmtest.Turn{
+			{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"plan": "do it"}}}},
+			expecting(hand(fine), "not right"),
+		}, tasks: 1},
+		{
+			name: "nothing to do", code: nexus.CodeNothingProposed, want: "no task: it is there already",
+			turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "it is there already"}}}}},
+		},
+		{name: "only words", turns: []llmtest.Turn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was handed in"},
+		{name: "refuses", turns: []llmtest.Turn{{Fault: llmtest.Refuse}}, code: nexus.CodeNothingProposed, want: "no plan: I cannot"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlanner(t, c.turns...)
+			got, err := p.decompose(t, false)
+			if c.code == "" {
+				if err != nil || len(got.Tasks) != c.tasks || got.Goal != "Read and write durations." || got.Version != 1 {
+					t.Errorf("%+v, %v", got, err)
+				}
+			} else if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != c.code || !strings.Contains(e.Message, c.want) || e.Hint == "" {
+				t.Errorf("%v, want %s %q", err, c.code, c.want)
+			}
+			if n := len(p.server.Requests()); n != len(c.turns) {
+				t.Errorf("%d requests for %d turns", n, len(c.turns))
+			}
+		})
+	}
+}
+
+// TestDecomposeGoesOn stops after every append and goes on with the tries and
+// the one split request that there were.
+func TestDecomposeGoesOn(t *testing.T) {
+	large := task("B", map[string]any{"minutes": 45})
+	turns := []llmtest.Turn{hand(large), hand(task("A", nil), large)}
+	for n := 1; ; n++ {
+		p := newPlanner(t, turns...)
+		left := n
+		p.desk.Refuse = func([]nexus.Fact) error {
+			if left--; left == 0 {
+				return errors.New("crash")
+			}
+			return nil
+		}
+		_, err := p.decompose(t, false)
+		if left > 0 {
+			break
+		}
+		if err == nil || !strings.Contains(err.Error(), "crash") {
+			t.Fatalf("append %d: %v", n, err)
+		}
+		_, err = p.decompose(t, len(p.desk.Facts()) > 0)
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
+			t.Errorf("append %d: %v", n, err)
+		}
+		if paid := p.server.Calls("plan.1/planner.1"); paid > len(turns)+1 {
+			t.Errorf("append %d: %d calls paid", n, paid)
+		}
+	}
+}
+
+func TestDecomposeStops(t *testing.T) {
+	p := newPlanner(t, hand(task("A", nil)))
+	p.desk.Leave = func(int) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "spent"} }
+	if _, err := p.decompose(t, false); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) {
+		t.Error(err)
+	}
+	p = newPlanner(t, llmtest.Turn{Calls: []llmtest.Call{{Tool: "list_files"}}})
+	p.limits.Turns = 1
+	if _, err := p.decompose(t, false); !errors.Is(err, &nexus.Error{Code: nexus.CodeLimit}) {
+		t.Error(err)
+	}
+	p = newPlanner(t)
+	_, err := plan.Decompose(t.Context(), prompt.Goal{Text: strings.Repeat("x", 10<<20)}, false, p.talk)
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) || len(p.server.Requests()) > 0 {
+		t.Error(err)
+	}
+}
+
+// TestHandinSchemaIsPartOfTheFile keeps the planner's schema to what a plan
+// file may hold.
+func TestHandinSchemaIsPartOfTheFile(t *testing.T) {
+	type schema struct {
+		Properties map[string]struct {
+			Items struct {
+				Properties map[string]any `json:"properties"`
+			} `json:"items"`
+		} `json:"properties"`
+	}
+	var file, handin schema
+	if err := errors.Join(json.Unmarshal(plan.FileSchema(), &file), json.Unmarshal(plan.Schema(), &handin)); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range handin.Properties["tasks"].Items.Properties {
+		if diff := cmp.Diff(file.Properties["tasks"].Items.Properties[name], p); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

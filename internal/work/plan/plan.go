@@ -1,0 +1,199 @@
+// Package plan turns a goal or a plan file into a task graph that is fit to
+// be worked on, or says everything that is wrong with it.
+package plan
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+)
+
+// Version is the version of the plan file that this package reads.
+const Version = 1
+
+const (
+	maxFile   = 16 << 20  // bytes of a plan file
+	maxHandin = 1 << 20   // bytes of what a planner hands in
+	maxGoal   = 100 << 10 // bytes of a goal
+)
+
+//go:embed file.json
+var fileSchema []byte
+
+//go:embed handin.json
+var handinSchema []byte
+
+// FileSchema returns the JSON Schema of a plan file.
+func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
+
+// Schema returns the JSON Schema of what a planner hands in.
+func Schema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, handinSchema) != nil { // a test reads it
+		return handinSchema
+	}
+	return b.Bytes()
+}
+
+// Load reads a plan file and checks it. The plan is also returned with what
+// [Check] found wrong, so that it can be shown.
+func Load(data []byte) (nexus.Plan, error) {
+	if len(data) > maxFile {
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the most is %d", len(data), maxFile))
+	}
+	var p nexus.Plan
+	if problems := strict.Read(data, fileSchema, &p); len(problems) > 0 {
+		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
+	}
+	p.Goal = strings.TrimSpace(p.Goal)
+	p.Tasks = normalise(p.Tasks)
+	if p.Version != Version {
+		return p, &nexus.Error{
+			Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("the plan file has version %d, this nexus reads version %d", p.Version, Version),
+			Hint: fmt.Sprintf(`Set "version": %d and see docs/plan.md for what it means.`, Version),
+		}
+	}
+	return p, Check(p)
+}
+
+// handin is what a planner hands in.
+type handin struct {
+	Tasks  []nexus.Task `json:"tasks"`
+	Reason string       `json:"reason"` // why there are no tasks
+}
+
+// Parse reads what a planner handed in and checks it. The plan has no goal
+// yet. It is also returned with what [Check] found wrong.
+func Parse(data []byte) (nexus.Plan, error) {
+	p := nexus.Plan{Version: Version}
+	if len(data) > maxHandin {
+		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the most is %d", len(data), maxHandin))
+	}
+	var h handin
+	if problems := strict.Read(data, handinSchema, &h); len(problems) > 0 {
+		return p, refuse(nexus.CodeInvalidPlan, problems...)
+	}
+	if len(h.Tasks) == 0 {
+		why := "the planner proposed no task"
+		if reason := strings.TrimSpace(h.Reason); reason != "" {
+			why += ": " + reason
+		}
+		return p, refuse(nexus.CodeNothingProposed, why)
+	}
+	p.Tasks = normalise(h.Tasks)
+	return p, Check(p)
+}
+
+// CheckGoal refuses a goal that nobody could plan for.
+func CheckGoal(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the goal is empty",
+			Hint: "Say what you want, in one or more sentences.",
+		}
+	case len(text) > maxGoal:
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the most is %d", len(text), maxGoal),
+			Hint: "Say in a few sentences what you want, and commit long material to the repository, where the agents can read it.",
+		}
+	default:
+		return nil
+	}
+}
+
+// normalise trims texts, cleans paths, drops repetitions and gives tasks
+// without an ID the next free one of T1, T2 and so on.
+func normalise(tasks []nexus.Task) []nexus.Task {
+	taken := map[nexus.TaskID]bool{}
+	for i := range tasks {
+		tasks[i].ID = nexus.TaskID(strings.TrimSpace(string(tasks[i].ID)))
+		taken[tasks[i].ID] = true
+	}
+	n := 0
+	for i := range tasks {
+		t := &tasks[i]
+		for t.ID == "" {
+			if n++; !taken[nexus.TaskID(fmt.Sprintf("T%d", n))] {
+				t.ID = nexus.TaskID(fmt.Sprintf("T%d", n))
+			}
+		}
+		normaliseTask(t)
+	}
+	return tasks
+}
+
+func normaliseTask(t *nexus.Task) {
+	t.Title = strings.Join(strings.Fields(t.Title), " ")
+	t.Brief, t.Reason, t.Model = strings.TrimSpace(t.Brief), strings.TrimSpace(t.Reason), strings.TrimSpace(t.Model)
+	t.Group = strings.TrimSpace(t.Group)
+	t.Needs = distinct(t.Needs, func(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpace(string(id))) })
+	t.Files = distinct(t.Files, cleanPath)
+	var criteria []nexus.Criterion
+	for _, c := range t.Criteria {
+		c.Text, c.Check = strings.TrimSpace(c.Text), strings.TrimSpace(c.Check)
+		if c.Text == "" {
+			c.Text = c.Check
+		}
+		if c != (nexus.Criterion{}) {
+			criteria = append(criteria, c)
+		}
+	}
+	t.Criteria = criteria
+}
+
+// distinct cleans items and drops repetitions and empty ones.
+func distinct[T ~string](items []T, clean func(T) T) []T {
+	var out []T
+	seen := map[T]bool{"": true}
+	for _, s := range items {
+		if s = clean(s); !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cleanPath shortens a path that is fit to be one; any other stays as it is,
+// for [Check] to name.
+func cleanPath(file string) string {
+	file = strings.TrimSpace(file)
+	if file == "" || badPath(file) != "" {
+		return file
+	}
+	return path.Clean(file)
+}
+
+// badPath says why a path cannot name a file of the repository; empty when
+// it can.
+func badPath(file string) string {
+	switch {
+	case strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || len(file) > 1 && file[1] == ':':
+		return "is not relative to the root of the repository"
+	case strings.Contains(file, `\`):
+		return "has a backslash; paths have slashes"
+	case strings.ContainsFunc(file, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
+		return "has a character that cannot be seen"
+	case len(file) > 1_000:
+		return "is too long"
+	case path.Clean(file) == ".":
+		return "names the whole repository"
+	}
+	for part := range strings.SplitSeq(file, "/") {
+		switch name := strings.TrimRight(strings.ToLower(part), ". "); {
+		case part == "..":
+			return "leaves the repository"
+		case name == ".git" || strings.HasPrefix(name, "git~"):
+			return "is git's own"
+		}
+	}
+	return ""
+}

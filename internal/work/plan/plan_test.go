@@ -1,0 +1,240 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// TestDocsTellTheSchema holds docs/plan.md to the code: it shows the schema,
+// every other JSON in it is a plan that can be loaded, and the sizes are
+// said.
+func TestDocsTellTheSchema(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/plan.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, examples := false, 0
+	for _, m := range regexp.MustCompile("(?s)\n```json\n(.*?)\n```").FindAllSubmatch(page, -1) {
+		if string(m[1]) == strings.TrimSpace(string(plan.FileSchema())) {
+			shown = true
+			continue
+		}
+		examples++
+		if p, err := plan.Load(m[1]); err != nil || len(p.Tasks) < 2 {
+			t.Errorf("an example of docs/plan.md: %+v, %v", p, err)
+		}
+	}
+	if !shown || examples == 0 {
+		t.Errorf("docs/plan.md shows the schema: %v, and %d examples", shown, examples)
+	}
+	words := strings.Join(strings.Fields(string(page)), " ")
+	for _, size := range []string{"30 minutes", "5 files", "6 criteria", "2,000 characters"} {
+		if !strings.Contains(words, size) {
+			t.Errorf("docs/plan.md does not say %s", size)
+		}
+	}
+}
+
+func TestSchemasNameEveryField(t *testing.T) {
+	full, err := json.Marshal(nexus.Plan{Version: 1, Goal: "g", Tasks: []nexus.Task{fullTask()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Load(full); err != nil {
+		t.Errorf("%s: %v", full, err)
+	}
+	for _, raw := range []json.RawMessage{plan.FileSchema(), plan.Schema()} {
+		var s jsonschema.Schema
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Resolve(nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func fullTask() nexus.Task {
+	return nexus.Task{
+		ID: "T1", Title: "Do it", Brief: "b", Kind: nexus.CodeTask, Group: "g", Files: []string{"a.go"},
+		Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}, Minutes: 5, Tier: nexus.Fast, Model: "p/m",
+		Strategy: nexus.NoTest, Reason: "r", Depth: 1,
+	}
+}
+
+const taskJSON = `{"title":"Do it","criteria":[{"text":"done","check":"test"}]%s}`
+
+func file(tasks ...string) string {
+	return `{"version":1,"goal":"g","tasks":[` + strings.Join(tasks, ",") + `]}`
+}
+
+func with(more string) string { return fmt.Sprintf(taskJSON, more) }
+
+func TestLoadNormalises(t *testing.T) {
+	p, err := plan.Load([]byte(file(
+		`{"title":"  Do\n it ","brief":" b ","files":[" ./a//b.go ","a/b.go","","c/../d.go/"],"needs":[" T2 ","T2"],`+
+			`"criteria":[{"text":" ","check":" test "},{"text":"","check":""}]}`,
+		with(`,"id":" T2 "`), with(""),
+	)))
+	want := nexus.Plan{Version: 1, Goal: "g", Tasks: []nexus.Task{
+		{
+			ID: "T1", Title: "Do it", Brief: "b", Files: []string{"a/b.go", "d.go"}, Needs: []nexus.TaskID{"T2"},
+			Criteria: []nexus.Criterion{{Text: "test", Check: "test"}},
+		},
+		{ID: "T2", Title: "Do it", Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
+		{ID: "T3", Title: "Do it", Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
+	}}
+	// c/../d.go leaves nothing, but says what nobody should have to read.
+	if err == nil || !strings.Contains(err.Error(), `"c/../d.go/" leaves the repository`) {
+		t.Fatalf("%v", err)
+	}
+	want.Tasks[0].Files[1] = "c/../d.go/"
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBadPlansAreRefused(t *testing.T) {
+	many := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
+	cases := []struct {
+		name, in string
+		code     nexus.Code
+		want     string
+	}{
+		{"empty", "", nexus.CodeInvalidPlan, "it ends too early"},
+		{"not JSON", "tasks:", nexus.CodeInvalidPlan, "line 1: invalid character"},
+		{"unknown field", "{\"version\":1,\n\"task\":[]}", nexus.CodeInvalidPlan, `line 2: unknown field "task"; known there: goal, tasks, version`},
+		{"deep unknown field", file(with(`,"criteriae":[]`)), nexus.CodeInvalidPlan, `unknown field "tasks[0].criteriae"`},
+		{"no version", `{"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 0, this nexus reads version 1"},
+		{"newer", `{"version":2,"tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "version 2"},
+		{"no tasks", file(), nexus.CodeInvalidPlan, "it has no tasks"},
+		{"no title", file(`{"criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "T1 has no title"},
+		{"long title", file(`{"title":"` + strings.Repeat("x", 121) + `","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "more than 120"},
+		{"title with an escape", file(`{"title":"a\u001b[2Jb","criteria":[{"text":"x","check":"test"}]}`), nexus.CodeInvalidPlan, "cannot be seen"},
+		{"no criteria", file(`{"title":"x"}`), nexus.CodeInvalidPlan, "T1 has no criteria"},
+		{"no check", file(`{"title":"x","criteria":[{"text":"nice"}]}`), nexus.CodeInvalidPlan, "can be checked by a machine"},
+		{"check of two lines", file(`{"title":"x","criteria":[{"text":"x","check":"a\nb"}]}`), nexus.CodeInvalidPlan, "not one line"},
+		{"id", file(with(`,"id":"../x"`)), nexus.CodeInvalidPlan, `the id "../x" is not`},
+		{"id of ours", file(with(`,"id":"Plan"`)), nexus.CodeInvalidPlan, "means something else"},
+		{"id twice", file(with(`,"id":"A"`), with(`,"id":"A"`)), nexus.CodeInvalidPlan, `"A" is there twice`},
+		{"id by case", file(with(`,"id":"A"`), with(`,"id":"a"`)), nexus.CodeInvalidPlan, "differ only in case"},
+		{"needs nobody", file(with(`,"needs":["T9"]`)), nexus.CodeInvalidPlan, `T1 needs "T9", which is not in the plan`},
+		{"needs itself", file(with(`,"needs":["T1"]`)), nexus.CodeInvalidPlan, "T1 needs itself"},
+		{"kind", file(with(`,"kind":"magic"`)), nexus.CodeInvalidPlan, "none of code, test, docs"},
+		{"tier", file(with(`,"tier":"best"`)), nexus.CodeInvalidPlan, "none of fast, balanced, strong"},
+		{"model", file(with(`,"model":"best"`)), nexus.CodeInvalidPlan, "is not provider/model"},
+		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "none of test-after, no-test"},
+		{"no reason", file(with(`,"strategy":"no-test"`)), nexus.CodeInvalidPlan, "needs a reason"},
+		{"minutes", file(with(`,"minutes":-1`)), nexus.CodeInvalidPlan, "below 0"},
+		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "outside 0 to 3"},
+		{"type", file(with(`,"minutes":"5"`)), nexus.CodeInvalidPlan, `"tasks.minutes" is a string`},
+		{"long goal", `{"version":1,"goal":"` + strings.Repeat("x", 103_000) + `","tasks":[` + with("") + `]}`, nexus.CodeInvalidPlan, "its goal has 103000 bytes"},
+		{"too many tasks", file(many(10_001, with(""))), nexus.CodeInvalidPlan, "10001 tasks"},
+		{"large file", strings.Repeat(" ", 17<<20), nexus.CodeInvalidPlan, "the most is"},
+
+		{"31 minutes", file(with(`,"minutes":31`)), nexus.CodeOversize, "T1 is too large: 31 minutes, the most is 30"},
+		{"6 files", file(with(`,"files":["a","b","c","d","e","f"]`)), nexus.CodeOversize, "6 files, the most is 5"},
+		{"7 criteria", file(`{"title":"x","criteria":[` + many(7, `{"text":"x","check":"test"}`) + `]}`), nexus.CodeOversize, "7 criteria, the most is 6"},
+		{"long brief", file(with(`,"brief":"` + strings.Repeat("\u00e4", 1_997) + `"`)), nexus.CodeOversize, "2001 characters"},
+
+		{"invalid before large", file(with(`,"minutes":31,"kind":"magic"`)), nexus.CodeInvalidPlan, "for 2 reasons:\n- T1: kind"},
+	}
+	for _, f := range []string{"/etc/passwd", "~/x", `C:\\x`, "C:/x", `a\\b`, "../x", "a/../b", ".", "./", ".git/config", "a/.GIT/x", "git~1/x", ".git. /x", `a\u0000b`, `a\u202eb`} {
+		cases = append(cases, struct {
+			name, in string
+			code     nexus.Code
+			want     string
+		}{"file " + f, file(with(`,"files":["` + f + `"]`)), nexus.CodeInvalidPlan, "T1: the file "})
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := plan.Load([]byte(c.in))
+			e, ok := errors.AsType[*nexus.Error](err)
+			if !ok || e.Code != c.code || !strings.Contains(e.Message, c.want) || e.Hint == "" {
+				t.Errorf("%.300v (%+v), want %s %q", err, ok, c.code, c.want)
+			}
+			if len(e.Message) > 16_000 {
+				t.Errorf("a message of %d bytes", len(e.Message))
+			}
+		})
+	}
+}
+
+func TestDocsTasksNeedNoCheck(t *testing.T) {
+	if _, err := plan.Load([]byte(file(`{"title":"x","kind":"docs","criteria":[{"text":"it reads well"}]}`))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLargestTaskFits(t *testing.T) {
+	in := file(`{"title":"x","minutes":30,"files":["a","b","c","d","e"],"brief":"` + strings.Repeat("x", 1_994) +
+		`","criteria":[{"text":"x","check":"c"},{"text":"x"},{"text":"x"},{"text":"x"},{"text":"x"},{"text":"x"}]}`)
+	if _, err := plan.Load([]byte(in)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCyclesAreNamed(t *testing.T) {
+	_, err := plan.Load([]byte(file(with(`,"id":"A","needs":["C"]`), with(`,"id":"B","needs":["A"]`), with(`,"id":"C","needs":["B"]`), with(`,"id":"D","needs":["A"]`))))
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeCycle}) {
+		t.Fatalf("%v", err)
+	}
+	for _, id := range []string{"A", "B", "C"} {
+		if !strings.Contains(err.Error(), id) {
+			t.Errorf("%v does not name %s", err, id)
+		}
+	}
+}
+
+func TestGoals(t *testing.T) {
+	if err := plan.CheckGoal("Do it."); err != nil {
+		t.Error(err)
+	}
+	for _, g := range []string{"", " \n", strings.Repeat("x", 10<<20)} {
+		err := plan.CheckGoal(g)
+		e, ok := errors.AsType[*nexus.Error](err)
+		if !ok || e.Code != nexus.CodeInvalidInput || e.Hint == "" || len(e.Message) > 100 {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(file(with(""), with(`,"id":"A","needs":["T1"],"files":["a/b.go"]`))))
+	f.Add([]byte(file(with(`,"files":["..//.","a/./b"]`))))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := plan.Load(data)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := plan.Load(again)
+		if diff := cmp.Diff(p, same); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", again, err, diff)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"tasks":[` + with(`,"id":"A","brief":"b","files":["a"]`) + `]}`))
+	f.Add([]byte(`{"tasks":[],"reason":"nothing to do"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if p, err := plan.Parse(data); err == nil && (len(p.Tasks) == 0 || plan.Check(p) != nil) {
+			t.Errorf("%+v", p)
+		}
+	})
+}

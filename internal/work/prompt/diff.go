@@ -1,0 +1,95 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DiffBytes is the most of a diff that a prompt shows.
+const DiffBytes = 50_000
+
+// maxNamed bounds the files that are named though nothing of them is shown.
+const maxNamed = 100
+
+// Diff cuts a git diff to a number of bytes. Every file gets a fair share:
+// small ones stay whole, and large ones share what those leave. A note at the
+// end says what was cut.
+func Diff(diff string, bytes int) string {
+	if len(diff) <= bytes {
+		return diff
+	}
+	files := splitDiff(diff)
+	shares := fair(files, bytes)
+	var b, note strings.Builder
+	cut := 0
+	for i, f := range files {
+		shown := wholeLines(f, shares[i])
+		b.WriteString(shown)
+		if len(shown) == len(f) {
+			continue
+		}
+		if cut++; cut <= maxNamed {
+			fmt.Fprintf(&note, "\n- %s: %d of %d lines shown", diffPath(f), strings.Count(shown, "\n"), strings.Count(f, "\n"))
+		}
+	}
+	if cut > maxNamed {
+		fmt.Fprintf(&note, "\n- and %d more files", cut-maxNamed)
+	}
+	fmt.Fprintf(&b, "[... the diff has %d bytes; cut for length:%s ...]\n", len(diff), note.String())
+	return b.String()
+}
+
+// splitDiff returns the parts of a diff, one a file. What stands before the
+// first file belongs to it.
+func splitDiff(diff string) []string {
+	const mark = "diff --git "
+	var files []string
+	begin := 0
+	for i := 0; i < len(diff); {
+		end := strings.IndexByte(diff[i:], '\n')
+		if end < 0 {
+			break
+		}
+		i += end + 1
+		if strings.HasPrefix(diff[i:], mark) {
+			files = append(files, diff[begin:i])
+			begin = i
+		}
+	}
+	return append(files, diff[begin:])
+}
+
+// fair shares bytes among files: nobody gets more than the largest equal
+// share that can be had.
+func fair(files []string, bytes int) []int {
+	order := make([]int, len(files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(files[a]) - len(files[b]) })
+	shares := make([]int, len(files))
+	for n, i := range order {
+		shares[i] = min(len(files[i]), bytes/(len(order)-n))
+		bytes -= shares[i]
+	}
+	return shares
+}
+
+// wholeLines returns the longest beginning of whole lines within bytes.
+func wholeLines(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return text[:strings.LastIndexByte(text[:max(0, bytes)], '\n')+1]
+}
+
+// diffPath names the file of a part of a diff.
+func diffPath(part string) string {
+	first, _, _ := strings.Cut(part, "\n")
+	first = strings.TrimPrefix(first, "diff --git ")
+	if _, after, ok := strings.Cut(first, " b/"); ok {
+		first = after
+	}
+	return Line(first)
+}

@@ -1,0 +1,109 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Fence puts text that somebody else wrote between two fences that it cannot
+// close: they are longer than any row of backticks in it.
+func Fence(info, text string) string {
+	text = clean(text) // first, or what it drops could join backticks
+	longest, row := 2, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			row = 0
+			continue
+		}
+		row++
+		longest = max(longest, row)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + info + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// code returns text as inline code.
+func code(text string) string {
+	text = Line(text)
+	if strings.Contains(text, "`") {
+		return "`` " + strings.ReplaceAll(text, "``", "` `") + " ``"
+	}
+	return "`" + text + "`"
+}
+
+// Line returns text as one line of at most 300 characters without control
+// characters, so that it can start nothing of its own.
+func Line(text string) string {
+	var b strings.Builder
+	n, space := 0, false
+	for _, r := range text {
+		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+			space = n > 0
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			n, space = n+1, false
+		}
+		if n++; n > lineWidth {
+			return b.String() + "..."
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// clean drops what a reader would not see: control and format characters
+// other than line ends and tabs, and bytes that are not UTF-8.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// head returns the beginning of text, whole lines of at most the given
+// bytes, and says what is missing.
+func head(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	kept := text[:max(0, bytes)]
+	if i := strings.LastIndexByte(kept, '\n'); i >= 0 {
+		kept = kept[:i+1]
+	} else {
+		kept = strings.ToValidUTF8(kept, "")
+	}
+	return kept + left(text[len(kept):])
+}
+
+// tail returns the end of text in the same way.
+func tail(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	kept := text[len(text)-max(0, bytes):]
+	if i := strings.IndexByte(kept, '\n'); i >= 0 && i+1 < len(kept) {
+		kept = kept[i+1:]
+	} else {
+		kept = strings.ToValidUTF8(kept, "")
+	}
+	return left(text[:len(text)-len(kept)]) + "\n" + kept
+}
+
+// left says how much was left out.
+func left(text string) string {
+	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
+	if n == 1 {
+		return fmt.Sprintf("[... %d bytes left out ...]", len(text))
+	}
+	return fmt.Sprintf("[... %d lines left out ...]", n)
+}

@@ -1,0 +1,201 @@
+// Package prompt builds what is said to a model: the system prompt, which is
+// the same for every worker in a role, the brief that opens a conversation,
+// and the findings that are sent back.
+//
+// What is stable stands first and what changes stands last, so that every
+// request of a conversation extends the one before. Texts that files, tools
+// or other models wrote are fenced: they are data and never instructions.
+package prompt
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+//go:embed house.md
+var house string
+
+const (
+	briefTokens = 24_000 // of a brief, when its Limit is zero
+	rulesBytes  = 8_000  // of the repository's own rules
+	lineWidth   = 300    // characters of what must be one line
+)
+
+// System returns a role's system prompt: its own text and the house rules,
+// which no role can leave out.
+func System(role string) string {
+	return strings.TrimSpace(role) + "\n\n" + strings.TrimSpace(house) + "\n"
+}
+
+// Brief is what opens a conversation about a task. Empty fields are left out.
+type Brief struct {
+	Session   nexus.SessionID
+	Task      nexus.Task
+	Base      string           // commit that the work starts from
+	Dead      []string         // why earlier attempts ended, oldest first
+	Evidence  []nexus.Evidence // what the gates said
+	Conflicts []string         // files that hold conflict markers
+	Meanwhile []nexus.Task     // tasks that landed since Base
+	Diff      string           // the change so far, for those who test, review or merge it
+	Rules     string           // AGENTS.md of the repository
+	Limit     int64            // most tokens; 0 means 24,000
+}
+
+// Text returns the brief as the first message of its conversation. It begins
+// with two lines that name the conversation and the task.
+func (b Brief) Text() string {
+	text, _ := Fit([]Section{
+		{Body: header(b.Session, string(b.Task.ID), b.Task.Title)},
+		{Title: "What to do", Body: b.Task.Brief},
+		{Title: "Done when", Body: criteria(b.Task)},
+		{Title: "Files", Body: files(b.Task.Files)},
+		{Title: "Start", Body: start(b.Base)},
+		{Title: "Tried before", Body: dead(b.Dead), Rank: 3, Tail: true},
+		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
+		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
+		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
+		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Fence: "diff", Rank: 1},
+		rules(b.Rules),
+	}, limit(b.Limit))
+	return text
+}
+
+// Goal is what opens the conversation with the planner.
+type Goal struct {
+	Session nexus.SessionID
+	Text    string
+	Gates   []string // names of the gates that will judge
+	Files   []string // of the repository
+	Rules   string   // AGENTS.md of the repository
+	Limit   int64    // most tokens; 0 means 24,000
+}
+
+// Message returns the goal as the first message of its conversation.
+func (g Goal) Message() string {
+	text, _ := Fit([]Section{
+		{Body: header(g.Session, "plan", "Turn the goal into tasks")},
+		{Title: "Goal", Body: g.Text},
+		{Title: "Gates", Body: list(g.Gates)},
+		{Title: "Files of the repository", Body: strings.Join(lines(g.Files), "\n"), Fence: "text", Rank: 2},
+		rules(g.Rules),
+	}, limit(g.Limit))
+	return text
+}
+
+func limit(tokens int64) int64 {
+	if tokens <= 0 {
+		return briefTokens
+	}
+	return tokens
+}
+
+func header(s nexus.SessionID, id, title string) string {
+	return fmt.Sprintf("Conversation: %s\nTask: %s %s", Line(string(s)), Line(id), Line(title))
+}
+
+func criteria(t nexus.Task) string {
+	var b strings.Builder
+	for i, c := range t.Criteria {
+		fmt.Fprintf(&b, "%d. %s", i+1, Line(c.Text))
+		if c.Check != "" {
+			fmt.Fprintf(&b, " (checked by %s)", code(c.Check))
+		}
+		b.WriteByte('\n')
+	}
+	if t.Strategy == nexus.NoTest {
+		fmt.Fprintf(&b, "\nNo test is asked for: %s\n", Line(t.Reason))
+	}
+	return b.String()
+}
+
+func files(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "The plan expects changes in these; touch others only where you must.\n" + list(paths)
+}
+
+func start(base string) string {
+	if base == "" {
+		return ""
+	}
+	return "Commit " + Line(base) + "."
+}
+
+func dead(why []string) string {
+	if len(why) == 0 {
+		return ""
+	}
+	return "Earlier attempts at this task ended. Do not go the same way again.\n" + list(why)
+}
+
+func conflicts(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "These files hold conflict markers:\n" + list(paths)
+}
+
+func meanwhile(tasks []nexus.Task) string {
+	var b strings.Builder
+	for _, t := range tasks {
+		fmt.Fprintf(&b, "- %s %s\n", Line(string(t.ID)), Line(t.Title))
+		for _, c := range t.Criteria {
+			fmt.Fprintf(&b, "  - %s\n", Line(c.Text))
+		}
+	}
+	return b.String()
+}
+
+func gates(evidence []nexus.Evidence) string {
+	var b strings.Builder
+	for _, e := range evidence {
+		fmt.Fprintf(&b, "- %s: %s", Line(e.Gate), stateOf(e))
+		if e.Command != "" {
+			fmt.Fprintf(&b, ", %s", code(e.Command))
+		}
+		if c := e.Counts; c != (nexus.Counts{}) {
+			fmt.Fprintf(&b, ", tests: %d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped)
+		}
+		if e.Why != "" {
+			fmt.Fprintf(&b, " (%s)", Line(e.Why))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func stateOf(e nexus.Evidence) nexus.GateState {
+	if e.State == "" {
+		return nexus.NotRun
+	}
+	return e.State
+}
+
+func rules(text string) Section {
+	return Section{
+		Title: "Rules of the repository",
+		Lead:  "From AGENTS.md. Follow them where they do not contradict the task.",
+		Body:  head(strings.TrimSpace(text), rulesBytes), Fence: "markdown", Rank: 2,
+	}
+}
+
+func list(items []string) string {
+	var b strings.Builder
+	for _, s := range lines(items) {
+		b.WriteString("- " + s + "\n")
+	}
+	return b.String()
+}
+
+func lines(items []string) []string {
+	out := slices.Clone(items)
+	for i := range out {
+		out[i] = Line(out[i])
+	}
+	return out
+}

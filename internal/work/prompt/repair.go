@@ -1,0 +1,139 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const (
+	maxFindings  = 30
+	findingBytes = 600
+	outputBytes  = 4_000
+)
+
+// Repair is what the one who wrote hears when a gate was red.
+type Repair struct {
+	Gate     string // "review" and "train" are said in their own words
+	Command  string // what ran; empty for none
+	Exit     int
+	Why      string          // in sum; empty for none
+	Findings []nexus.Finding // all of them
+	Told     []nexus.Finding // those that the conversation has heard of before
+	Output   string          // what the gate printed; its end is shown
+}
+
+// Text returns the message: what was red, the new findings first, then those
+// that are still there, then the end of the output.
+func (r Repair) Text() string {
+	fresh, old := r.sort()
+	shown := fresh[:min(len(fresh), maxFindings)]
+	still := old[:min(len(old), maxFindings-len(shown))]
+	var b strings.Builder
+	b.WriteString(r.headline())
+	if r.Command != "" {
+		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", code(r.Command), r.Exit)
+	}
+	if r.Why != "" {
+		b.WriteString("\n" + Fence("text", head(r.Why, 2*findingBytes)) + "\n")
+	}
+	section(&b, "New findings", shown)
+	section(&b, "Still there", still)
+	if more := len(fresh) + len(old) - len(shown) - len(still); more > 0 {
+		fmt.Fprintf(&b, "\nNot shown: %d more.\n", more)
+	}
+	if out := strings.TrimSpace(r.Output); out != "" {
+		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, outputBytes)) + "\n")
+	}
+	b.WriteString("\nRepair the cause, then call finish again.\n")
+	return b.String()
+}
+
+func (r Repair) headline() string {
+	switch r.Gate {
+	case "review":
+		return "The review rejected the change.\n"
+	case "train":
+		return "The change was accepted alone, but is red on top of what landed meanwhile. Your worktree now holds the merged state.\n"
+	default:
+		return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
+	}
+}
+
+// sort returns the findings without repetitions, worst first, split into new
+// ones and ones that were told before.
+func (r Repair) sort() (fresh, old []nexus.Finding) {
+	told := map[nexus.Finding]bool{}
+	for _, f := range r.Told {
+		told[unplaced(f)] = true
+	}
+	seen := map[nexus.Finding]bool{}
+	all := slices.Clone(r.Findings)
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return severity(a) - severity(b) })
+	for _, f := range all {
+		key := unplaced(f)
+		key.Line = f.Line
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if told[unplaced(f)] {
+			old = append(old, f)
+		} else {
+			fresh = append(fresh, f)
+		}
+	}
+	return fresh, old
+}
+
+// unplaced is what makes a finding the same after lines have moved.
+func unplaced(f nexus.Finding) nexus.Finding {
+	return nexus.Finding{File: f.File, Code: f.Code, Test: f.Test, Message: strings.TrimSpace(f.Message)}
+}
+
+func severity(f nexus.Finding) int {
+	return slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
+}
+
+func section(b *strings.Builder, title string, findings []nexus.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	var body strings.Builder
+	for _, f := range findings {
+		body.WriteString(finding(f) + "\n")
+	}
+	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), Fence("text", body.String()))
+}
+
+// finding returns one finding: where and how bad, what, and what to do.
+func finding(f nexus.Finding) string {
+	where := Line(f.File)
+	if f.File != "" && f.Line > 0 {
+		where += fmt.Sprintf(":%d", f.Line)
+		if f.Column > 0 {
+			where += fmt.Sprintf(":%d", f.Column)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "- %s [%s", cmp.Or(where, "(no file)"), cmp.Or(f.Severity, nexus.Major))
+	if f.Code != "" {
+		b.WriteString(" " + Line(f.Code))
+	}
+	b.WriteString("] ")
+	if f.Test != "" {
+		b.WriteString(Line(f.Test) + ": ")
+	}
+	b.WriteString(indent(f.Message))
+	if f.Advice != "" {
+		b.WriteString("\n  advice: " + indent(f.Advice))
+	}
+	return b.String()
+}
+
+func indent(text string) string {
+	return strings.ReplaceAll(head(strings.TrimSpace(text), findingBytes), "\n", "\n  ")
+}

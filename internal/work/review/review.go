@@ -1,0 +1,179 @@
+// Package review reads what a reviewer hands in about a diff, and holds its
+// findings against the tree.
+//
+// A review that cannot be read is no review, and no review never approves.
+package review
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+)
+
+// Gate is the name that review findings carry.
+const Gate = "review"
+
+const (
+	maxHandin   = 1 << 20 // bytes
+	maxFindings = 100
+	maxText     = 4_000 // bytes of a message, an advice or the summary
+)
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of what a reviewer hands in.
+func Schema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, schema) != nil { // a test reads it
+		return schema
+	}
+	return b.Bytes()
+}
+
+type handin struct {
+	Approved *bool     `json:"approved"`
+	Summary  string    `json:"summary"`
+	Findings []finding `json:"findings"`
+}
+
+type finding struct {
+	File     string         `json:"file"`
+	Line     int            `json:"line"`
+	Severity nexus.Severity `json:"severity"`
+	Message  string         `json:"message"`
+	Advice   string         `json:"advice"`
+}
+
+// Parse reads a hand-in. With an error the review does not count: Reviewed
+// is false, and Summary says why.
+func Parse(data []byte) (nexus.ReviewGiven, error) {
+	r, err := parse(data)
+	if err != nil {
+		return nexus.ReviewGiven{Summary: "not reviewed: " + err.Error()}, fmt.Errorf("read review: %w", err)
+	}
+	return r, nil
+}
+
+func parse(data []byte) (nexus.ReviewGiven, error) {
+	var none nexus.ReviewGiven
+	if len(data) > maxHandin {
+		return none, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxHandin)
+	}
+	var h handin
+	if problems := strict.Read(data, schema, &h); len(problems) > 0 {
+		return none, errors.New(strings.Join(problems, "; "))
+	}
+	if h.Approved == nil {
+		return none, errors.New("approved is missing")
+	}
+	if len(h.Findings) > maxFindings {
+		return none, fmt.Errorf("it has %d findings, the most is %d", len(h.Findings), maxFindings)
+	}
+	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cut(h.Summary)}
+	for i, f := range h.Findings {
+		checked, err := f.check()
+		if err != nil {
+			return none, fmt.Errorf("finding %d: %w", i+1, err)
+		}
+		r.Findings = append(r.Findings, checked)
+	}
+	switch {
+	case r.Summary == "":
+		return none, errors.New("summary is missing")
+	case !r.Approved && len(r.Findings) == 0:
+		return none, errors.New("it does not approve, and no finding says why")
+	}
+	return r, nil
+}
+
+func (f finding) check() (nexus.Finding, error) {
+	message := cut(f.Message)
+	switch f.Severity {
+	case nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion:
+	default:
+		return nexus.Finding{}, fmt.Errorf("severity %q is none of critical, major, minor, suggestion", f.Severity)
+	}
+	switch {
+	case message == "":
+		return nexus.Finding{}, errors.New("message is missing")
+	case f.Line < 0:
+		return nexus.Finding{}, fmt.Errorf("line %d is below 0", f.Line)
+	}
+	return nexus.Finding{Gate: Gate, File: clean(f.File), Line: f.Line, Severity: f.Severity, Message: message, Advice: cut(f.Advice)}, nil
+}
+
+// clean returns a path as git writes it; empty stays empty.
+func clean(file string) string {
+	file = strings.TrimSpace(file)
+	if file == "" {
+		return ""
+	}
+	return strings.TrimPrefix(path.Clean("/"+file), "/")
+}
+
+func cut(text string) string {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "..."
+}
+
+// Verify holds findings against the tree: lines returns how many lines a file
+// has, and false for a file that neither the tree nor the diff knows. A
+// finding about a place that does not exist is only a suggestion. A rejection
+// that stood on nothing but such findings does not count as a review.
+func Verify(r nexus.ReviewGiven, lines func(file string) (int, bool)) nexus.ReviewGiven {
+	if !r.Reviewed {
+		return r
+	}
+	grounds, lost := 0, 0
+	findings := make([]nexus.Finding, 0, len(r.Findings))
+	for _, f := range r.Findings {
+		blocking := weighs(f)
+		if f.File != "" && !exists(f, lines) {
+			f.Severity = nexus.Suggestion
+			f.Message += " (this place does not exist in the tree)"
+		}
+		if blocking && !weighs(f) {
+			lost++
+		}
+		if weighs(f) {
+			grounds++
+		}
+		findings = append(findings, f)
+	}
+	r.Findings = findings
+	if !r.Approved && lost > 0 && grounds == 0 {
+		r.Reviewed = false
+		r.Summary = "not reviewed: every finding that rejects the change names a place that does not exist: " + r.Summary
+	}
+	return r
+}
+
+func exists(f nexus.Finding, lines func(file string) (int, bool)) bool {
+	n, ok := lines(f.File)
+	return ok && f.Line <= n
+}
+
+// weighs reports whether a finding can forbid landing at all.
+func weighs(f nexus.Finding) bool {
+	s := cmp.Or(f.Severity, nexus.Major)
+	return s == nexus.Critical || s == nexus.Major
+}
+
+// Blocks reports whether the change must not land as it is: it was not
+// reviewed, or its findings forbid it.
+func Blocks(r nexus.ReviewGiven, majors int) bool {
+	return !r.Reviewed || repair.Blocks(r, majors)
+}

@@ -1,0 +1,47 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+func ask(e Env) Tool {
+	return Tool{
+		Name:        "ask",
+		Description: "Ask a person, only when you cannot go on otherwise. fallback: what you will assume without an answer.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":2000},` +
+			`"fallback":{"type":"string","minLength":1,"maxLength":1000}},"required":["question","fallback"],"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct{ Question, Fallback string }](input)
+			if err != nil {
+				return Output{}, err
+			}
+			if e.Ask == nil {
+				return Output{Text: "Nobody is there to answer. Go on with: " + in.Fallback}, nil
+			}
+			text, err := e.Ask(ctx, in.Question, in.Fallback)
+			if err != nil {
+				return Output{}, fmt.Errorf("the question could not be asked: %w", err)
+			}
+			return Output{Text: text}, nil
+		},
+	}
+}
+
+func finish(e Env) Tool {
+	schema := e.Handin
+	if schema == nil {
+		schema = json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string","minLength":1,"maxLength":4000},` +
+			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"}},` +
+			`"required":["summary","status"],"additionalProperties":false}`)
+	}
+	return Tool{
+		Name:        "finish",
+		Description: "Hand in your work and end the session.",
+		Schema:      schema,
+		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
+			return Output{Text: "handed in", Finished: input}, nil
+		},
+	}
+}

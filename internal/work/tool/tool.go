@@ -1,0 +1,220 @@
+// Package tool holds what an agent can do in a worktree: read, write, edit,
+// list and search files, run commands, look at git, ask, and finish.
+//
+// A [Set] checks each call against the tool's JSON Schema and then runs the
+// very value that it checked. Whatever goes wrong goes back to the model as a
+// failed result that says what to do instead; no call ends a session. File
+// tools never leave the root, whatever links the tree holds, and never touch
+// what [policy.Path] protects; commands run in a sandbox, after the policy
+// allowed them.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// Store keeps what is too long for the model.
+type Store interface {
+	Put(data []byte) (hash string, err error)
+}
+
+// Env is what the tools work with. Dir is enough; what is missing is refused
+// with a reason when the model asks for it.
+type Env struct {
+	Dir     string                                                               // the worktree
+	Root    *os.Root                                                             // Dir, opened; New opens it when nil
+	Box     *sandbox.Box                                                         // runs commands; nil runs none
+	Blob    Store                                                                // keeps long output; may be nil
+	Git     func(ctx context.Context, args []string) (string, error)             // read-only git on the worktree
+	Ask     func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
+	Allowed func(command string) (ok bool, why string)                           // may it run; nil: the default policy
+	Now     func() time.Time                                                     // measures durations; may be nil
+
+	Vars     []string        // environment of commands; nil means sandbox.Env()
+	Readable []string        // further paths that commands may read
+	Writable []string        // further directories that commands may write to
+	Tmp      string          // directory that stands for /tmp; empty means a fresh one for each command
+	Mark     string          // names the owner of commands; see sandbox.Sweep
+	Writes   bool            // false: the tree is read-only
+	Handin   json.RawMessage // JSON Schema of finish's input; nil means summary and status
+}
+
+// Tool is one thing that an agent can do.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // of the input, an object
+	ReadOnly    bool            // changes nothing, so calls may run side by side
+	// Run gets input that fits the schema. An error is told to the model.
+	Run func(ctx context.Context, input json.RawMessage) (Output, error)
+}
+
+// Output is what a tool gives back.
+type Output struct {
+	Text     string
+	Failed   bool            // it did what was asked, and that failed
+	Changed  bool            // the tree may be different now
+	Finished json.RawMessage // what the agent hands in, when it is done
+}
+
+// Answer is what became of one call.
+type Answer struct {
+	Result   llm.Result
+	About    string // beginning of the result, one line for people
+	Changed  bool   // the tree may be different now
+	Finished json.RawMessage
+	Duration time.Duration
+}
+
+// Set is the tools of one agent. It may be used by many goroutines once it
+// is made.
+type Set struct {
+	env   Env
+	tools []*checked
+}
+
+// checked is a tool with its schema made ready when it is first needed.
+type checked struct {
+	Tool
+	schema func() (*jsonschema.Resolved, error)
+}
+
+// New returns the named tools, in the order that Nexus lists them.
+func New(e Env, names ...string) (*Set, error) {
+	if e.Root == nil {
+		root, err := os.OpenRoot(e.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("open worktree: %w", err)
+		}
+		e.Root = root
+	}
+	if e.Vars == nil {
+		e.Vars = sandbox.Env()
+	}
+	if e.Now == nil {
+		e.Now = func() time.Time { return time.Time{} }
+	}
+	s := &Set{env: e}
+	known := builtin(e)
+	for _, name := range names {
+		if !slices.ContainsFunc(known, func(t Tool) bool { return t.Name == name }) {
+			return nil, fmt.Errorf("no tool %q", name)
+		}
+	}
+	for _, t := range known {
+		if slices.Contains(names, t.Name) {
+			s.Add(t)
+		}
+	}
+	return s, nil
+}
+
+// Names returns the names of the tools that New knows.
+func Names() []string {
+	var names []string
+	for _, t := range builtin(Env{}) {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func builtin(e Env) []Tool {
+	return []Tool{
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), gitTool(e), ask(e), finish(e),
+	}
+}
+
+// Add adds a tool after the others; one with the same name is replaced.
+func (s *Set) Add(t Tool) {
+	c := &checked{Tool: t, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolve(t.Schema) })}
+	if i := slices.IndexFunc(s.tools, func(o *checked) bool { return o.Name == t.Name }); i >= 0 {
+		s.tools[i] = c
+		return
+	}
+	s.tools = append(s.tools, c)
+}
+
+// Specs returns what the model is told of the tools, always in the same order.
+func (s *Set) Specs() []llm.Tool {
+	specs := make([]llm.Tool, 0, len(s.tools))
+	for _, t := range s.tools {
+		specs = append(specs, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	return specs
+}
+
+// ReadOnly reports whether calls of the tool may run side by side.
+func (s *Set) ReadOnly(name string) bool {
+	t := s.find(name)
+	return t != nil && t.ReadOnly
+}
+
+func (s *Set) find(name string) *checked {
+	for _, t := range s.tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Answer runs one call. It always has a result for the model.
+func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
+	began := s.env.Now()
+	out, err := s.run(ctx, c)
+	if err != nil {
+		out.Text, out.Failed, out.Finished = err.Error(), true, nil
+	}
+	text := s.fit(out.Text)
+	return Answer{
+		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
+		About:    line(text, aboutWidth),
+		Changed:  out.Changed,
+		Finished: out.Finished,
+		Duration: s.env.Now().Sub(began),
+	}
+}
+
+func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
+	t := s.find(c.Tool)
+	if t == nil {
+		return Output{}, fmt.Errorf("there is no tool %q; use one of %s", c.Tool, s.names())
+	}
+	if ctx.Err() != nil {
+		return Output{}, fmt.Errorf("not run: %w", context.Cause(ctx))
+	}
+	schema, err := t.schema()
+	if err != nil {
+		return Output{}, fmt.Errorf("the schema of %s is broken: %w", t.Name, err)
+	}
+	if err := check(schema, c.Input); err != nil {
+		return Output{}, fmt.Errorf("the input of %s is not right, nothing was done: %w", t.Name, err)
+	}
+	return t.Run(ctx, c.Input)
+}
+
+func (s *Set) names() string {
+	var names string
+	for i, t := range s.tools {
+		if i > 0 {
+			names += ", "
+		}
+		names += t.Name
+	}
+	return names
+}
+
+// errReadOnly tells a role that it may not write.
+var errReadOnly = errors.New("this role may only read; nothing was changed")
