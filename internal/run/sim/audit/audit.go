@@ -229,8 +229,14 @@ func (b *Audit) accept(f nexus.AttemptEnded) {
 	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
 		b.wrong("%s is accepted with tree %q, and the gates said %q of %q", f.Attempt, f.Tree, v.State, v.Tree)
 	}
-	if r.Tree != f.Tree || !r.Reviewed || !r.Approved {
-		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved)
+	majors := 0
+	for _, x := range r.Findings {
+		if x.Severity == nexus.Major {
+			majors++
+		}
+	}
+	if r.Tree != f.Tree || !r.Reviewed || !r.Approved && majors == 0 || majors > 0 && majors >= b.limits.MajorsBlock {
+		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v with %d findings", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved, majors)
 	}
 }
 
