@@ -351,7 +351,9 @@ func (b *Audit) train(f nexus.Fact) {
 			b.wrong("%s is refused and on the branch", f.Task)
 		}
 		b.aboard = ""
-		delete(b.snaps, f.Attempt)
+		if !f.Broken && !f.Conflict {
+			b.snaps[f.Attempt] = f.Tree // it goes on from the merged tree
+		}
 	default:
 	}
 }
