@@ -25,10 +25,14 @@ func resumeCommand(a *frame.App) *cobra.Command {
 		}
 		o.Run = r.ID
 		err = wire.Carry(ctx, a, p, o)
-		if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
-			return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+			return err
 		}
-		return err
+		// Somebody conducts it: it can only be paused, or is not ours to resume.
+		if s, replayErr := p.Replay(ctx, r.ID); replayErr != nil || s.Status != nexus.StatusPaused {
+			return errors.Join(err, replayErr)
+		}
+		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox", "status-file")
