@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -19,10 +20,17 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                commands(),
+		Condition:           condition,
 		Setup: func(e *testscript.Env) error {
+			setup(t, e)
+			exe, err := exec.LookPath("nexus")
+			if err != nil {
+				return err
+			}
 			home := filepath.Join(e.WorkDir, "home")
 			e.Vars = append(e.Vars,
-				"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+				"NEXUS="+exe, "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 				"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 				"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada",
 			)
