@@ -284,7 +284,13 @@ func fingerprint(t *testing.T, dir string) string {
 		case d.IsDir():
 			return nil
 		}
-		data, err := os.ReadFile(path)
+		var data []byte
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, readErr := os.Readlink(path)
+			data, err = []byte(to), readErr
+		} else {
+			data, err = os.ReadFile(path)
+		}
 		info, _ := d.Info()
 		fmt.Fprintf(sum, "%s %s %x\n", rel, info.Mode(), sha256.Sum256(data))
 		return err
