@@ -28,6 +28,7 @@ type Parts struct {
 	Repo     git.Repo // the user's
 	State    string   // directory of the repository's state
 	Config   config.Config
+	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
 	Now      func() time.Time
 	Headless bool   // nobody answers questions
@@ -47,6 +48,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	}
 	models, err := NewModels(p.Config, p.Env, p.Now)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := models.Ready(p.Plan); err != nil {
 		return nil, nil, err
 	}
 	blobs, err := blob.Open(filepath.Join(p.State, "blobs"))
