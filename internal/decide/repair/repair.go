@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -122,8 +123,12 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		}
 		return Step{Move: Review}
 	case nexus.NotRun:
-		if wantsTests && v.Gate == "test" {
+		accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
+		if wantsTests && (v.Gate == "test" || accept) {
 			return write(t, a, l, Step{Role: nexus.Tester})
+		}
+		if accept { // its tests are still to be written
+			return again(t, a, l)
 		}
 		if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
 			return Step{Move: Review}
@@ -134,12 +139,18 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case nexus.Environmental:
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
 	case nexus.Fail, nexus.Timeout:
-		if why := Stuck(a, l.Same); why != "" {
-			return Step{Move: End, Outcome: nexus.NoProgress, Why: why}
-		}
-		return write(t, a, l, Step{Role: firstRole(t), Cause: v.Gate, Findings: red(r), Why: v.Why})
+		return again(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}
+}
+
+// again lets the writer repair what the gates found, while that is of use.
+func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+	if why := Stuck(a, l.Same); why != "" {
+		return Step{Move: End, Outcome: nexus.NoProgress, Why: why}
+	}
+	r := a.Last()
+	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: red(r), Why: r.Verdict.Why})
 }
 
 func needsTests(t *state.Task, a *state.Attempt) bool {
