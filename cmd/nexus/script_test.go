@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
 func TestMain(m *testing.M) {
@@ -14,27 +20,81 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts tells what users do, one story a file. Each has a home, a state
-// directory and an identity of its own, and no provider.
+// directory and an identity of its own, and no provider; where it has a file
+// model.yaml, a model plays that.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup:               setup(t),
 		Cmds:                commands(),
 		Condition:           condition,
-		Setup: func(e *testscript.Env) error {
-			setup(t, e)
-			exe, err := exec.LookPath("nexus")
-			if err != nil {
-				return err
-			}
-			home := filepath.Join(e.WorkDir, "home")
-			e.Vars = append(e.Vars,
-				"NEXUS="+exe, "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
-				"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
-				"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada",
-			)
-			return os.MkdirAll(home, 0o700)
-		},
 	})
+}
+
+func setup(t *testing.T) func(*testscript.Env) error {
+	t.Helper()
+	modules, caches := os.Getenv("GOMODCACHE"), os.Getenv("GOCACHE")
+	if home, err := os.UserCacheDir(); err == nil && caches == "" {
+		caches = filepath.Join(home, "go-build")
+	}
+	return func(e *testscript.Env) error {
+		if err := stageSetup(t, e); err != nil {
+			return err
+		}
+		home := filepath.Join(e.WorkDir, "home")
+		e.Vars = append(e.Vars,
+			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
+			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
+		)
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(e.WorkDir, "model.yaml"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		script, err := llmtest.Parse(data)
+		if err != nil {
+			return err
+		}
+		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+		if err != nil {
+			return err
+		}
+		e.Defer(stop)
+		e.Vars = append(e.Vars, "ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL="+server.URL())
+		return nil
+	}
+}
+
+// await waits until a file holds what the pattern says.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE PATTERN")
+	}
+	want := regexp.MustCompile(args[1])
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && want.Match(data) {
+			return
+		}
+	}
+	data, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Fatalf("%s never held %s: %s (%v)", args[0], args[1], bytes.TrimSpace(data), err)
+}
+
+// repository makes the directory a repository with everything committed.
+func repository(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: repository DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(ts.Exec("git", "init", "--quiet", "--initial-branch=main", dir))
+	ts.Check(ts.Exec("git", "-C", dir, "add", "--all"))
+	ts.Check(ts.Exec("git", "-C", dir, "commit", "--quiet", "--allow-empty", "--message", "begin"))
 }

@@ -37,6 +37,7 @@ type Mode string
 const (
 	Evolution Mode = "evolution" // a goal for an existing repository
 	Quick     Mode = "quick"     // one task, same gates
+	Draft     Mode = "draft"     // a plan and no work
 )
 
 // Tier is how strong, and how dear, a model is.

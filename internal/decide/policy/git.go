@@ -1,97 +1,116 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 )
 
-// verbs are what the git tool may do, with the options that each may have
-// beyond those of all. Options are listed and not excluded, for git takes any
-// unambiguous beginning of one: --outp writes a file too.
-var verbs = map[string][]string{ //nolint:gochecknoglobals // a table that is never written
-	"status":   {"--short", "-s", "--porcelain", "--branch", "-b", "--untracked-files", "-u", "--ignored", "--long"},
-	"diff":     {"--cached", "--staged", "--merge-base"},
-	"log":      {"--oneline", "--graph", "--all", "--decorate", "--reverse", "--follow", "--merges", "--no-merges", "--first-parent", "--abbrev-commit"},
-	"show":     {"--oneline", "--decorate", "--abbrev-commit"},
-	"blame":    {"-w", "-M", "-C", "-s", "-e", "-l", "--porcelain", "--line-porcelain", "--root"},
-	"ls-files": {"--others", "-o", "--modified", "-m", "--deleted", "-d", "--cached", "-c", "--stage", "-s", "--exclude-standard", "--full-name", "-t"},
-}
-
-// diffOptions may stand behind diff, log and show. An option with a value
-// must have it behind an equals sign or at once behind its letter.
-var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never written
-	"--stat", "--numstat", "--shortstat", "--summary", "--name-only", "--name-status", "--patch", "-p", "-u", "--no-patch", "-s", "--raw",
-	"--ignore-all-space", "-w", "--ignore-space-change", "-b", "--ignore-blank-lines", "--word-diff", "--color-words", "--no-color", "--unified",
-	"--diff-filter", "--find-renames", "-M", "--find-copies", "-C", "--no-renames", "--minimal", "--histogram", "--patience", "--function-context", "-W",
-	"--check", "--exit-code", "--full-index", "--no-ext-diff", "--no-textconv", "--pickaxe-regex", "--pickaxe-all", "--no-prefix", "--relative",
-	"--format", "--pretty", "--date", "--since", "--after", "--until", "--before", "--author", "--committer", "--grep", "--max-count", "--skip",
-	"-i", "--regexp-ignore-case", "--extended-regexp", "-E", "--fixed-strings", "-F", "-n", "--no-decorate", "--no-notes",
-}
-
-// Git checks that a call of git only looks, and returns what to run: the
-// arguments behind git, hardened. args must not be empty.
-func Git(args []string) ([]string, error) {
-	verb := args[0]
-	own, ok := verbs[verb]
-	if !ok {
-		return nil, fmt.Errorf("git %q is not for this tool; args begins with status, diff, log, show, blame or ls-files", verb)
-	}
-	checked := []string{verb}
-	diffs := verb == "diff" || verb == "log" || verb == "show"
-	if diffs {
-		checked = append(checked, "--no-ext-diff", "--no-textconv") // neither may run a program of the tree's
-	}
-	paths := false
-	for _, a := range args[1:] {
-		if a == "--" {
-			paths = true
-		} else if strings.HasPrefix(a, "-") && !paths {
-			if !optionOK(verb, a, own, diffs) {
-				return nil, fmt.Errorf("git %s %q is not for this tool", verb, a)
+// git judges a use of git on the command line.
+func (j *judgement) git(argv []arg.Word) {
+	rest := argv[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+		switch o := rest[0].Text; {
+		case o == "--no-pager" || o == "-P" || o == "--version" || o == "--no-optional-locks" || o == "--literal-pathspecs":
+			rest = rest[1:]
+		case o == "-C" && len(rest) > 1:
+			if at, _ := j.where(rest[1]); at != place.Tree {
+				j.add(Ask, "git.elsewhere", "it works on another tree")
 			}
-		} else if err := revOrPath(a); err != nil {
-			return nil, err
+			rest = rest[2:]
+		case o == "-c" && len(rest) > 1 && !rest[1].Dynamic && gitread.Setting(rest[1].Text):
+			rest = rest[2:]
+		default:
+			j.add(Deny, "git.option", "git "+o+" can start another program")
+			return
 		}
-		checked = append(checked, a)
 	}
-	return checked, nil
+	if len(rest) == 0 {
+		return
+	}
+	if rest[0].Dynamic {
+		j.add(Ask, "shell.dynamic", "what git does is not known before it runs")
+		return
+	}
+	args := make([]string, 0, len(rest))
+	seen := true
+	for _, w := range rest {
+		args = append(args, w.Text)
+		seen = seen && (!w.Dynamic || w.Fixed)
+	}
+	if !seen {
+		j.add(Ask, "path.unseen", "git may be given options that are not known before it runs")
+	}
+	j.gitVerb(args[0], args[1:], rest[1:])
 }
 
-func optionOK(verb, a string, own []string, diffs bool) bool {
-	if strings.HasPrefix(a, "--") {
-		name, _, _ := strings.Cut(a, "=")
-		return slices.Contains(own, name) || diffs && slices.Contains(diffOptions, name)
+func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
+	options, operands := arg.Split(words)
+	has := func(names ...string) bool { return arg.Asks(options, names) }
+	runs := []string{"--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--filters", "--help", "--contents", "--paginate"}
+	if has(runs...) {
+		j.add(Ask, "git.option", "an option of git may run or write something else")
 	}
-	digits := strings.Trim(a[1:], "0123456789") == ""
-	switch {
-	case len(a) == 1:
-		return false
-	case digits: // -5: so many commits
-		return verb == "log" || verb == "show"
-	case slices.Contains(own, a), diffs && slices.Contains(diffOptions, a):
-		return true
+	switch verb {
+	case "status", "diff", "log", "show", "blame", "ls-files":
+		if _, err := gitread.Check(append([]string{verb}, args...)); err != nil {
+			j.add(Ask, "git.read", err.Error())
+		}
+	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
+		"count-objects", "version", "whatchanged", "cherry", "range-diff", "var":
+		j.reads(arg.Literals(operands))
+	case "grep":
+		if has("-O", "-f") {
+			j.add(Ask, "git.option", "an option of git may run something else")
+		}
+	case "reflog", "stash", "remote", "worktree":
+		if !slices.Contains([]string{"reflog", "reflog show", "stash list", "stash show", "remote", "remote -v", "worktree list"}, strings.Join(append([]string{verb}, args...), " ")) {
+			j.gitWrite(verb, args)
+		}
+	case "config":
+		if len(args) == 0 || !slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0]) || has("--global", "--system", "--file", "-f", "--edit", "-e") {
+			j.add(Deny, "git.config", "git's configuration can start programs")
+		}
+	case "branch", "tag":
+		if !gitread.Lists(args) {
+			j.add(Ask, "git.refs", "it changes branches or tags")
+		}
+	case "add", "mv", "rm":
+		if has("-e", "-i", "-p", "--edit", "--interactive", "--patch", "--pathspec-from-file") && verb == "add" {
+			j.add(Ask, "git.option", "it waits for a person")
+		}
+		j.writes(operands)
+	case "commit":
+		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
+			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
+		}
+		j.reads(arg.Literals(operands))
+	case "reset":
+		if has("--hard", "--merge", "--keep") {
+			j.add(Ask, "git.discard", "it discards work")
+		}
+	default:
+		j.gitWrite(verb, args)
 	}
-	letter, value := a[:2], a[2:]
-	number := strings.Trim(value, "0123456789") == ""
-	switch letter {
-	case "-S", "-G":
-		return diffs
-	case "-L":
-		return verb == "log" || verb == "blame"
-	case "-n", "-U", "-M", "-C":
-		return number && (diffs || verb == "blame" && (letter == "-M" || letter == "-C"))
-	case "-u":
-		return verb == "status" && (value == "no" || value == "all" || value == "normal")
-	}
-	return false
 }
 
-// revOrPath refuses what makes git look outside of the worktree: diff reads
-// any two files when one of them lies elsewhere.
-func revOrPath(a string) error {
-	if strings.HasPrefix(a, "/") || slices.Contains(strings.Split(a, "/"), "..") || strings.ContainsRune(a, 0) {
-		return fmt.Errorf("%q is outside the worktree", a)
+// gitWrite judges what changes more than the task's own work.
+func (j *judgement) gitWrite(verb string, args []string) {
+	switch verb {
+	case "push", "send-pack", "update-ref", "symbolic-ref", "filter-branch", "replace", "daemon", "send-email", "instaweb", "credential", "credential-store", "hook", "fast-import":
+		j.add(Deny, "git.shared", "git "+verb+" changes what others share, or runs programs")
+	case "fetch", "pull", "clone", "ls-remote", "submodule", "remote", "archive":
+		if verb == "remote" && len(args) > 0 {
+			j.add(Deny, "git.shared", "it changes where git sends and fetches")
+			return
+		}
+		j.add(Ask, "net.read", "git "+verb+" reads from the network")
+	case "checkout", "switch", "restore", "clean", "stash", "revert", "rebase", "merge", "cherry-pick", "am":
+		j.add(Ask, "git.discard", "git "+verb+" may discard work or leave the task's branch")
+	default:
+		j.add(Ask, "git.verb", "git "+verb+" is not known to be harmless")
 	}
-	return nil
 }

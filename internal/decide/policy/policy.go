@@ -6,11 +6,7 @@
 // the model why.
 package policy
 
-import (
-	"path"
-	"strings"
-	"unicode"
-)
+import "github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 
 // Answer is what a rule says.
 type Answer string
@@ -33,69 +29,38 @@ type Decision struct {
 // Decision may not.
 func (d Decision) Allowed() bool { return d.Decision == Allow }
 
+// severity orders the answers; an unknown one counts as the strictest.
+func (a Answer) severity() int {
+	switch a {
+	case Allow:
+		return 0
+	case Ask:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// stricter returns the stricter decision, the first one when they are equal.
+func stricter(a, b Decision) Decision {
+	if b.Decision.severity() > a.Decision.severity() {
+		return b
+	}
+	return a
+}
+
 // Path judges reading or writing a file of the worktree by its name, which is
 // slash-separated and relative to the root. Where the file really lies is for
 // the opener to confine.
 func Path(name string, write bool) Decision {
-	parts := strings.Split(path.Clean(name), "/")
-	for i, part := range parts {
-		folded := fold(part)
-		last := i == len(parts)-1
-		switch {
-		case folded == ".git" || folded == "git~1":
-			return Decision{Deny, "path.git", "git's own files are not touched directly"}
-		case write && (agentDirs(folded) || last && agentFiles(folded)):
-			return Decision{Deny, "path.agent-config", "configuration of agents and of policy is for people to edit"}
-		case last && secretFile(folded):
-			return Decision{Ask, "path.secret", "it may hold a secret"}
-		}
+	switch place.Protected(name, write) {
+	case place.Git:
+		return Decision{Deny, "path.git", "git's own files are not touched directly"}
+	case place.AgentConfig:
+		return Decision{Deny, "path.agent-config", "configuration of agents and of policy is for people to edit"}
+	case place.MaySecret:
+		return Decision{Ask, "path.secret", "it may hold a secret"}
+	default:
+		return Decision{Allow, "path.worktree", "inside the worktree"}
 	}
-	return Decision{Allow, "path.worktree", "inside the worktree"}
-}
-
-// fold returns the name that a file system which ignores case, trailing dots,
-// streams and invisible characters takes a name for.
-func fold(name string) string {
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, name)
-	if t := strings.TrimRight(name, ". "); t != "" {
-		return t
-	}
-	return name
-}
-
-func agentDirs(name string) bool {
-	switch name {
-	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue":
-		return true
-	}
-	return false
-}
-
-func agentFiles(name string) bool {
-	switch name {
-	case "nexus.toml", ".mcp.json", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "opencode.json", ".ripgreprc", ".gitconfig":
-		return true
-	}
-	return false
-}
-
-func secretFile(name string) bool {
-	switch name {
-	case ".env", ".envrc", ".netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
-		return true
-	}
-	if rest, ok := strings.CutPrefix(name, ".env."); ok {
-		switch rest {
-		case "example", "sample", "template", "dist", "defaults":
-			return false
-		}
-		return true
-	}
-	return false
 }

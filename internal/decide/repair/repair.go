@@ -165,11 +165,11 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	r := a.Last()
 	v := r.Reviews[len(r.Reviews)-1]
 	switch {
-	case !v.Reviewed && len(r.Reviews) < 2:
+	case !told(v) && len(r.Reviews) < 2:
 		return Step{Move: Review}
-	case !v.Reviewed:
+	case !told(v):
 		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case v.Approved && !Blocks(v, l.MajorsBlock):
+	case !Blocks(v, l.MajorsBlock):
 		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
 	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
@@ -177,6 +177,10 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	}
 	return write(t, a, l, Step{Role: firstRole(t), Cause: "review", Findings: v.Findings, Why: v.Summary})
 }
+
+// told reports whether a review says something that can be decided on. One
+// that rejects and names nothing does not.
+func told(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
 
 // Blocks reports whether a review's findings forbid landing: a critical one
 // always, majors from the given number on, lesser ones never.
@@ -198,7 +202,7 @@ func rejections(a *state.Attempt, majors int) int {
 	n := 0
 	for _, r := range a.Rounds {
 		for _, v := range r.Reviews {
-			if v.Reviewed && (!v.Approved || Blocks(v, majors)) {
+			if told(v) && Blocks(v, majors) {
 				n++
 			}
 		}

@@ -64,5 +64,8 @@ func counted(e nexus.Evidence) string {
 	if e.State == nexus.Pass {
 		return ""
 	}
+	if len(e.Findings) == 1 {
+		return "1 finding"
+	}
 	return fmt.Sprintf("%d findings", len(e.Findings))
 }

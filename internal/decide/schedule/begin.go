@@ -72,13 +72,17 @@ func begin(s *state.State) []nexus.Fact {
 	return fs
 }
 
-// inFlight returns the tasks whose work is under way and not on the branch. A
-// task that was retried joins them when it goes on.
+// inFlight returns the tasks whose work is under way, or accepted, and not on
+// the branch. A task that was retried joins them when it goes on.
 func inFlight(s *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
-		retried := t.Status == nexus.Pending && t.Underway() && t.Current().Stage == state.Waiting
-		if t.Status == nexus.Boarding || t.Underway() && !retried {
+		a := t.Current()
+		if a == nil || t.Status.Ended() && a.Stage != state.Working {
+			continue
+		}
+		retried := t.Status == nexus.Pending && a.Stage == state.Waiting
+		if a.Stage != state.Over && !retried || a.Outcome == nexus.Accepted && t.Status != nexus.Pending {
 			ids = append(ids, t.ID)
 		}
 	}

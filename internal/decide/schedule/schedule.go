@@ -83,6 +83,8 @@ func plan(s *state.State) []nexus.Fact {
 	switch approved := (nexus.PlanApproved{By: "policy"}); {
 	case s.Proposed > 0 && len(s.Tasks) != s.Proposed:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
+	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
+		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made, and nothing was to be done"})
 	case s.Proposed > 0:
 		if err := s.Admits(approved); err != nil {
 			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
@@ -236,7 +238,9 @@ func summary(s *state.State) string {
 		case nexus.Blocked:
 			by, _ := s.Blocker(t)
 			text += fmt.Sprintf("; %s is blocked by %s", t.ID, by)
-		case nexus.Parked, nexus.Failed, nexus.Skipped:
+		case nexus.Skipped:
+			text += fmt.Sprintf("; %s is %s", t.ID, t.Why)
+		case nexus.Parked, nexus.Failed:
 			text += fmt.Sprintf("; %s is %s: %s", t.ID, status, t.Why)
 		default:
 		}

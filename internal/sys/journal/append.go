@@ -100,6 +100,19 @@ func encode(run nexus.RunID, facts []nexus.Fact) ([]row, error) {
 	return rows, nil
 }
 
+// statements are what every append runs, prepared on the writing connection.
+type statements struct{ lease, end, event, head *sql.Stmt }
+
+func (s *statements) prepare(ctx context.Context, db *sql.DB) error {
+	var errs [4]error
+	s.lease, errs[0] = db.PrepareContext(ctx, "select fence = ? and pid != 0 from lease where run = ?")
+	s.end, errs[1] = db.PrepareContext(ctx, `select h.seq, h.hash, e.seq, e.hash from head h
+		left join (select seq, hash from event order by seq desc limit 1) e`)
+	s.event, errs[2] = db.PrepareContext(ctx, "insert into event (seq, run, at, kind, data, hash) values (?, ?, ?, ?, ?, ?)")
+	s.head, errs[3] = db.PrepareContext(ctx, "update head set seq = ?, hash = ?")
+	return errors.Join(errs[:]...)
+}
+
 // end is the last event of a journal, by its head and by its events.
 type end struct {
 	seq      int64
@@ -108,24 +121,18 @@ type end struct {
 	lastHash []byte
 }
 
-const selectEnd = `select h.seq, h.hash, e.seq, e.hash from head h
-	left join (select seq, hash from event order by seq desc limit 1) e`
-
 // insert links the rows to the end of the chain. It refuses to go on from an
 // end that is not what the head says, which would bury the damage.
 func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 	var e end
-	if err := tx.QueryRowContext(ctx, selectEnd).Scan(&e.seq, &e.hash, &e.lastSeq, &e.lastHash); err != nil {
+	last := tx.StmtContext(ctx, j.every.end).QueryRowContext(ctx) //nolint:sqlclosecheck // the end of the transaction closes it
+	if err := last.Scan(&e.seq, &e.hash, &e.lastSeq, &e.lastHash); err != nil {
 		return err
 	}
 	if e.seq != e.lastSeq.Int64 || e.lastSeq.Valid && string(e.hash) != string(e.lastHash) {
 		return corrupt(j.path, fmt.Sprintf("ends with event %d, but should end with event %d", e.lastSeq.Int64, e.seq))
 	}
-	put, err := tx.PrepareContext(ctx, "insert into event (seq, run, at, kind, data, hash) values (?, ?, ?, ?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	defer put.Close() //nolint:errcheck // the transaction's end closes it too
+	put := tx.StmtContext(ctx, j.every.event) //nolint:sqlclosecheck // the end of the transaction closes it
 	at, prev, sum := j.now().UnixNano(), e.hash, newChain()
 	for i := range rows {
 		r := &rows[i]
@@ -136,7 +143,7 @@ func (j *Journal) insert(ctx context.Context, tx *sql.Tx, rows []row) error {
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, "update head set seq = ?, hash = ?", rows[len(rows)-1].seq, prev)
+	_, err := tx.StmtContext(ctx, j.every.head).ExecContext(ctx, rows[len(rows)-1].seq, prev) //nolint:sqlclosecheck // the end of the transaction closes it
 	return err
 }
 

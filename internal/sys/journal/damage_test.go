@@ -161,7 +161,7 @@ func TestAnyByteFlipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at < len(data); at += 199 {
+	for at := 0; at < len(data); at += 397 {
 		other := filepath.Join(t.TempDir(), "journal.db")
 		flipped := bytes.Clone(data)
 		flipped[at] ^= 0xff

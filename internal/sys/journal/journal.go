@@ -56,6 +56,7 @@ type Journal struct {
 
 	read  *sql.DB
 	write *sql.DB // one connection; nil when opened for reading only
+	every statements
 
 	turn   chan struct{} // filled by the goroutine that writes
 	broken error         // why nothing is appended any more; owned by who has the turn
@@ -138,6 +139,9 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 	}
 	j.write.SetMaxOpenConns(1)
 	if err := prepare(ctx, j.write, j.path); err != nil {
+		return err
+	}
+	if err := j.every.prepare(ctx, j.write); err != nil {
 		return err
 	}
 	if j.read, err = sql.Open("sqlite", dsn(j.path, "_pragma=query_only(1)")); err != nil {

@@ -125,7 +125,8 @@ func held(run nexus.RunID, h holder) error {
 // check refuses a transaction of a holder that is not the last one.
 func (l *Lease) check(ctx context.Context, tx *sql.Tx) error {
 	var ours bool
-	err := tx.QueryRowContext(ctx, "select fence = ? and pid != 0 from lease where run = ?", l.fence, l.run).Scan(&ours)
+	row := tx.StmtContext(ctx, l.j.every.lease).QueryRowContext(ctx, l.fence, string(l.run)) //nolint:sqlclosecheck // the end of the transaction closes it
+	err := row.Scan(&ours)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}

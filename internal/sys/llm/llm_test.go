@@ -314,6 +314,9 @@ func TestWorst(t *testing.T) {
 		u.CacheRead = rapid.Int64Range(0, n).Draw(t, "read")
 		u.CacheWrite = rapid.Int64Range(0, n-u.CacheRead).Draw(t, "write")
 		u.Input = n - u.CacheRead - u.CacheWrite
+		if rapid.Bool().Draw(t, "fullest") {
+			u = nexus.Usage{Output: r.MaxTokens, CacheWrite: llm.Estimate(r)}
+		}
 		at := time.Unix(rapid.Int64Range(1_790_000_000, 1_830_000_000).Draw(t, "at"), 0)
 		cost, ok := p.Price(model, u, at)
 		worst, known := p.Worst(model, r)

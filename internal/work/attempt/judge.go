@@ -79,7 +79,10 @@ func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence,
 
 // runner returns what runs gates on a tree, which it puts back after each.
 func (s *Shop) runner(t *worktree.Tree, hash string) (gate.Runner, error) {
-	cache := filepath.Join(filepath.Dir(t.Dir), "gates")
+	return s.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+}
+
+func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
 	setup, err := s.goEnv(t, cache)
 	if err != nil {
 		return gate.Runner{}, err
@@ -98,7 +101,7 @@ func (s *Shop) goEnv(t *worktree.Tree, cache string) (gate.Setup, error) {
 	if err != nil || s.Exe == "" {
 		return setup, err
 	}
-	shared := append([]string{s.Bases.cache(s)}, s.Caches...)
+	shared := append([]string{filepath.Join(s.warm(), "own")}, s.Caches...)
 	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(s.Exe, filepath.Join(cache, "own"), shared...))
 	setup.Readable = append(setup.Readable, s.Exe)
 	for _, dir := range shared {
@@ -119,10 +122,29 @@ type Bases struct {
 	known map[string]map[string]nexus.Evidence // by commit and gate
 }
 
-// cache is the directory of what the first base's gates built. Nothing but
-// them has written to it.
-func (b *Bases) cache(s *Shop) string {
-	return filepath.Join(s.State, "trees", string(s.Run), "base", "gates", "own")
+// warm is the directory of what was compiled for bases without running any
+// of it: nothing that an agent wrote has had a say in it, so it may be the
+// start of every build.
+func (s *Shop) warm() string { return filepath.Join(s.State, "gocache") }
+
+// heat compiles what the gates of a base need, once for each tree.
+func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
+	mark := filepath.Join(s.warm(), "warmed-"+hash)
+	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
+		return nil
+	}
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return err
+	}
+	r, err := s.runnerIn(tree, hash, s.warm())
+	if err != nil {
+		return err
+	}
+	if err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}); err != nil {
+		return err
+	}
+	return os.WriteFile(mark, nil, 0o600)
 }
 
 // judge returns what every gate says of a base. A red one does not end it.
@@ -138,6 +160,9 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	}
 	hash, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.heat(ctx, s, commit, hash); err != nil {
 		return nil, err
 	}
 	for _, g := range gates {
@@ -159,21 +184,23 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	return all, nil
 }
 
+// place makes the worktree of a base. The caller holds the mutex.
+func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*worktree.Tree, error) {
+	if tree := b.trees[commit]; tree != nil {
+		return tree, nil
+	}
+	tree, err := s.Trees.Add(ctx, s.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	if err != nil {
+		return nil, err
+	}
+	b.trees[commit] = tree
+	return tree, tree.Reset(ctx, hash)
+}
+
 func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate) (nexus.Evidence, error) {
-	tree := b.trees[commit]
-	if tree == nil {
-		id := nexus.AttemptID("base")
-		if len(b.trees) > 0 {
-			id = nexus.AttemptID("base-" + commit[:12])
-		}
-		var err error
-		if tree, err = s.Trees.Add(ctx, s.Run, id, commit); err != nil {
-			return nexus.Evidence{}, err
-		}
-		if err := tree.Reset(ctx, hash); err != nil {
-			return nexus.Evidence{}, err
-		}
-		b.trees[commit] = tree
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
 	}
 	r, err := s.runner(tree, hash)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
 )
 
 func gitTool(e Env) Tool {
@@ -20,7 +20,7 @@ func gitTool(e Env) Tool {
 			if err != nil {
 				return Output{}, err
 			}
-			args, err := policy.Git(in.Args)
+			args, err := gitread.Check(in.Args)
 			if err != nil {
 				return Output{}, err
 			}

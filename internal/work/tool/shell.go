@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -89,10 +90,12 @@ func bash() string {
 	return "/bin/sh"
 }
 
-// allowed asks the policy about a command.
+// allowed asks the policy about a command. Nobody is there to ask, so what the
+// policy would ask about is refused.
 func (e Env) allowed(command string) (ok bool, why string) {
 	if e.Allowed != nil {
 		return e.Allowed(command)
 	}
-	return true, ""
+	d := policy.Rule(command, policy.Rules{Dir: e.Dir})
+	return d.Allowed(), fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 }

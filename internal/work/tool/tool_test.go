@@ -419,6 +419,8 @@ func TestSearchCode(t *testing.T) {
 				{m{"pattern": "$5 (a+b)", "literal": true}, "pre.go:1:costs $5 (a+b)\n"},
 				{m{"pattern": "--pre=touch x"}, "[no match]"},
 				{m{"pattern": "nowhere"}, "[no match]"},
+				{m{"pattern": "func Find", "glob": ".env"}, "[no match]"},
+				{m{"pattern": "func Find", "glob": "**/x"}, "[no match]"},
 			} {
 				if d := cmp.Diff(c.want, b.good(t, "search_code", c.in)); d != "" {
 					t.Errorf("%v: %s", c.in, d)
@@ -482,6 +484,10 @@ func TestShell(t *testing.T) {
 		t.Errorf("a reader wrote: %+v", a)
 	}
 	newBench(t, nil).bad(t, "shell", m{"command": "true"}, "sandbox")
+	strict := newBench(t, func(e *Env) { e.Box = box(t) })
+	strict.good(t, "shell", m{"command": "mkdir -p a && echo x >a/b && cat a/b"})
+	strict.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
+	strict.bad(t, "shell", m{"command": "frobnicate"}, "not a known program")
 }
 
 func TestGit(t *testing.T) {

@@ -96,12 +96,22 @@ func (a *App) check() error {
 		}
 	}
 	if a.Dir == "" {
-		return nil
+		return a.checkFlags()
 	}
 	if info, err := os.Stat(a.Dir); err != nil || !info.IsDir() {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "no directory " + view.Quote(a.Dir), Hint: "Name an existing one with --cd.",
 		}
 	}
-	return nil
+	return a.checkFlags()
+}
+
+// checkFlags checks flags that set something before anything else is looked
+// at.
+func (a *App) checkFlags() error {
+	if len(a.Flags) == 0 {
+		return nil
+	}
+	_, _, err := a.Settings()
+	return err
 }

@@ -1,6 +1,11 @@
 package frame
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // knob is a flag that sets keys of the configuration.
 type knob struct {
@@ -18,6 +23,9 @@ func (k *knob) Type() string { return k.name }
 
 // Set implements pflag.Value. The configuration checks the value.
 func (k *knob) Set(value string) error {
+	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
+		return errors.New("a model is named provider/model, such as anthropic/claude-haiku-5-5")
+	}
 	k.value = value
 	for _, key := range k.keys {
 		k.into[key] = value

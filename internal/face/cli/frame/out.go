@@ -112,7 +112,7 @@ func (a *App) Complain(err error) {
 		_ = a.Answer(map[string]failure{"error": f}, nil)
 	}
 	s := a.Style(a.Err)
-	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), view.CleanText(f.Message)) // a list of problems has several lines
+	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.ReplaceAll(view.CleanText(f.Message), "\n", "\n  "))
 	if f.Hint != "" {
 		_, _ = fmt.Fprintf(a.Err, "  %s\n", view.Clean(f.Hint))
 	}

@@ -70,12 +70,21 @@ func (a *App) Home(variable, usual string) string {
 type Place struct {
 	Repo    git.Repo
 	State   string           // directory of the journal, the blobs, the clone and the worktrees
-	Journal *journal.Journal // nil where nothing ran yet and the command only reads
+	Journal *journal.Journal // nil where nothing ran yet, unless the command makes it
 }
 
-// Open opens the repository that the command works in, and its journal. The
-// journal is made where there is none, unless the command only reads.
-func (a *App) Open(ctx context.Context, reads bool) (*Place, error) {
+// Access says what a command wants of a place.
+type Access int
+
+// What a command may want.
+const (
+	Reads   Access = iota // what is there
+	Changes               // what is there
+	Makes                 // the journal too, where there is none
+)
+
+// Open opens the repository that the command works in, and its journal.
+func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
@@ -92,10 +101,10 @@ func (a *App) Open(ctx context.Context, reads bool) (*Place, error) {
 	name := filepath.Base(cmp.Or(p.Repo.Work, strings.TrimSuffix(common, ".git")))
 	p.State = filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", slug(name)+"-"+hex.EncodeToString(sum[:5]))
 	path := filepath.Join(p.State, "journal.db")
-	if _, err := os.Stat(path); reads && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); want != Makes && errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: reads})
+	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: want == Reads})
 	return p, err
 }
 
@@ -178,7 +187,7 @@ func (p *Place) Replay(ctx context.Context, run nexus.RunID) (*state.State, erro
 // Look opens the place for reading, folds the run that name means, and hands
 // both over.
 func (a *App) Look(ctx context.Context, name string, f func(p *Place, r journal.Run, s *state.State) error) error {
-	p, err := a.Open(ctx, true)
+	p, err := a.Open(ctx, Reads)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 // Sweep removes the worktrees of runs that have ended. The work in them is
 // pinned by a ref; what is not pinned stays.
 func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
+	if p.Journal == nil {
+		return []string{}, nil
+	}
 	runs, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err

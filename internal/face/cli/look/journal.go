@@ -17,7 +17,7 @@ func journalCommand(a *frame.App) *cobra.Command {
 
 func verifyCommand(a *frame.App) *cobra.Command {
 	c := a.Command("verify [--json]", "check that no event was changed or lost", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, true)
+		p, err := a.Open(ctx, frame.Reads)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func journalShowCommand(a *frame.App) *cobra.Command {
 }
 
 func events(ctx context.Context, a *frame.App, args []string, lines bool) error {
-	p, err := a.Open(ctx, true)
+	p, err := a.Open(ctx, frame.Reads)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func cleanCommand(a *frame.App) *cobra.Command {
 	var dry bool
 	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs any more", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, false)
+		p, err := a.Open(ctx, frame.Changes)
 		if err != nil {
 			return err
 		}

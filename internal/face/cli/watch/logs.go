@@ -15,7 +15,7 @@ func logsCommand(a *frame.App) *cobra.Command {
 	var since int64
 	var task string
 	c := a.Command("logs [RUN] [-f] [--since SEQ] [--task TASK] [--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, true)
+		p, err := a.Open(ctx, frame.Reads)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ type asked struct {
 func request(a *frame.App, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, false)
+		p, err := a.Open(ctx, frame.Changes)
 		if err != nil {
 			return err
 		}

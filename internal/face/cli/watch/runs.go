@@ -11,7 +11,7 @@ import (
 
 func runsCommand(a *frame.App) *cobra.Command {
 	c := a.Command("runs [--json]", "list the runs of this repository, the latest last", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, true)
+		p, err := a.Open(ctx, frame.Reads)
 		if err != nil {
 			return err
 		}

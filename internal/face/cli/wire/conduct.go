@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // hold is how long the lease on a run outlives a conductor that cannot be
@@ -92,6 +93,9 @@ func signalName(ctx context.Context) string {
 // conduct takes the run as the only process that does. The state is nil when
 // the run could not be taken up. Its context's end drains the run.
 func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
+	if err := ready(a, c, *o); err != nil {
+		return nil, err
+	}
 	var begun []nexus.Fact
 	if o.Run == "" {
 		var err error
@@ -112,6 +116,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := sandbox.Sweep(string(o.Run)); err != nil { // what a dead process of this run left
+		a.Complain(err)
 	}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // events is what the journal gives.
@@ -34,6 +36,33 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	})
 }
 
+// ready refuses what could not work anyway, before anything is recorded: a
+// model that nobody knows, a provider without a key.
+func ready(a *frame.App, c config.Config, o Order) error {
+	models, err := NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return err
+	}
+	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
+	if o.Run == "" && o.Plan == nil {
+		roles = append(roles, nexus.Planner)
+	}
+	for _, role := range roles {
+		if _, err := models.Pick(role, "", ""); err != nil {
+			return err
+		}
+	}
+	if o.Plan == nil {
+		return nil
+	}
+	for _, t := range o.Plan.Tasks {
+		if _, err := models.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // gates returns the names of the gates that judge the work, in their order.
 func gates(p *frame.Place, c config.Config) ([]string, error) {
 	all, err := gate.Detect(p.Repo.Work, c.Gates)
@@ -45,14 +74,30 @@ func gates(p *frame.Place, c config.Config) ([]string, error) {
 }
 
 // Decompose lets the planner make a plan, and nothing else.
-func Decompose(_ context.Context, _ *frame.App, _ *frame.Place, _ Order) (nexus.Plan, error) {
-	return nexus.Plan{}, &nexus.Error{Code: nexus.CodeInternal, Message: "no planner is wired yet", Hint: "This is a build on its way."}
+func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o Order) (nexus.Plan, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nexus.Plan{}, err
+	}
+	o.Goal.Mode = nexus.Draft
+	s, err := conduct(ctx, a, p, settings, &o, statusfile.Options{})
+	if err != nil {
+		return nexus.Plan{}, err
+	}
+	made := nexus.Plan{Version: plan.Version, Goal: o.Goal.Text}
+	for _, t := range s.Tasks {
+		made.Tasks = append(made.Tasks, t.Task)
+	}
+	if len(made.Tasks) == 0 {
+		return made, &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; say more, or write the plan yourself (docs/plan.md)."}
+	}
+	return made, nil
 }
 
 // keep stores a plan as a blob.
-func keep(p *frame.Place, plan *nexus.Plan) (string, error) {
+func keep(p *frame.Place, made *nexus.Plan) (string, error) {
 	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(plan); err != nil {
+	if err := json.NewEncoder(&b).Encode(made); err != nil {
 		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}
 	}
 	store, err := blob.Open(filepath.Join(p.State, "blobs"))

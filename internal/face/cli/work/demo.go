@@ -70,7 +70,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		app.Say("no sandbox works here, so this demo runs its own harmless script without one; nexus doctor says how to get one")
 		app.Flags["sandbox"] = "off"
 	}
-	p, err := app.Open(ctx, false)
+	p, err := app.Open(ctx, frame.Makes)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 		settings = config.Default()
 	}
 	all = append(all, checked("git", "2.38 or newer", git.Check(ctx)))
-	p, err := a.Open(ctx, true)
+	p, err := a.Open(ctx, frame.Reads)
 	if err != nil {
 		all = append(all, checked("repository", "", err))
 	} else {

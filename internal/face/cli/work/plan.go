@@ -28,7 +28,7 @@ func planCommand(a *frame.App) *cobra.Command {
 		if o.Plan != nil {
 			return planned(a, o, form)
 		}
-		p, err := a.Open(ctx, false)
+		p, err := a.Open(ctx, frame.Makes)
 		if err != nil {
 			return err
 		}

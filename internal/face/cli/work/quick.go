@@ -23,7 +23,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 		if err := prefer(o.Plan, nexus.Tier(tier), nexus.Strategy(strategy)); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, false)
+		p, err := a.Open(ctx, frame.Makes)
 		if err != nil {
 			return err
 		}

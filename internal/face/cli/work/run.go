@@ -27,7 +27,7 @@ func runCommand(a *frame.App) *cobra.Command {
 		if err := prefer(o.Plan, nexus.Tier(tier), nexus.Strategy(strategy)); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, false)
+		p, err := a.Open(ctx, frame.Makes)
 		if err != nil {
 			return err
 		}

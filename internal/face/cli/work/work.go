@@ -9,5 +9,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *frame.App) []*cobra.Command {
-	return []*cobra.Command{demoCommand(a), doctorCommand(a), planCommand(a), runCommand(a), quickCommand(a)}
+	return []*cobra.Command{
+		demoCommand(a), initCommand(a), doctorCommand(a), planCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
+	}
 }

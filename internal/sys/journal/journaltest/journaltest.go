@@ -82,9 +82,11 @@ func Run(t *testing.T, open func(t *testing.T) Open) {
 		{"anybody asks", anybodyAsks},
 		{"many append at once", manyAppend},
 		{"follow misses nothing", followAll},
+		{"a long run is read whole", longRun},
 		{"follow ends with its context", followEnds},
 		{"reading can stop anywhere", readingStops},
 		{"a cancelled caller changes nothing", cancelled},
+		{"a cancelled append is made or not", cancelledMidway},
 		{"money of the day", spent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -286,103 +288,6 @@ func manyAppend(t *testing.T, open Open, c *clock) {
 	}
 }
 
-func followAll(t *testing.T, open Open, c *clock) {
-	t.Helper()
-	const n = 600 // more than one page
-	j := open(t, c.now)
-	l, noise := acquire(t, j, "r1", 1), acquire(t, j, "r2", 2)
-	put(t, l, parked(0))
-	ctx, stop := context.WithCancelCause(t.Context())
-	defer stop(errors.New("the test is over"))
-	var wait sync.WaitGroup
-	for _, same := range []bool{true, false} {
-		reader := j
-		if !same {
-			reader = open(t, c.now)
-		}
-		wait.Go(func() {
-			next := 0
-			for e, err := range reader.Follow(ctx, "r1", 0) {
-				if err != nil {
-					t.Errorf("follow: %v", err)
-					return
-				}
-				if d := cmp.Diff(parked(next), e.Fact); d != "" || e.Run != "r1" {
-					t.Errorf("event %d of the run is %+v", next, e)
-					return
-				}
-				if next++; next == n {
-					return
-				}
-			}
-			t.Errorf("following ended after %d events", next)
-		})
-	}
-	for i := 1; i < n; i++ {
-		if i%10 == 0 {
-			put(t, noise, parked(i))
-		}
-		put(t, l, parked(i))
-	}
-	wait.Wait()
-}
-
-func followEnds(t *testing.T, open Open, c *clock) {
-	t.Helper()
-	j := open(t, c.now)
-	put(t, acquire(t, j, "r1", 1), parked(0), parked(1))
-	ctx, stop := context.WithCancelCause(t.Context())
-	defer stop(nil)
-	seen := 0
-	for _, err := range j.Follow(ctx, "", 0) {
-		if err != nil {
-			t.Fatalf("an end by context is an error: %v", err)
-		}
-		if seen++; seen == 2 {
-			stop(errors.New("seen enough"))
-		}
-	}
-	if seen != 2 {
-		t.Errorf("saw %d events, want 2", seen)
-	}
-	for e, err := range j.Follow(ctx, "", 0) {
-		t.Errorf("followed to %+v, %v with an ended context", e, err)
-	}
-}
-
-func readingStops(t *testing.T, open Open, c *clock) {
-	t.Helper()
-	j := open(t, c.now)
-	l := acquire(t, j, "r1", 1)
-	put(t, l, parked(0), parked(1), parked(2))
-	for range 20 { // more than there can be open reads
-		for _, err := range j.Events(t.Context(), "", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		for e, err := range j.Events(t.Context(), "", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all(t, j, "r1", e.Seq) // reading within reading
-			if e.Seq == 1 {
-				put(t, l, parked(3)) // writing within reading
-			}
-		}
-	}
-	ctx, stop := context.WithCancelCause(t.Context())
-	stop(errors.New("not now"))
-	for _, err := range j.Events(ctx, "", 0) {
-		if err == nil {
-			t.Fatal("reading goes on with an ended context")
-		}
-		return
-	}
-	t.Error("a reading that was cut off looks whole")
-}
-
 func cancelled(t *testing.T, open Open, c *clock) {
 	t.Helper()
 	j := open(t, c.now)
@@ -395,6 +300,33 @@ func cancelled(t *testing.T, open Open, c *clock) {
 	}
 	if got := put(t, l, parked(1)); got[0].Seq != 1 {
 		t.Errorf("the refused append left something: %+v", got)
+	}
+}
+
+// cancelledMidway takes the caller away at any moment of an append. Whether it
+// was made is known, and the next one works.
+func cancelledMidway(t *testing.T, open Open, c *clock) {
+	t.Helper()
+	j := open(t, c.now)
+	l := acquire(t, j, "r1", 1)
+	made := 0
+	for n := range 100 {
+		ctx, stop := context.WithCancelCause(t.Context())
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			for i := 0; i < n*50; i++ {
+				_ = c.now()
+			}
+			stop(errors.New("the user left"))
+		})
+		if _, err := l.Append(ctx, parked(n), parked(n)); err == nil {
+			made += 2
+		}
+		wait.Wait()
+	}
+	put(t, l, parked(0))
+	if got := len(all(t, j, "", 0)); got != made+1 {
+		t.Errorf("%d events were acknowledged, %d are there", made+1, got)
 	}
 }
 

@@ -102,6 +102,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		}
 	}
 	if err == nil {
+		watch.Drain(resp.Body)
 		var answer llm.Response
 		if answer, err = d.close(); err == nil {
 			if !d.counted { // many servers do not; nothing may pass as free

@@ -97,6 +97,14 @@ func (b watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Drain reads what little follows the end of a message, so that the
+// connection can serve the next call, but waits for no server that goes on.
+func (w *Watch) Drain(body io.Reader) {
+	t := time.AfterFunc(50*time.Millisecond, func() { w.cancel(errDone) })
+	defer t.Stop()
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // whatever it is, the answer is whole
+}
+
 // Refused reports whether resp is something else than a stream of events.
 func Refused(resp *http.Response) bool {
 	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json")

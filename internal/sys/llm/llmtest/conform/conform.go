@@ -10,8 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +99,7 @@ func Run(t *testing.T, m Model) {
 	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
 	t.Run("nobody there", func(t *testing.T) { testNobody(t, m) })
 	t.Run("large", func(t *testing.T) { testLarge(t, m) })
+	t.Run("one connection", func(t *testing.T) { testOneConnection(t, m) })
 	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
 	t.Run("no bound", func(t *testing.T) {
 		r := Conversation("x")
@@ -287,6 +291,33 @@ func testNobody(t *testing.T, m Model) {
 	t.Helper()
 	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
 	wantError(t, err, want{class: llm.Transient, code: "connection"})
+}
+
+// testOneConnection checks that a call leaves its connection to the next one.
+func testOneConnection(t *testing.T, m Model) {
+	t.Helper()
+	s, err := llmtest.New(llmtest.Script{Default: &llmtest.Turn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var connections atomic.Int64
+	h := httptest.NewUnstartedServer(s)
+	h.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	h.Start()
+	defer h.Close()
+	model := m(h.URL, llm.Limits{}, nil)
+	for range 20 {
+		if _, err := model.Stream(t.Context(), Conversation("c"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections for 20 calls", n)
+	}
 }
 
 // testLarge hears twenty thousand events, then one of five megabytes, and

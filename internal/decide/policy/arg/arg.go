@@ -1,0 +1,170 @@
+// Package arg holds the words of a simple command, as far as they are known
+// before it runs, and tells options from operands.
+package arg
+
+import (
+	"slices"
+	"strings"
+)
+
+// Word is what is known of one argument before bash expands it.
+type Word struct {
+	Text    string // what is literal in it
+	Dynamic bool   // the rest is known only when it runs
+	Glob    bool   // it stands for names that match
+	Home    bool   // it begins in somebody's home
+	Listed  bool   // it stands for names that a command lists, below where it looks
+	Fixed   bool   // it begins with something literal, so it does not become an option
+}
+
+// Literal returns a word that is just that text.
+func Literal(s string) Word { return Word{Text: s, Fixed: true} }
+
+// Literals are the words that look like paths and are seen as they are, or
+// begin in a home; and no options.
+func Literals(words []Word) []Word {
+	var seen []Word
+	for _, w := range words {
+		if w.Home || !w.Dynamic && strings.ContainsAny(w.Text, "/~") && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, " ") {
+			seen = append(seen, w)
+		}
+	}
+	return seen
+}
+
+// Split tells options and operands apart. Values that are joined to their
+// option count as operands too.
+func Split(args []Word) (options, operands []Word) {
+	only := false
+	for _, a := range args {
+		switch {
+		case only || !strings.HasPrefix(a.Text, "-") || a.Text == "-":
+			operands = append(operands, a)
+		case a.Text == "--":
+			only = true
+		default:
+			options = append(options, a)
+			if v, ok := joined(a); ok {
+				operands = append(operands, v)
+			}
+		}
+	}
+	return options, operands
+}
+
+// joined returns the value that is joined to an option, if it looks like a
+// path.
+func joined(a Word) (Word, bool) {
+	v := a
+	if _, value, ok := strings.Cut(a.Text, "="); ok {
+		v.Text = value
+	} else if !strings.HasPrefix(a.Text, "--") && len(a.Text) > 2 {
+		v.Text = a.Text[2:]
+	} else {
+		return v, false
+	}
+	return v, a.Home || strings.ContainsAny(v.Text, "/~") || v.Text == ".."
+}
+
+// Asks reports whether one of the options is among those that are asked
+// about. Programs take any beginning of a long option.
+func Asks(options []Word, asked []string) bool {
+	for _, o := range options {
+		name, _, _ := strings.Cut(o.Text, "=")
+		for _, bad := range asked {
+			long := strings.HasPrefix(bad, "--")
+			switch {
+			case name == bad,
+				long && len(name) > 2 && strings.HasPrefix(bad, name),
+				!long && len(bad) > 2 && strings.HasPrefix(o.Text, bad),
+				len(bad) == 2 && !strings.HasPrefix(name, "--") && strings.Contains(name[1:], bad[1:]):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Unquoted adds text that bash still expands.
+func (w *Word) Unquoted(s string, first bool) {
+	if first && strings.HasPrefix(s, "~") {
+		w.Home, w.Dynamic = true, true
+	}
+	if strings.ContainsAny(s, "*?") || strings.Contains(s, "[") && s != "[" {
+		w.Glob = true
+	}
+	if strings.Contains(s, "{") && strings.ContainsAny(s, ",.") && s != "{}" {
+		w.Dynamic = true // braces make several words
+	}
+	w.Text += Unescape(s, false)
+}
+
+// Unescape takes the backslashes away that quote a character.
+func Unescape(s string, inQuotes bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (!inQuotes || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// Unwrap skips a program that runs another one, such as timeout or env, with
+// its options, and reports whether it knows all of those.
+func Unwrap(argv []Word) (rest []Word, known bool) {
+	name := argv[0].Text
+	values := map[string]string{ // options that take the next word
+		"timeout": "-k -s --kill-after --signal", "nice": "-n --adjustment", "stdbuf": "-i -o -e", "ionice": "-c -n -p",
+		"env": "-u --unset", "xargs": "-n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
+	}[name]
+	flags := map[string]string{
+		"xargs": "-0 -r -t -x --null --no-run-if-empty --verbose -i", "env": "-i -0 - --ignore-environment", "command": "-v -V -p", "time": "-p -v",
+		"timeout": "--foreground --preserve-status -v", "setsid": "-w --wait -f", "exec": "-c -l", "nice": "", "stdbuf": "", "ionice": "-t",
+	}[name]
+	rest, known = argv[1:], true
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && !rest[0].Dynamic {
+		o := rest[0].Text
+		rest = rest[1:]
+		switch long, _, has := strings.Cut(o, "="); {
+		case o == "--":
+		case slices.Contains(strings.Fields(values), o):
+			rest = rest[min(1, len(rest)):]
+			continue
+		case slices.Contains(strings.Fields(flags), o), has && slices.Contains(strings.Fields(values), long), numbered(o, values), len(o) > 1 && strings.Trim(o[1:], "0123456789") == "" && name == "nice":
+			continue
+		default:
+			known = false
+			continue
+		}
+		break
+	}
+	return rest, known
+}
+
+// numbered reports whether an option is one of those with its value joined,
+// such as -n1 or -I{}.
+func numbered(o, values string) bool {
+	return len(o) > 2 && o[1] != '-' && slices.Contains(strings.Fields(values), o[:2]) && (strings.Trim(o[2:], "0123456789KLs") == "" || o[2:] == "{}" || o[2:] == `\n`)
+}
+
+// Lists reports whether a command prints names of files below where it looks
+// and nothing else.
+func Lists(argv []string) bool {
+	switch {
+	case len(argv) == 0:
+		return false
+	case argv[0] == "find":
+		return !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "-printf") || strings.HasPrefix(w, "-exec") })
+	case argv[0] == "git":
+		return len(argv) > 1 && argv[1] == "ls-files"
+	}
+	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
+}

@@ -1,0 +1,119 @@
+// Package gitread says which uses of git only look: no option of theirs writes
+// a file, starts a program, or reads outside the worktree.
+package gitread
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// verbs are what the git tool may do, with the options that each may have
+// beyond those of all. Options are listed and not excluded, for git takes any
+// unambiguous beginning of one: --outp writes a file too.
+var verbs = map[string][]string{ //nolint:gochecknoglobals // a table that is never written
+	"status":   {"--short", "-s", "--porcelain", "--branch", "-b", "--untracked-files", "-u", "--ignored", "--long", "-sb"},
+	"diff":     {"--cached", "--staged", "--merge-base"},
+	"log":      {"--oneline", "--graph", "--all", "--decorate", "--reverse", "--follow", "--merges", "--no-merges", "--first-parent", "--abbrev-commit"},
+	"show":     {"--oneline", "--decorate", "--abbrev-commit"},
+	"blame":    {"-w", "-M", "-C", "-s", "-e", "-l", "--porcelain", "--line-porcelain", "--root"},
+	"ls-files": {"--others", "-o", "--modified", "-m", "--deleted", "-d", "--cached", "-c", "--stage", "-s", "--exclude-standard", "--full-name", "-t"},
+}
+
+// diffOptions may stand behind diff, log and show. An option with a value
+// must have it behind an equals sign or at once behind its letter.
+var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never written
+	"--stat", "--numstat", "--shortstat", "--summary", "--name-only", "--name-status", "--patch", "-p", "-u", "--no-patch", "-s", "--raw",
+	"--ignore-all-space", "-w", "--ignore-space-change", "-b", "--ignore-blank-lines", "--word-diff", "--color-words", "--no-color", "--unified",
+	"--diff-filter", "--find-renames", "-M", "--find-copies", "-C", "--no-renames", "--minimal", "--histogram", "--patience", "--function-context", "-W",
+	"--check", "--exit-code", "--full-index", "--no-ext-diff", "--no-textconv", "--pickaxe-regex", "--pickaxe-all", "--no-prefix", "--relative",
+	"--format", "--pretty", "--date", "--since", "--after", "--until", "--before", "--author", "--committer", "--grep", "--max-count", "--skip",
+	"-i", "--regexp-ignore-case", "--extended-regexp", "-E", "--fixed-strings", "-F", "-n", "--no-decorate", "--no-notes",
+}
+
+// Check makes sure that a call of git only looks, and returns what to run: the
+// arguments behind git, hardened. args must not be empty.
+func Check(args []string) ([]string, error) {
+	verb := args[0]
+	own, ok := verbs[verb]
+	if !ok {
+		return nil, fmt.Errorf("git %q is not for this tool; args begins with status, diff, log, show, blame or ls-files", verb)
+	}
+	checked := []string{verb}
+	diffs := verb == "diff" || verb == "log" || verb == "show"
+	if diffs {
+		checked = append(checked, "--no-ext-diff", "--no-textconv") // neither may run a program of the tree's
+	}
+	paths := false
+	for _, a := range args[1:] {
+		if a == "--" {
+			paths = true
+		} else if strings.HasPrefix(a, "-") && !paths {
+			if !optionOK(verb, a, own, diffs) {
+				return nil, fmt.Errorf("git %s %q is not for this tool", verb, a)
+			}
+		} else if err := revOrPath(a); err != nil {
+			return nil, err
+		}
+		checked = append(checked, a)
+	}
+	return checked, nil
+}
+
+func optionOK(verb, a string, own []string, diffs bool) bool {
+	if strings.HasPrefix(a, "--") {
+		name, _, _ := strings.Cut(a, "=")
+		return slices.Contains(own, name) || diffs && slices.Contains(diffOptions, name)
+	}
+	digits := strings.Trim(a[1:], "0123456789") == ""
+	switch {
+	case len(a) == 1:
+		return false
+	case digits: // -5: so many commits
+		return verb == "log" || verb == "show"
+	case slices.Contains(own, a), diffs && slices.Contains(diffOptions, a):
+		return true
+	}
+	letter, value := a[:2], a[2:]
+	number := strings.Trim(value, "0123456789") == ""
+	switch letter {
+	case "-S", "-G":
+		return diffs
+	case "-L":
+		return verb == "log" || verb == "blame"
+	case "-n", "-U", "-M", "-C":
+		return number && (diffs || verb == "blame" && (letter == "-M" || letter == "-C"))
+	case "-u":
+		return verb == "status" && (value == "no" || value == "all" || value == "normal")
+	}
+	return false
+}
+
+// revOrPath refuses what makes git look outside of the worktree: diff reads
+// any two files when one of them lies elsewhere.
+func revOrPath(a string) error {
+	if strings.HasPrefix(a, "/") || slices.Contains(strings.Split(a, "/"), "..") || strings.ContainsRune(a, 0) {
+		return fmt.Errorf("%q is outside the worktree", a)
+	}
+	return nil
+}
+
+// Setting reports whether a setting only changes how git writes.
+func Setting(setting string) bool {
+	name, value, ok := strings.Cut(strings.ToLower(setting), "=")
+	plain := strings.HasPrefix(name, "color.") || strings.HasPrefix(name, "advice.") ||
+		slices.Contains([]string{"user.name", "user.email", "core.quotepath", "commit.gpgsign", "diff.renames", "core.abbrev"}, name)
+	return ok && plain && (name != "commit.gpgsign" || value == "false")
+}
+
+// Lists reports whether branch or tag is only asked to list.
+func Lists(args []string) bool {
+	list := slices.Contains(args, "--list") || slices.Contains(args, "-l")
+	for _, a := range args {
+		if !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "--contains", "--merged", "--no-merged", "HEAD"}, a) &&
+			(strings.HasPrefix(a, "-") || !list) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,150 @@
+// Package place says where a path lies by its name alone: in the worktree, in
+// the system's directories, outside, or where secrets are kept. What links do
+// to it is for the opener to see.
+package place
+
+import (
+	"path"
+	"strings"
+	"unicode"
+)
+
+// Kind is where a path lies.
+type Kind int
+
+// The kinds of places.
+const (
+	Tree    Kind = iota // the worktree
+	Tmp                 // private, and the harmless devices
+	System              // anybody may read it
+	Outside             // somebody else's
+	Unseen              // not known before it runs
+	Secret              // credentials
+	Device              // a way out, or the machine's own
+)
+
+// Of says where a clean absolute path lies, for the worktree in dir, and its
+// name in there.
+func Of(p, dir string) (Kind, string) {
+	in := func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+	if path.IsAbs(dir) && path.Clean(dir) != "/" && in(path.Clean(dir)) {
+		return Tree, path.Clean("." + strings.TrimPrefix(p, path.Clean(dir)))
+	}
+	switch p {
+	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/urandom", "/dev/random", "/dev/full":
+		return Tmp, p
+	}
+	switch {
+	case strings.HasPrefix(p, "/tmp/"), in("/dev/fd"):
+		return Tmp, p
+	case in("/dev"):
+		return Device, p
+	}
+	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/os-release", "/etc/hosts", "/proc/cpuinfo", "/proc/meminfo", "/proc/version"} {
+		if in(dir) {
+			return System, p
+		}
+	}
+	return Outside, p
+}
+
+// DotGlob reports whether a pattern may match the directory above.
+func DotGlob(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && len(strings.Trim(part, ".*?[]")) < 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// Credential reports whether a path names a well-known Secret, wherever it
+// lies.
+func Credential(p string) bool {
+	for _, part := range []string{
+		".ssh/", ".aws/", ".gnupg", ".kube/", ".docker/config", ".netrc", ".pgpass", ".git-credentials", ".config/gcloud", ".config/gh", ".npmrc", ".pypirc",
+		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".bash_history", ".claude.json", "credentials.toml",
+		"/environ", "docker.sock", "/.vault-token", "/proc/self/mem", "/run/secrets",
+	} {
+		if strings.Contains(p+"/", part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Protection is why a file of the worktree is left alone.
+type Protection int
+
+// The protections.
+const (
+	Free        Protection = iota
+	Git                    // git's own
+	AgentConfig            // how agents and the policy behave; may be read
+	MaySecret              // it may hold a secret
+)
+
+// Protected says how a file of the worktree is protected, by its
+// slash-separated name there.
+func Protected(name string, write bool) Protection {
+	parts := strings.Split(path.Clean(name), "/")
+	for i, part := range parts {
+		folded, last := fold(part), i == len(parts)-1
+		switch {
+		case folded == ".git" || folded == "git~1":
+			return Git
+		case write && (agentDirs(folded) || last && agentFiles(folded)):
+			return AgentConfig
+		case last && secretFile(folded):
+			return MaySecret
+		}
+	}
+	return Free
+}
+
+// fold returns the name that a file System which ignores case, trailing dots,
+// streams and invisible characters takes a name for.
+func fold(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	if t := strings.TrimRight(name, ". "); t != "" {
+		return t
+	}
+	return name
+}
+
+func agentDirs(name string) bool {
+	switch name {
+	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue":
+		return true
+	}
+	return false
+}
+
+func agentFiles(name string) bool {
+	switch name {
+	case "nexus.toml", ".mcp.json", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "opencode.json", ".ripgreprc", ".gitconfig":
+		return true
+	}
+	return false
+}
+
+func secretFile(name string) bool {
+	switch name {
+	case ".env", ".envrc", ".netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
+		return true
+	}
+	if rest, ok := strings.CutPrefix(name, ".env."); ok {
+		switch rest {
+		case "example", "sample", "template", "dist", "defaults":
+			return false
+		}
+		return true
+	}
+	return false
+}

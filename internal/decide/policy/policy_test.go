@@ -1,0 +1,200 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// tree is where the commands of these tests would run.
+func tree() Rules { return Rules{Dir: "/srv/tree"} }
+
+// lines returns the lines of a file of testdata.
+func lines(tb testing.TB, name string) []string {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []string
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && !strings.HasPrefix(line, "# ") {
+			all = append(all, strings.ReplaceAll(line, "<NL>", "\n"))
+		}
+	}
+	return all
+}
+
+func TestExamples(t *testing.T) {
+	all := lines(t, "examples.txt")
+	for _, line := range all {
+		want, command, ok := strings.Cut(line, " | ")
+		if d := Rule(command, tree()); !ok || string(d.Decision) != want || d.Rule == "" || d.Reason == "" {
+			t.Errorf("%s: want %s, got %+v", command, want, d)
+		}
+	}
+	if len(all) < 100 {
+		t.Errorf("only %d examples", len(all))
+	}
+}
+
+func TestHostile(t *testing.T) {
+	all := lines(t, "hostile.txt")
+	for _, command := range all {
+		if d := Rule(command, tree()); d.Allowed() {
+			t.Errorf("allowed: %s", command)
+		}
+		// What is around it does not hide it.
+		for _, around := range []string{"ls; %", "(%)", "{ %\n}", "if true; then %\nfi", "true && %", "x=$(%\n)", "cat <(%\n)", "f() { %\n}; f", "! %"} {
+			if d := Rule(strings.ReplaceAll(around, "%", command), tree()); d.Allowed() && !strings.Contains(command, "\n") {
+				t.Errorf("allowed: %s", strings.ReplaceAll(around, "%", command))
+			}
+		}
+	}
+	t.Logf("%d commands", len(all))
+}
+
+func TestOrdinary(t *testing.T) {
+	all := lines(t, "ordinary.txt")
+	asked := 0
+	for _, command := range all {
+		if d := Rule(command, tree()); !d.Allowed() {
+			asked++
+			t.Logf("%s: %s (%s: %s)", d.Decision, command, d.Rule, d.Reason)
+		}
+	}
+	t.Logf("%d of %d asked about", asked, len(all))
+	if asked*100 > len(all)*4 {
+		t.Errorf("%d of %d are asked about", asked, len(all))
+	}
+}
+
+func TestBounds(t *testing.T) {
+	nest := "sudo ls"
+	for range 10 {
+		nest = "sh -c '" + strings.ReplaceAll(nest, "'", `'\''`) + "'"
+	}
+	for name, command := range map[string]string{
+		"shell.empty":     " \n ",
+		"shell.long":      "echo " + strings.Repeat("x", maxCommand),
+		"shell.parts":     strings.Repeat("ls;", 2000),
+		"shell.unparsed":  "echo $((",
+		"shell.invisible": "ls \u202e",
+	} {
+		if d := Rule(command, tree()); d.Decision != Ask || d.Rule != name {
+			t.Errorf("%s: got %+v", name, d)
+		}
+	}
+	if d := Rule(nest, tree()); d.Allowed() {
+		t.Errorf("nested: %+v", d)
+	}
+	if d := Rule("cat /srv/tree/x", Rules{}); d.Allowed() {
+		t.Errorf("without a tree: %+v", d)
+	}
+	for _, dir := range []string{"/", "", "rel", "."} {
+		if d := Rule("rm -rf /home/x", Rules{Dir: dir}); d.Decision != Deny {
+			t.Errorf("in %q: %+v", dir, d)
+		}
+	}
+	if (Decision{}).Allowed() || stricter(Decision{Decision: Deny}, Decision{}).Decision != Deny || Answer("").severity() != 2 {
+		t.Error("nothing said is not the safe answer")
+	}
+}
+
+func TestOwnRules(t *testing.T) {
+	r := tree()
+	r.Allow, r.Ask, r.Deny = []string{"frobnicate --all", "sudo"}, []string{"make deploy"}, []string{"npm run release"}
+	for command, want := range map[string]Answer{
+		"frobnicate --all x": Allow, "frobnicate x": Ask, "make deploy": Ask, "make test": Allow, "npm run release": Deny, "timeout 5 npm run release": Deny,
+		"sudo ls": Deny, "frobnicate --all ~/.ssh/id_rsa": Deny, "frobnicate --all $(sudo ls)": Deny,
+	} {
+		if d := Rule(command, r); d.Decision != want {
+			t.Errorf("%s: want %s, got %+v", command, want, d)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		write bool
+		want  Answer
+	}{
+		{"main.go", true, Allow},
+		{"a/.gitignore", true, Allow},
+		{".github/workflows/ci.yml", true, Allow},
+		{".env.example", true, Allow},
+		{".env", false, Ask},
+		{"a/.ENV.local", true, Ask},
+		{".git/config", false, Deny},
+		{"a/.GIT./hooks", true, Deny},
+		{"git~1/x", true, Deny},
+		{".g\u200dit/x", true, Deny},
+		{"nexus.toml", false, Allow},
+		{"nexus.toml", true, Deny},
+		{"sub/.claude/settings.json", true, Deny},
+		{"sub/.claude/settings.json", false, Allow},
+	} {
+		if d := Path(c.name, c.write); d.Decision != c.want {
+			t.Errorf("%s, write %v: %+v", c.name, c.write, d)
+		}
+	}
+}
+
+func TestTablesAreWellFormed(t *testing.T) {
+	for _, name := range []string{"cat", "rm", "sudo", "wget", "pytest", "[", "nosuch"} {
+		e, ok := table.Find(name)
+		if ok != (name != "nosuch" && name != "[") {
+			t.Errorf("%s: %v", name, ok)
+		}
+		if ok && (e.Rule == "" || Answer(e.Answer).severity() == 2 && e.Answer != "deny") {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if !table.Powerful("LD_PRELOAD") || !table.Powerful("http_proxy") || table.Powerful("x") || !table.Harmless("GOOS") || table.Harmless("CC") || !table.Hidden("SOME_API_KEY") {
+		t.Error("variables")
+	}
+}
+
+func TestGitRead(t *testing.T) {
+	for _, args := range []string{
+		"status --short", "diff HEAD~1 -- a.go", "log --oneline -5", "log -n3 --format=%h", "log -Sfoo", "show HEAD:a.go", "blame -L10,20 a.go", "ls-files -o --exclude-standard",
+		"diff -U5 main...HEAD", "log --since=yesterday --author=x", "diff a..b",
+	} {
+		if _, err := gitread.Check(strings.Fields(args)); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	for _, args := range []string{
+		"push", "-c x=y status", "diff --output=x", "diff --outp=x", "diff --ext-diff", "log --textconv", "diff --no-index a b", "diff /etc/passwd a", "diff a ../b", "show -O x",
+		"blame --contents=/etc/passwd a", "log -o x", "ls-files --with-tree=x", "diff -", "status --help", "log --exec=x", "diff -Oorder", "log --no-walk=x --stdin",
+	} {
+		if got, err := gitread.Check(strings.Fields(args)); err == nil {
+			t.Errorf("%s: runs %q", args, got)
+		}
+	}
+}
+
+func FuzzRule(f *testing.F) {
+	for _, name := range []string{"hostile.txt", "ordinary.txt"} {
+		for _, command := range lines(f, name) {
+			f.Add(command)
+		}
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		d := Rule(command, tree())
+		if d.Rule == "" || d.Reason == "" || d.Decision != Allow && d.Decision != Ask && d.Decision != Deny {
+			t.Errorf("%q: %+v", command, d)
+		}
+		if d.Allowed() && Rule("sudo ls\n"+command, tree()).Allowed() {
+			t.Errorf("%q hides what is before it", command)
+		}
+		if again := Rule(command, tree()); again != d {
+			t.Errorf("%q: first %+v, then %+v", command, d, again)
+		}
+	})
+}

@@ -1,0 +1,362 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// special returns how a program is judged that the table cannot describe,
+// nil for the others.
+func (j *judgement) special(name string) func([]arg.Word) {
+	switch name {
+	case "env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox":
+		return j.wrapper
+	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish":
+		return j.shell
+	case "eval":
+		return j.eval
+	case "trap":
+		return j.trap
+	case ".", "source":
+		return j.source
+	case "cd", "pushd":
+		return j.cd
+	case "popd", "dirs":
+		return func([]arg.Word) { j.add(Ask, "shell.directory", "which directory it goes to is not seen") }
+	case "set":
+		return j.set
+	case "test", "[":
+		return j.test
+	case "read", "mapfile", "readarray", "unset", "let", "getopts", "typeset", "declare", "export", "readonly":
+		return j.variables
+	case "kill":
+		return j.kill
+	case "chmod":
+		return j.chmod
+	case "find":
+		return j.find
+	case "sed", "gsed":
+		return j.sed
+	case "awk", "gawk", "mawk", "nawk":
+		return j.awk
+	case "curl":
+		return j.curl
+	case "tar":
+		return j.tar
+	case "git":
+		return j.git
+	}
+	return j.toolchain(name)
+}
+
+// wrapper judges what a program runs that only changes how it runs.
+func (j *judgement) wrapper(argv []arg.Word) {
+	name := argv[0].Text
+	rest, known := arg.Unwrap(argv)
+	if !known {
+		j.add(Ask, "wrapper.option", "an option of "+name+" is not known")
+	}
+	switch name {
+	case "timeout":
+		rest = rest[min(1, len(rest)):] // the time
+	case "env":
+		rest = j.assigned(rest)
+	case "command":
+		if len(argv) > 1 && strings.EqualFold(argv[1].Text, "-v") {
+			return // it only looks the program up
+		}
+	case "xargs":
+		if len(rest) == 0 {
+			return // echo
+		}
+		rest = append(slices.Clone(rest), arg.Word{Dynamic: true})
+		if e, ok := table.Find(rest[0].Text); ok && e.OnlyReads() {
+			rest = rest[:len(rest)-1] // it reads what was listed
+		} else if ok && e.Rule == "build.go" {
+			rest[len(rest)-1] = arg.Literal("listed")
+		}
+	}
+	if len(rest) > 0 {
+		j.simple(rest)
+	}
+}
+
+// assigned judges the variables that env sets, and returns the rest.
+func (j *judgement) assigned(args []arg.Word) []arg.Word {
+	for len(args) > 0 {
+		name, value, ok := strings.Cut(args[0].Text, "=")
+		if !ok {
+			return args
+		}
+		switch {
+		case table.Powerful(name):
+			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		case !table.Harmless(name) || script.Code(value):
+			j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
+		}
+		args = args[1:]
+	}
+	return nil
+}
+
+// shell judges a shell with a script in its arguments or in a file.
+func (j *judgement) shell(argv []arg.Word) {
+	rest := argv[1:]
+	run := false
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+		o := rest[0]
+		rest = rest[1:]
+		if o.Dynamic || strings.Trim(o.Text, "-ceuxvlno") != "" || o.Text == "--" {
+			if o.Text == "-o" || o.Text == "--" {
+				continue
+			}
+			j.add(Ask, "shell.option", "an option of the shell is not known")
+		}
+		if strings.Contains(o.Text, "o") && len(rest) > 0 && !strings.Contains(o.Text, "c") {
+			rest = rest[1:] // -o pipefail
+		}
+		run = run || strings.Contains(o.Text, "c")
+	}
+	switch {
+	case len(rest) == 0:
+		j.add(Ask, "shell.stdin", "what the shell runs is not seen")
+	case run && (rest[0].Dynamic || rest[0].Glob && script.Code(rest[0].Text)):
+		j.add(Ask, "shell.dynamic", "what the shell runs is not known before it runs")
+	case run:
+		j.nested(rest[0].Text)
+	default:
+		j.program(rest)
+	}
+}
+
+func (j *judgement) nested(command string) {
+	d := judge(command, j.rules, j.depth+1)
+	if !d.Allowed() {
+		j.sum = stricter(j.sum, d)
+	}
+}
+
+func (j *judgement) eval(argv []arg.Word) {
+	var parts []string
+	for _, a := range argv[1:] {
+		if a.Dynamic {
+			j.add(Ask, "shell.dynamic", "what is evaluated is not known before it runs")
+			return
+		}
+		parts = append(parts, a.Text)
+	}
+	j.nested(strings.Join(parts, " "))
+}
+
+func (j *judgement) trap(argv []arg.Word) {
+	switch {
+	case len(argv) < 2 || argv[1].Text == "-" || argv[1].Text == "" && !argv[1].Dynamic:
+	case argv[1].Dynamic:
+		j.add(Ask, "shell.dynamic", "what is run later is not known before it runs")
+	default:
+		j.nested(argv[1].Text)
+	}
+}
+
+func (j *judgement) source(argv []arg.Word) {
+	if len(argv) < 2 {
+		return
+	}
+	if at, name := j.where(argv[1]); at != place.Tree || !Path(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
+		j.add(Ask, "shell.source", "it runs a script place.Outside the worktree")
+	}
+	j.reads(argv[1:2])
+}
+
+func (j *judgement) cd(argv []arg.Word) {
+	if len(argv) < 2 {
+		j.away = true
+		j.add(Ask, "path.outside", "it goes to the home directory")
+		return
+	}
+	to := argv[len(argv)-1]
+	if at, _ := j.where(to); at != place.Tree || to.Text == "-" || to.Listed {
+		j.away = true
+		j.add(Ask, "path.outside", "it leaves the worktree")
+	}
+}
+
+// set judges the shell's own options: none makes it run something else.
+func (j *judgement) set(argv []arg.Word) {
+	for _, a := range argv[1:] {
+		switch {
+		case a.Text == "--":
+			return
+		case a.Dynamic, strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text[1:], "euxofv") != "", strings.HasPrefix(a.Text, "+") && strings.Trim(a.Text[1:], "euxofv") != "":
+			j.add(Ask, "shell.state", "an option of the shell is not known")
+		}
+	}
+}
+
+// test judges the builtin, which evaluates some operands.
+func (j *judgement) test(argv []arg.Word) {
+	for i, a := range argv[1:] {
+		if script.Code(a.Text) && !a.Dynamic || a.Dynamic && strings.Contains(a.Text, "[") {
+			j.add(Ask, "shell.hidden-code", "an operand may be evaluated as code")
+		}
+		if a.Text == "-eq" || a.Text == "-ne" || a.Text == "-lt" || a.Text == "-le" || a.Text == "-gt" || a.Text == "-ge" || a.Text == "-v" {
+			j.arithmetic = true
+		}
+		if i > 0 && (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
+			j.reads([]arg.Word{a})
+		}
+	}
+}
+
+// variables judges builtins that set variables by name: a name with an index
+// is evaluated.
+func (j *judgement) variables(argv []arg.Word) {
+	if n := argv[0].Text; n == "read" || n == "mapfile" || n == "readarray" || n == "let" {
+		j.hidden = true // what is read may be anything
+	}
+	if argv[0].Text == "let" {
+		j.arithmetic = true
+	}
+	for _, a := range argv[1:] {
+		name, _, _ := strings.Cut(a.Text, "=")
+		switch {
+		case a.Dynamic, strings.ContainsAny(a.Text, "[`$"):
+			j.add(Ask, "shell.hidden-code", "a name may be evaluated as code")
+		case strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "C"):
+			j.add(Ask, "shell.hidden-code", "it calls a function for each line")
+		case table.Powerful(name):
+			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		}
+	}
+}
+
+func (j *judgement) kill(argv []arg.Word) {
+	for _, a := range argv[1:] {
+		switch {
+		case strings.HasPrefix(a.Text, "%"), a.Text == "--":
+		case a.Text == "-1" || a.Text == "1" || a.Text == "0":
+			j.add(Deny, "host.damage", "it kills processes that are not its own")
+		case strings.HasPrefix(a.Text, "-") && !a.Dynamic && len(a.Text) < 9:
+		case a.Dynamic && a.Text == "":
+		default:
+			j.add(Ask, "process.kill", "whose process it kills is not known")
+		}
+	}
+}
+
+func (j *judgement) chmod(argv []arg.Word) {
+	options, operands := arg.Split(argv[1:])
+	if len(operands) == 0 || arg.Asks(options, []string{"--reference"}) {
+		j.add(Ask, "file.mode", "the mode is not seen")
+		return
+	}
+	mode := operands[0]
+	octal := strings.TrimLeft(mode.Text, "0")
+	if mode.Dynamic || strings.ContainsAny(mode.Text, "st") || strings.Trim(mode.Text, "01234567") == "" && len(octal) > 3 {
+		j.add(Deny, "privilege", "it gives a file the rights of its owner")
+	}
+	j.writes(operands[1:])
+}
+
+func (j *judgement) find(argv []arg.Word) {
+	i := 1
+	for ; i < len(argv) && !strings.HasPrefix(argv[i].Text, "-") && argv[i].Text != "(" && argv[i].Text != "!"; i++ {
+		j.reads(argv[i : i+1])
+	}
+	for ; i < len(argv); i++ {
+		switch a := argv[i].Text; a {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(argv) && argv[end].Text != ";" && argv[end].Text != "+" {
+				end++
+			}
+			j.found(argv[i+1 : end])
+			i = end
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer",
+			"-perm", "-user", "-group", "-printf", "-regextype", "-empty", "-print", "-print0", "-prune", "-o", "-a", "-not", "!", "(", ")", "-or", "-and",
+			"-L", "-P", "-H", "-xdev", "-follow", "-executable", "-readable", "-writable", "-links", "-ls", "-quit", "-depth", ",", "-true", "-false":
+		default:
+			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" || argv[i].Dynamic && !argv[i].Fixed && i > 0 && !strings.HasPrefix(argv[i-1].Text, "-") {
+				j.add(Ask, "file.find", "find "+a+" may run or change something")
+			}
+		}
+	}
+}
+
+// found judges what find runs on each file that it finds.
+func (j *judgement) found(argv []arg.Word) {
+	if len(argv) == 0 {
+		return
+	}
+	run := make([]arg.Word, 0, len(argv))
+	e, ok := table.Find(argv[0].Text)
+	reader := ok && e.Answer == string(Allow) && (e.Operands == "read" || e.Operands == "pattern" || e.Operands == "text" || e.Rule == "build.go")
+	for i, a := range argv {
+		if i > 0 && a.Text == "{}" && reader {
+			a = arg.Literal("found")
+		} else if strings.Contains(a.Text, "{}") {
+			a = arg.Word{Dynamic: true}
+		}
+		run = append(run, a)
+	}
+	j.simple(run)
+}
+
+func (j *judgement) curl(argv []arg.Word) {
+	send := []string{"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--json"}
+	own, remote := 0, false
+	for i := 1; i < len(argv); i++ {
+		a := argv[i]
+		switch {
+		case a.Dynamic:
+			remote = true
+		case slices.Contains([]string{"-s", "-S", "-sS", "-f", "-fsS", "-fs", "-i", "-I", "-v", "-k", "-G", "-sf", "-g", "--silent", "--fail", "--show-error", "--include", "--head"}, a.Text):
+		case slices.Contains([]string{"-X", "--request", "-H", "--header", "-m", "--max-time", "--retry", "--retry-delay", "--connect-timeout", "-w", "--write-out", "-A"}, a.Text) && i+1 < len(argv):
+			i++
+			remote = remote || argv[i].Dynamic || strings.HasPrefix(argv[i].Text, "@")
+		case (a.Text == "-o" || a.Text == "--output") && i+1 < len(argv):
+			i++
+			j.writes(argv[i : i+1])
+		case a.Text == "-T" || a.Text == "--upload-file":
+			remote = true
+		case slices.Contains(send, a.Text) && i+1 < len(argv):
+			i++
+			remote = remote || argv[i].Dynamic || strings.ContainsAny(argv[i].Text, "@<")
+		case script.Loopback(a.Text):
+			own++
+		default:
+			remote = true
+		}
+	}
+	if !remote && own > 0 {
+		return
+	}
+	options, _ := arg.Split(argv[1:])
+	if arg.Asks(options, send) {
+		j.add(Deny, "net.send", "it sends data out")
+		return
+	}
+	j.add(Ask, "net.read", "it reads from the network")
+}
+
+func (j *judgement) tar(argv []arg.Word) {
+	for i, a := range argv[1:] {
+		if i == 0 && !strings.HasPrefix(a.Text, "-") {
+			if a.Dynamic || strings.Trim(a.Text, "cxtzjJvf") != "" {
+				j.add(Ask, "file.tar", "an option of tar may run or write something else")
+			}
+			continue
+		}
+		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvf") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {
+			j.add(Ask, "file.tar", "an option of tar may run or write something else")
+		}
+		if !strings.HasPrefix(a.Text, "-") {
+			j.writes([]arg.Word{a})
+		}
+	}
+}

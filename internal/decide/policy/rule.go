@@ -1,0 +1,292 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// Rules are what a caller adds to the built-in rules. Entries are words that
+// a simple command begins with, such as "make deploy".
+type Rules struct {
+	Dir   string   // the worktree, absolute; empty means that every absolute path is outside
+	Allow []string // answers what would be asked because the word is unknown; never from a file of the repository
+	Ask   []string
+	Deny  []string
+}
+
+const (
+	maxCommand = 10_000 // bytes
+	maxParts   = 200    // nodes that run or write something
+	maxNested  = 6      // shells in shells
+)
+
+// Rule judges a command line for bash. Every simple command in it is judged,
+// also in substitutions and behind words that run another command, and the
+// strictest answer is the answer.
+func Rule(command string, r Rules) Decision {
+	return judge(command, r, 0)
+}
+
+func judge(command string, r Rules, depth int) Decision {
+	switch {
+	case strings.TrimSpace(command) == "":
+		return Decision{Ask, "shell.empty", "there is no command"}
+	case len(command) > maxCommand:
+		return Decision{Ask, "shell.long", fmt.Sprintf("it is longer than %d bytes", maxCommand)}
+	case depth > maxNested:
+		return Decision{Ask, "shell.deep", "it nests too deep"}
+	case strings.ContainsFunc(command, script.Odd):
+		return Decision{Ask, "shell.invisible", "it holds characters that are not seen"}
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return Decision{Ask, "shell.unparsed", "it cannot be parsed"}
+	}
+	j := judgement{rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
+	j.look(file)
+	syntax.Walk(file, j.visit)
+	if j.parts > maxParts {
+		j.add(Ask, "shell.parts", fmt.Sprintf("it has more than %d parts", maxParts))
+	}
+	if j.arithmetic && j.hidden {
+		j.add(Ask, "shell.hidden-code", "a value may be run as code when it is calculated with")
+	}
+	return j.sum
+}
+
+// judgement is the state of judging one command line.
+type judgement struct {
+	rules      Rules
+	depth      int
+	sum        Decision
+	parts      int
+	functions  []string // declared in it
+	away       bool     // it may be in a directory outside the worktree
+	arithmetic bool     // it calculates, and so evaluates values
+	hidden     bool     // a value holds what could be run then
+	sets       []string // variables that are assigned in it
+	rebinds    bool     // it sets variables in another way
+	loops      []loop
+}
+
+func (j *judgement) add(a Answer, rule, reason string) {
+	j.sum = stricter(j.sum, Decision{a, rule, reason})
+}
+
+// look finds what has to be known before the parts are judged.
+func (j *judgement) look(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
+				if name != nil {
+					j.functions = append(j.functions, name.Value)
+				}
+			}
+		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
+			j.arithmetic = true
+		case *syntax.BinaryTest:
+			switch n.Op {
+			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+				j.arithmetic = true
+			default:
+			}
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				name := n.Args[0].Lit()
+				j.rebinds = j.rebinds || name == "" || slices.Contains([]string{"read", "mapfile", "readarray", "getopts", "printf", "unset", "eval", "source", ".", "command", "builtin"}, name)
+			}
+		case *syntax.Assign:
+			if n.Name != nil {
+				j.sets = append(j.sets, n.Name.Value)
+			}
+		case *syntax.ParamExp:
+			j.arithmetic = j.arithmetic || n.Slice != nil || n.Index != nil
+		default:
+		}
+		return true
+	})
+}
+
+// visit judges one node; its children are visited by themselves.
+func (j *judgement) visit(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		j.parts++
+		j.call(n)
+	case *syntax.Redirect:
+		j.parts++
+		j.redirect(n)
+	case *syntax.DeclClause:
+		j.parts++
+		j.declare(n)
+	case *syntax.FuncDecl:
+		j.function(n)
+	case *syntax.CoprocClause:
+		j.add(Ask, "shell.code", "a coprocess cannot be judged")
+	case *syntax.ParamExp:
+		if n.Param != nil && table.Hidden(n.Param.Value) {
+			j.add(Deny, "credentials", "it shows a secret of the environment")
+		}
+		if n.Excl || n.IsSet || n.Flags != nil || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps || n.Index != nil && text(n.Index) == "" {
+			j.add(Ask, "shell.expansion", "an expansion may run or read what is not seen")
+		}
+		if n.Index != nil {
+			j.quoted(n.Index)
+		}
+	case *syntax.UnaryTest:
+		if w, ok := n.X.(*syntax.Word); ok && n.Op != syntax.TsEmpStr && n.Op != syntax.TsNempStr {
+			if v := j.word(w); !v.Dynamic || v.Home {
+				j.reads([]arg.Word{v})
+			}
+		}
+	case *syntax.TestClause:
+		j.quoted(n)
+	case *syntax.LetClause, *syntax.ArithmCmd, *syntax.ArithmExp:
+		j.quoted(n)
+	case *syntax.ForClause:
+		j.loop(n)
+	default:
+	}
+	return true
+}
+
+// quoted asks about code in quoted text where bash evaluates it once more.
+func (j *judgement) quoted(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			if script.Code(n.Value) {
+				j.add(Ask, "shell.hidden-code", "quoted text is evaluated as code here")
+			}
+		case *syntax.Lit:
+			if strings.Contains(n.Value, "\\") && script.Code(strings.ReplaceAll(n.Value, "\\", "")) {
+				j.add(Ask, "shell.hidden-code", "quoted text is evaluated as code here")
+			}
+		default:
+		}
+		return true
+	})
+}
+
+// text returns an index that is a plain word or number.
+func text(x syntax.ArithmExpr) string {
+	if w, ok := x.(*syntax.Word); ok {
+		return strings.Trim(w.Lit(), " ")
+	}
+	return ""
+}
+
+func (j *judgement) function(n *syntax.FuncDecl) {
+	name := ""
+	if n.Name != nil {
+		name = n.Name.Value
+	}
+	syntax.Walk(n.Body, func(b syntax.Node) bool {
+		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
+			j.add(Deny, "host.damage", "a function that calls itself may never end")
+		}
+		return true
+	})
+}
+
+func (j *judgement) redirect(n *syntax.Redirect) {
+	if n.Word == nil {
+		return
+	}
+	w := j.word(n.Word)
+	switch n.Op {
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+	case syntax.DplIn, syntax.DplOut:
+		if w.Dynamic || strings.Trim(w.Text, "0123456789-") != "" {
+			j.writes([]arg.Word{w})
+		}
+	case syntax.RdrIn:
+		j.reads([]arg.Word{w})
+	default:
+		j.writes([]arg.Word{w})
+	}
+}
+
+func (j *judgement) declare(n *syntax.DeclClause) {
+	exported := n.Variant.Value == "export"
+	for _, a := range n.Args {
+		if a.Name == nil {
+			if a.Value != nil && (j.word(a.Value).Dynamic || script.Code(j.word(a.Value).Text)) {
+				j.add(Ask, "shell.dynamic", "what is declared cannot be seen")
+			} else if a.Value != nil && strings.Contains(a.Value.Lit(), "x") && strings.HasPrefix(a.Value.Lit(), "-") {
+				exported = true
+			} else if a.Value != nil && strings.ContainsAny(a.Value.Lit(), "in") && strings.HasPrefix(a.Value.Lit(), "-") {
+				j.arithmetic = true // its values are evaluated
+			}
+			continue
+		}
+		j.assign(a, exported)
+	}
+}
+
+// assign judges setting a variable, exported to other programs or not.
+func (j *judgement) assign(a *syntax.Assign, exported bool) {
+	if a.Name == nil {
+		return
+	}
+	name := a.Name.Value
+	if a.Index != nil {
+		j.arithmetic = true
+		j.quoted(a.Index)
+	}
+	if a.Value != nil {
+		v := j.word(a.Value)
+		if strings.ContainsAny(v.Text, "$`[") || v.Dynamic && strings.Contains(v.Text, "[") {
+			j.hidden = true
+		}
+		if name == "RANDOM" || name == "SECONDS" || name == "LINENO" || strings.HasPrefix(name, "BASH") {
+			j.arithmetic = true
+		}
+		if !v.Dynamic && strings.ContainsAny(v.Text, "/~") && !strings.ContainsAny(v.Text, " :$`") {
+			j.reads([]arg.Word{v})
+		}
+	}
+	switch {
+	case table.Powerful(name):
+		j.add(Deny, "env.programs", name+" decides which programs run or how")
+	case exported && !table.Harmless(name):
+		j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
+	}
+}
+
+func (j *judgement) call(n *syntax.CallExpr) {
+	for _, a := range n.Assigns {
+		j.assign(a, len(n.Args) > 0)
+	}
+	if len(n.Args) == 0 {
+		return
+	}
+	argv := make([]arg.Word, 0, len(n.Args))
+	for _, w := range n.Args {
+		argv = append(argv, j.word(w))
+	}
+	j.simple(argv)
+}
+
+// own applies the caller's rules to a simple command.
+func (j *judgement) own(argv []arg.Word) (known bool) {
+	begins := func(entry string) bool {
+		want := strings.Fields(entry)
+		return len(want) > 0 && len(want) <= len(argv) && slices.EqualFunc(want, argv[:len(want)], func(e string, w arg.Word) bool { return !w.Dynamic && w.Text == e })
+	}
+	if i := slices.IndexFunc(j.rules.Deny, begins); i >= 0 {
+		j.add(Deny, "own.deny", "the rules deny "+j.rules.Deny[i])
+	}
+	if i := slices.IndexFunc(j.rules.Ask, begins); i >= 0 {
+		j.add(Ask, "own.ask", "the rules ask about "+j.rules.Ask[i])
+	}
+	return slices.ContainsFunc(j.rules.Allow, begins)
+}

@@ -1,0 +1,167 @@
+// Package script reads the small languages that commands take as an argument,
+// as far as it takes to see that they only print and calculate.
+package script
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+)
+
+// Sed reports whether a script has only commands that print, delete and
+// replace.
+func Sed(s string) bool {
+	for {
+		s = strings.TrimLeft(s, " \t\n;")
+		if s == "" {
+			return true
+		}
+		s = strings.TrimLeft(address(s), " !")
+		if strings.HasPrefix(s, ",") {
+			s = strings.TrimLeft(address(s[1:]), " !")
+		}
+		if s == "" {
+			return false
+		}
+		ok := false
+		switch c := s[0]; c {
+		case 'p', 'd', 'q', '=', 'n', 'N', 'D', 'P', 'g', 'G', 'h', 'H', 'x', '{', '}':
+			s, ok = s[1:], true
+			if c != '{' && s != "" && !strings.ContainsAny(s[:1], " \t\n;}") {
+				return false
+			}
+		case 's', 'y':
+			s, ok = substitution(s)
+		case 'a', 'i', 'c':
+			_, s, _ = strings.Cut(s, "\n")
+			ok = !strings.Contains(s, "\\")
+		}
+		if !ok {
+			return false
+		}
+	}
+}
+
+// address skips a line number, $ or a pattern.
+func address(s string) string {
+	s = strings.TrimLeft(s, " ")
+	switch {
+	case strings.HasPrefix(s, "$"):
+		return s[1:]
+	case strings.HasPrefix(s, "/"):
+		for i := 1; i < len(s); i++ {
+			switch s[i] {
+			case '\\':
+				i++
+			case '/':
+				return strings.TrimPrefix(s[i+1:], "I")
+			}
+		}
+		return ""
+	}
+	return strings.TrimLeft(s, "+~0123456789")
+}
+
+// substitution skips s/a/b/flags.
+func substitution(s string) (rest string, ok bool) {
+	if len(s) < 4 || s[1] == '\\' || s[1] == '\n' || s[1] >= 0x80 {
+		return "", false
+	}
+	delimiters := 0
+	i := 1
+	for ; i < len(s) && delimiters < 3; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[1]:
+			delimiters++
+		}
+	}
+	if delimiters < 3 {
+		return "", false
+	}
+	rest = strings.TrimLeft(s[i:], "gpiI0123456789")
+	return rest, rest == "" || strings.ContainsAny(rest[:1], " \t\n;}")
+}
+
+// Awk reports whether a program starts no other, and reads and writes no file
+// of its own. A comparison with > is refused too, for it cannot be told from a file.
+func Awk(s string) bool {
+	if strings.Contains(strings.ReplaceAll(s, "||", ""), "|") {
+		return false
+	}
+	for _, bad := range []string{"system", "getline", ">", "@", "close", "ARGV", "ENVIRON"} {
+		if strings.Contains(s, bad) {
+			return false
+		}
+	}
+	return true
+}
+
+// Loopback reports whether a URL names this machine's own loopback and
+// nothing that a client could take for another host.
+func Loopback(url string) bool {
+	url = strings.TrimPrefix(strings.TrimPrefix(url, "http://"), "https://")
+	hostPort, _, _ := strings.Cut(url, "/")
+	host, port, _ := strings.Cut(hostPort, ":")
+	return (host == "localhost" || host == "127.0.0.1") && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(url, "{}[]@\\#? ") ||
+		(host == "localhost" || host == "127.0.0.1") && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(hostPort, "{}[]@\\#? ")
+}
+
+// GoFlags reports whether flags of the compiler or linker only set values
+// and leave things out.
+func GoFlags(flags string) bool {
+	for f := range strings.FieldsSeq(strings.TrimPrefix(flags, "all=")) {
+		f = strings.Trim(f, "'\"")
+		switch f {
+		case "-X", "-s", "-w", "-N", "-l", "-m", "-m=2":
+		default:
+			if f = strings.TrimPrefix(f, "-X="); strings.HasPrefix(f, "-") || !strings.Contains(f, "=") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// SedWords tells the arguments of sed apart, and reports whether it edits in
+// place and whether all its options are known.
+func SedWords(rest []arg.Word) (scripts, operands []arg.Word, inPlace, known bool) {
+	known = true
+	for i := 0; i < len(rest); i++ {
+		a := rest[i]
+		letters, short := strings.CutPrefix(a.Text, "-")
+		short = short && !strings.HasPrefix(letters, "-")
+		switch {
+		case !strings.HasPrefix(a.Text, "-") || a.Text == "-":
+			operands = append(operands, a)
+		case short && strings.HasSuffix(letters, "e") && strings.Trim(letters, "nEre") == "", a.Text == "--expression":
+			if i++; i < len(rest) {
+				scripts = append(scripts, rest[i])
+			}
+		case strings.HasPrefix(a.Text, "--expression="):
+			a.Text = strings.TrimPrefix(a.Text, "--expression=")
+			scripts = append(scripts, a)
+		case a.Text == "--in-place", strings.HasPrefix(a.Text, "-i") && strings.Trim(a.Text[2:], ".abcdefghijklmnopqrstuvwxyz~0123456789") == "":
+			inPlace = true
+		case short && strings.Trim(letters, "nErsuzi") == "":
+			inPlace = inPlace || strings.Contains(letters, "i")
+		case a.Text == "--quiet", a.Text == "--regexp-extended":
+		default:
+			known = false
+		}
+	}
+	if len(scripts) == 0 && len(operands) > 0 {
+		scripts, operands = operands[:1], operands[1:]
+	}
+	return scripts, operands, inPlace, known
+}
+
+// Odd reports whether a character has no place in a command.
+func Odd(r rune) bool {
+	return r == unicode.ReplacementChar || r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) && r != ' ')
+}
+
+// Code reports whether text holds what a shell expands.
+func Code(s string) bool { return strings.Contains(s, "$") || strings.Contains(s, "`") }

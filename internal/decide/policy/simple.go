@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// simple judges one simple command: its program and what it is given.
+func (j *judgement) simple(argv []arg.Word) {
+	if j.parts++; len(argv) == 0 || j.parts > maxParts {
+		return
+	}
+	allowed := j.own(argv)
+	name := argv[0]
+	if name.Dynamic || name.Glob {
+		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
+		return
+	}
+	for _, known := range j.functions {
+		if known == name.Text {
+			return // its body is judged where it stands
+		}
+	}
+	if strings.Contains(name.Text, "/") {
+		if at, p := j.where(name); at == place.System && path.Base(path.Dir(p)) == "bin" || at == place.System && path.Base(path.Dir(p)) == "sbin" {
+			argv = append([]arg.Word{arg.Literal(path.Base(p))}, argv[1:]...)
+		} else {
+			j.program(argv)
+			return
+		}
+	}
+	if run := j.special(argv[0].Text); run != nil {
+		run(argv)
+		return
+	}
+	e, ok := table.Find(argv[0].Text)
+	version := len(argv) == 2 && argv[1].Text == "--version" && !argv[1].Dynamic
+	if !ok {
+		if !allowed && !version {
+			j.add(Ask, "unknown", argv[0].Text+" is not a known program")
+		}
+		j.reads(arg.Literals(argv[1:]))
+		return
+	}
+	j.listed(e, argv)
+}
+
+// program judges a program that is named by its path: the tree's own may run,
+// as its build may.
+func (j *judgement) program(argv []arg.Word) {
+	if at, name := j.where(argv[0]); at != place.Tree || !Path(name, false).Allowed() {
+		j.add(Ask, "unknown", "it runs a program place.Outside the worktree")
+	}
+	_, operands := arg.Split(argv[1:])
+	j.writes(arg.Literals(operands))
+}
+
+func (j *judgement) listed(e table.Entry, argv []arg.Word) {
+	name := argv[0].Text
+	if e.Answer != string(Allow) {
+		j.add(Answer(e.Answer), e.Rule, name+" is not for an agent to run by itself")
+		return
+	}
+	options, operands := arg.Split(argv[1:])
+	j.maybeOptions(e.Asked, argv[1:])
+	if arg.Asks(options, e.Asked) {
+		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
+	}
+	switch e.Operands {
+	case "read":
+		j.reads(operands)
+	case "pattern":
+		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) {
+			operands = operands[1:]
+		}
+		j.reads(operands)
+	case "write":
+		if e.Rule == "build.c" && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
+			j.add(Ask, "build.c.option", "its options are in a file")
+		}
+		if name == "cp" || name == "ln" {
+			j.copies(operands)
+			return
+		}
+		j.writes(operands)
+	case "delete":
+		j.deletes(operands)
+	default:
+		for _, w := range operands {
+			if w.Home || w.Glob && strings.Contains(w.Text, "/") {
+				j.reads([]arg.Word{w}) // it shows what is there
+			}
+		}
+		j.hides(name, argv[1:])
+	}
+}
+
+// maybeOptions asks where a word that is not seen could be one of a program's
+// dangerous options.
+func (j *judgement) maybeOptions(asked []string, args []arg.Word) {
+	if len(asked) == 0 {
+		return
+	}
+	harmless := len(asked) == 1 && asked[0] == "--files0-from"
+	for _, a := range args {
+		if a.Text == "--" {
+			return
+		}
+		if a.Dynamic && !a.Fixed && (!a.Listed || !harmless) {
+			j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
+		}
+	}
+}
+
+// hides asks about arguments of a builtin that are evaluated once more.
+func (j *judgement) hides(name string, args []arg.Word) {
+	if name != "printf" && name != "local" && name != "wait" && name != "return" && name != "shift" && name != "break" && name != "continue" && name != "exit" {
+		return
+	}
+	for _, a := range args {
+		if name != "printf" && script.Code(a.Text) {
+			j.add(Ask, "shell.hidden-code", "an argument is evaluated as code")
+		}
+	}
+}
+
+// copies judges that the last operand is written and the others are read. A
+// program of the place.System does not get another name.
+func (j *judgement) copies(operands []arg.Word) {
+	for i, w := range operands {
+		if i == len(operands)-1 {
+			j.writes([]arg.Word{w})
+			continue
+		}
+		j.reads([]arg.Word{w})
+		if at, _ := j.where(w); at == place.System {
+			j.add(Ask, "file.copy", "a file of the place.System gets another name")
+		}
+	}
+}

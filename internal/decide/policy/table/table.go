@@ -1,0 +1,77 @@
+// Package table holds what is known of programs and of variables, as data.
+package table
+
+import (
+	_ "embed" // the tables
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed variables.txt
+var variables string
+
+//go:embed commands.txt
+var commands string
+
+// Entry is what the table says of a program.
+type Entry struct {
+	Answer   string // allow, ask or deny
+	Rule     string
+	Operands string   // text, read, pattern, write, delete or none
+	Asked    []string // options
+}
+
+// OnlyReads reports whether no operand, whatever it is, can make the program
+// do more than read it.
+func (e Entry) OnlyReads() bool {
+	harmless := len(e.Asked) == 0 || len(e.Asked) == 1 && e.Asked[0] == "--files0-from"
+	return e.Answer == "allow" && harmless && (e.Operands == "read" || e.Operands == "pattern")
+}
+
+// Find looks a program up in the table.
+func Find(name string) (Entry, bool) {
+	for text := range strings.Lines(commands) {
+		f := strings.Split(text, "|")
+		if len(f) < 4 || strings.HasPrefix(text, "#") {
+			continue
+		}
+		for known := range strings.FieldsSeq(f[3]) {
+			if known == name {
+				e := Entry{Answer: strings.TrimSpace(f[0]), Rule: strings.TrimSpace(f[1]), Operands: strings.TrimSpace(f[2])}
+				if len(f) > 4 {
+					e.Asked = strings.Fields(f[4])
+				}
+				return e, true
+			}
+		}
+	}
+	return Entry{}, false
+}
+
+// variable reports whether a name stands in one of the lists of variables.
+func variable(list, name string) bool {
+	if list != "allow" {
+		name = strings.ToUpper(name)
+	}
+	for line := range strings.Lines(variables) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] != list {
+			continue
+		}
+		if slices.ContainsFunc(f[1:], func(p string) bool { ok, _ := path.Match(p, name); return ok }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Powerful reports whether a variable starts programs or changes what they
+// are.
+func Powerful(name string) bool { return variable("deny", name) }
+
+// Harmless reports whether a variable may be given to programs.
+func Harmless(name string) bool { return variable("allow", name) }
+
+// Hidden reports whether a variable's value is not to be seen.
+func Hidden(name string) bool { return variable("hide", name) }

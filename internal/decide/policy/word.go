@@ -1,0 +1,165 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+)
+
+func (j *judgement) word(w *syntax.Word) arg.Word {
+	var out arg.Word
+	for i, p := range w.Parts {
+		j.part(&out, p, i == 0)
+		out.Fixed = out.Fixed || out.Text != "" && !out.Dynamic
+	}
+	return out
+}
+
+func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		out.Unquoted(p.Value, first)
+	case *syntax.SglQuoted:
+		out.Text += p.Value
+		out.Dynamic = out.Dynamic || p.Dollar && strings.Contains(p.Value, `\`)
+	case *syntax.DblQuoted:
+		for i, q := range p.Parts {
+			if l, ok := q.(*syntax.Lit); ok {
+				out.Text += arg.Unescape(l.Value, true)
+				continue
+			}
+			j.part(out, q, first && i == 0)
+		}
+	case *syntax.ParamExp:
+		name := ""
+		if p.Param != nil {
+			name = p.Param.Value
+		}
+		if name == "PWD" && first && p.Short && !j.away {
+			out.Text += "."
+			return
+		}
+		if item, ok := j.item(name, p.Pos()); ok && p.Short {
+			out.Text += item.Text
+			out.Listed = out.Listed || item.Listed
+			return
+		}
+		out.Home = out.Home || name == "HOME" || name == "OLDPWD"
+		out.Dynamic = true
+	case *syntax.ProcSubst:
+		out.Text += "/dev/fd/63"
+	case *syntax.CmdSubst:
+		out.Dynamic, out.Listed = true, first && lists(p.Stmts)
+	default: // arithmetic, extended globs
+		out.Dynamic = true
+	}
+}
+
+// where says where a path lies and, in the tree, its name there.
+func (j *judgement) where(w arg.Word) (place.Kind, string) {
+	p := w.Text
+	if place.Credential(p) {
+		return place.Secret, p
+	}
+	if w.Home {
+		return place.Outside, p
+	}
+	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
+		return place.Device, p
+	}
+	if w.Listed && w.Text == "" && !j.away {
+		return place.Tree, "listed"
+	}
+	if w.Dynamic || w.Glob && place.DotGlob(p) {
+		if path.IsAbs(p) || strings.Contains(p, "..") {
+			return place.Outside, p
+		}
+		return place.Unseen, p
+	}
+	if !path.IsAbs(p) {
+		if clean := path.Clean(p); clean == ".." || strings.HasPrefix(clean, "../") || j.away {
+			return place.Outside, p
+		} else if strings.Contains("/"+p+"/", "/../") {
+			return place.Unseen, p // through a link it leads elsewhere
+		}
+		return place.Tree, path.Clean(p)
+	}
+	return place.Of(path.Clean(p), j.rules.Dir)
+}
+
+// reads judges that paths are read.
+func (j *judgement) reads(words []arg.Word) {
+	for _, w := range words {
+		switch at, name := j.where(w); at {
+		case place.Tree:
+			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
+				j.sum = stricter(j.sum, d)
+			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
+				j.sum = stricter(j.sum, Decision{Ask, d.Rule, "git's configuration may hold a secret"})
+			}
+		case place.Tmp, place.System:
+		case place.Secret:
+			j.add(Deny, "credentials", "it names a file that holds credentials")
+		case place.Device:
+			j.add(Deny, "host.device", "it uses a place.Device or the network")
+		case place.Unseen:
+			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
+		default:
+			j.add(Ask, "path.outside", "it reads place.Outside the worktree")
+		}
+	}
+}
+
+// writes judges that paths are made or changed.
+func (j *judgement) writes(words []arg.Word) {
+	for _, w := range words {
+		switch at, name := j.where(w); at {
+		case place.Tree:
+			j.sum = stricter(j.sum, Path(name, true))
+		case place.Tmp:
+		case place.Secret:
+			j.add(Deny, "credentials", "it names a file that holds credentials")
+		case place.Unseen:
+			j.add(Ask, "path.unseen", "which file it writes is not known before it runs")
+		case place.Device:
+			j.add(Deny, "host.device", "it uses a place.Device or the network")
+		default:
+			j.add(Deny, "path.outside", "it writes place.Outside the worktree")
+		}
+	}
+}
+
+// deletes judges that paths are removed or moved away.
+func (j *judgement) deletes(words []arg.Word) {
+	j.writes(words)
+	for _, w := range words {
+		at, name := j.where(w)
+		if w.Listed {
+			j.add(Ask, "path.unseen", "which files it removes is not known before it runs")
+		}
+		if at == place.Tree && (name == "." || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
+			j.add(Deny, "tree.delete", "it deletes the worktree itself")
+		}
+	}
+}
+
+// lists reports whether a substitution gives names of files of the worktree
+// and nothing else. What it runs is judged where it stands.
+func lists(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 {
+		return false
+	}
+	var words []string
+	for _, w := range c.Args {
+		words = append(words, w.Lit())
+	}
+	return arg.Lists(words)
+}

@@ -1,0 +1,130 @@
+package look
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+func toolCommand(a *frame.App) *cobra.Command {
+	return a.Parent("tool", "list the agents' tools, and call one", toolListCommand(a), toolCallCommand(a))
+}
+
+// toolRow is one tool in the answer of `tool list --json`.
+type toolRow struct {
+	llm.Tool
+	ReadOnly bool `json:"read_only"`
+}
+
+func toolListCommand(a *frame.App) *cobra.Command {
+	var role string
+	c := a.Command("list [--role ROLE] [--json]", "list the tools that agents have", func(context.Context, []string) error {
+		names, err := toolsOf(role)
+		if err != nil {
+			return err
+		}
+		set, err := tool.New(tool.Env{Dir: os.TempDir()}, names...)
+		if err != nil {
+			return err
+		}
+		var all []toolRow
+		for _, t := range set.Specs() {
+			all = append(all, toolRow{t, set.ReadOnly(t.Name)})
+		}
+		return a.Answer(map[string][]toolRow{"tools": all}, func(s view.Style) string {
+			var rows [][]string
+			for _, t := range all {
+				rows = append(rows, []string{t.Name, view.FirstLine(t.Description)})
+			}
+			return view.Table(s, []string{"tool", "what it does"}, rows)
+		})
+	}, frame.CodeOK, frame.CodeUsage)
+	c.Flags().StringVar(&role, "role", "", "only those of this `ROLE`")
+	a.JSONFlag(c)
+	return c
+}
+
+func toolCallCommand(a *frame.App) *cobra.Command {
+	var dir, role string
+	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
+		if !json.Valid([]byte(args[1])) {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the input is not JSON", Hint: `Give an object, such as '{"path": "README.md"}'.`}
+		}
+		set, err := toolSet(ctx, a, dir, role)
+		if err != nil {
+			return err
+		}
+		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
+		a.JSON = true
+		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds()}, nil)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(2, 2)
+	c.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
+	c.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` whose tools and rights hold")
+	a.Knobs(c, "sandbox")
+	return c
+}
+
+// called is what `tool call` prints. A call that fails is a result, too.
+type called struct {
+	llm.Result
+	Changed  bool            `json:"changed"` // the tree may be different now
+	Finished json.RawMessage `json:"finished,omitempty"`
+	Seconds  float64         `json:"seconds"`
+}
+
+// toolsOf returns the names of a role's tools, and all for no role.
+func toolsOf(role string) ([]string, error) {
+	if role == "" {
+		return tool.Names(), nil
+	}
+	roles, err := agent.Roles(nil)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := roles[nexus.Role(role)]
+	if !ok {
+		return nil, frame.NotFound("role", role, "Use planner, coder, tester, reviewer or merger.")
+	}
+	return r.Tools, nil
+}
+
+func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, err
+	}
+	names, err := toolsOf(role)
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		dir, err = a.WorkDir()
+	} else {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil, frame.NotFound("directory", dir, "Name one that exists with --dir.")
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	if err != nil {
+		return nil, err
+	}
+	writes := role != string(nexus.Planner) && role != string(nexus.Reviewer)
+	return tool.New(tool.Env{Dir: dir, Box: box, Writes: writes, Now: a.Now}, names...)
+}

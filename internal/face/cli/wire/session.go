@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// Talk is one session outside of any run.
+type Talk struct {
+	Prompt string
+	Role   nexus.Role
+	Heard  func(nexus.Fact) // gets every fact; may be nil
+}
+
+// Spoken is what came of it.
+type Spoken struct {
+	Outcome nexus.Outcome   `json:"outcome"`
+	Why     string          `json:"why,omitzero"`
+	Text    string          `json:"text"`
+	Handin  json.RawMessage `json:"handin,omitempty"`
+	Turns   int             `json:"turns"`
+	Money   nexus.Money     `json:"money"`
+	Usage   nexus.Usage     `json:"usage"`
+}
+
+// Session lets an agent work in the working directory: no plan, no gates, no
+// landing, and nothing is journaled.
+func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return Spoken{}, err
+	}
+	roles, err := agent.Roles(os.DirFS(filepath.Join(frame.Top(dir), ".nexus", "roles")))
+	if err != nil {
+		return Spoken{}, err
+	}
+	role, ok := roles[t.Role]
+	if !ok {
+		return Spoken{}, frame.NotFound("role", string(t.Role), "Use planner, coder, tester, reviewer or merger.")
+	}
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" }) // the repository is the user's own
+	models, err := NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return Spoken{}, err
+	}
+	model, err := models.Pick(role.Name, role.Tier, "")
+	if err != nil {
+		return Spoken{}, err
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
+	if err != nil {
+		return Spoken{}, err
+	}
+	temporary, err := os.MkdirTemp("", "nexus-agent-")
+	if err != nil {
+		return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+	}
+	defer func() { _ = os.RemoveAll(temporary) }() // a temporary directory
+	store, err := blob.Open(temporary)
+	if err != nil {
+		return Spoken{}, err
+	}
+	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
+	tools, err := tool.New(tool.Env{Dir: dir, Box: box, Blob: store, Now: a.Now, Writes: writes}, role.Tools...)
+	if err != nil {
+		return Spoken{}, err
+	}
+	d := &desk{heard: t.Heard}
+	d.ledger.Cap(c.Limits, 0)
+	out, err := agent.Run(ctx, llm.Retry(model.Model, llm.Policy{Now: a.Now}), tools, agent.Brief{
+		Session: "agent.1/" + nexus.SessionID(role.Name) + ".1", Attempt: "agent.1", Role: role, Model: model.Name,
+		System: prompt.System(role.Prompt), Next: t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+	}, d, store, nil)
+	if err == nil {
+		err = out.Refusal
+	}
+	return Spoken{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, d.ledger.Spent(), out.Usage}, err
+}
+
+// desk is where a session outside of any run asks leave to spend.
+type desk struct {
+	heard func(nexus.Fact)
+
+	mu     sync.Mutex // guards the ledger
+	ledger budget.Ledger
+}
+
+// Record implements [agent.Desk].
+func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range facts {
+		if f, ok := f.(nexus.BudgetSpent); ok {
+			d.ledger.Settle(f)
+		}
+		if d.heard != nil {
+			d.heard(f)
+		}
+	}
+	return nil
+}
+
+// Reserve implements [agent.Desk].
+func (d *desk) Reserve(_ context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if no, refused := d.ledger.Check(r); refused {
+		return nil, &nexus.Error{
+			Code: nexus.CodeBudget, Message: fmt.Sprintf("the next call may cost %s, and %s of %s are spent", r.Money, no.Spent, no.Limit),
+			Hint: "Raise the limit with --budget.",
+		}
+	}
+	d.ledger.Reserve(r)
+	return nil, nil
+}

@@ -1,0 +1,73 @@
+package work
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+func agentCommand(a *frame.App) *cobra.Command {
+	var prompt, role string
+	var lines bool
+	c := a.Command("agent -p PROMPT [flags]", "let one agent work here: no plan, no gates, no landing", func(ctx context.Context, _ []string) error {
+		if err := plan.CheckGoal(prompt); err != nil {
+			return err
+		}
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		t := wire.Talk{Prompt: prompt, Role: nexus.Role(role)}
+		seq := int64(0)
+		t.Heard = func(f nexus.Fact) {
+			seq++
+			e := nexus.Event{Seq: seq, At: a.Now(), Fact: f}
+			if lines {
+				_ = a.Line(e) // a closed pipe ends the program by itself
+			} else if about, text := view.Describe(f); about != "" {
+				a.Say("%s", view.Clean(text))
+			}
+		}
+		said, err := wire.Session(ctx, a, settings, t)
+		if err != nil {
+			return err
+		}
+		if !lines {
+			err = a.Answer(said, func(view.Style) string { return view.CleanText(said.Text) + "\n" })
+		}
+		if err == nil && said.Outcome != nexus.Accepted {
+			return outcome(said)
+		}
+		return err
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
+	f := c.Flags()
+	f.StringVarP(&prompt, "prompt", "p", "", "what the agent is told")
+	f.StringVar(&role, "role", string(nexus.Coder), "`ROLE` that it plays")
+	f.BoolVar(&lines, "jsonl", false, "print every event as a line of JSON instead of the text")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "jsonl")
+	a.Knobs(c, "model", "max-turns", "budget", "sandbox")
+	return c
+}
+
+// outcome says why a session ended without handing in.
+func outcome(said wire.Spoken) error {
+	var code nexus.Code
+	switch said.Outcome {
+	case nexus.Exhausted:
+		code = nexus.CodeLimit
+	case nexus.Refused:
+		code = nexus.CodeBudget
+	case nexus.GaveUp, nexus.Inapplicable:
+		code = nexus.CodeNeedsPerson
+	default:
+		code = nexus.CodeProvider
+	}
+	return &nexus.Error{Code: code, Message: string(said.Outcome) + ": " + said.Why, Hint: "What it changed so far stands in the working directory."}
+}

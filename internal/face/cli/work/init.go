@@ -1,0 +1,125 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+func initCommand(a *frame.App) *cobra.Command {
+	var force bool
+	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(context.Context, []string) error {
+		dir, err := a.WorkDir()
+		if err != nil {
+			return err
+		}
+		dir = frame.Top(dir)
+		gates, err := gate.Detect(dir, config.Gates{})
+		if err != nil {
+			return err
+		}
+		files := []file{
+			{"nexus.toml", starter(gates)},
+			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
+			{".nexus/README.md", nexusDir},
+		}
+		if err := lay(dir, files, force); err != nil {
+			return err
+		}
+		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Flags().BoolVar(&force, "force", false, "overwrite files that are there")
+	c.Flags().BoolP("yes", "y", false, "ask nothing; nothing is asked now either")
+	a.JSONFlag(c)
+	return c
+}
+
+// file is a file to be written, by its slash-separated name.
+type file struct{ name, text string }
+
+// lay writes all files, or none where one is there already.
+func lay(dir string, files []file, force bool) error {
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.name))); !errors.Is(err, fs.ErrNotExist) && !force {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: f.name + " is there already", Hint: "Overwrite it with --force."}
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.name))
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, []byte(f.text), 0o644)
+		}
+		if err != nil {
+			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.name, Cause: err, Hint: "Run it where you may write."}
+		}
+	}
+	return nil
+}
+
+// start is what `init --json` prints.
+type start struct {
+	Dir   string   `json:"dir"`
+	Files []string `json:"files"`
+	Gates []string `json:"gates"` // detected
+}
+
+func started(dir string, files []file, gates []gate.Gate) start {
+	s := start{Dir: dir, Gates: []string{}}
+	for _, f := range files {
+		s.Files = append(s.Files, f.name)
+	}
+	for _, g := range gates {
+		s.Gates = append(s.Gates, g.Name)
+	}
+	return s
+}
+
+func drawStart(s view.Style, files []file, gates []gate.Gate) string {
+	var b strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&b, "wrote %s\n", f.name)
+	}
+	if len(gates) == 0 {
+		b.WriteString(s.Warn("no gate was detected: say in nexus.toml what builds and tests this project") + "\n")
+	}
+	for _, g := range gates {
+		fmt.Fprintf(&b, "gate  %s: %s\n", g.Name, strings.Join(g.Args, " "))
+	}
+	b.WriteString("next  nexus doctor\n")
+	return b.String()
+}
+
+// starter returns a nexus.toml that says what holds without it.
+func starter(gates []gate.Gate) string {
+	var b strings.Builder
+	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. What stands behind\n" +
+		"# a # holds without it. Keys, endpoints and the sandbox are set by each user.\n\n[gates]\n")
+	if len(gates) == 0 {
+		b.WriteString("# No gate was detected. Say what judges the work, for example:\n# build = \"make\"\n# test = \"make test\"\n")
+	}
+	for _, g := range gates {
+		fmt.Fprintf(&b, "# %s = %q\n", g.Name, strings.Join(g.Args, " "))
+	}
+	d := config.Default()
+	fmt.Fprintf(&b, "\n[budget]\n# run = %g  # dollars\n\n[limits]\n# parallel = %d\n", d.Limits.RunMoney.Float(), d.Limits.Parallel)
+	return b.String()
+}
+
+const nexusDir = `What Nexus reads in this project. Commit it.
+
+- nexus.schema.json: the schema of nexus.toml, for editors.
+- roles/coder.md and so on: replaces the prompt of a role; see the ones that Nexus brings along for the form.
+`

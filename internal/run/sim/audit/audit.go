@@ -1,0 +1,397 @@
+// Package audit keeps books on a run from its facts alone, apart from the
+// fold, and says what must never be.
+package audit
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// Audit is the books of one run.
+type Audit struct {
+	world *toy.World
+	wrong func(format string, args ...any)
+
+	limits   nexus.Limits
+	tasks    map[nexus.TaskID]*account
+	of       map[nexus.AttemptID]nexus.TaskID
+	working  map[nexus.AttemptID]bool
+	starts   int
+	paused   bool
+	draining bool
+	ended    nexus.RunStatus
+	result   *nexus.ResultGated
+	offered  bool // what landed was published, or at least that was tried
+	verdicts map[nexus.AttemptID]nexus.VerdictGiven
+	reviews  map[nexus.AttemptID]nexus.ReviewGiven
+	tip      string
+	base     string
+	aboard   nexus.AttemptID
+	requests map[int64]bool // true once settled
+	turns    map[nexus.SessionID]int
+	snaps    map[nexus.AttemptID]string
+	onto     map[nexus.AttemptID]string
+	told     map[int64]bool
+	open     map[string]nexus.BudgetReserved
+	closed   map[string]bool
+	spent    nexus.Money
+	cap      nexus.Money // the highest that any day or run allowed
+}
+
+// account is a task as the facts tell it.
+type account struct {
+	nexus.Task
+	landed, over bool
+	attempt      nexus.AttemptID // the last one
+	flying       bool            // it is neither on the branch nor given up
+	tries        map[nexus.Tier]int
+	rounds       int
+}
+
+// New opens the books. Wrong hears of what must never be.
+func New(w *toy.World, wrong func(string, ...any)) *Audit {
+	return &Audit{
+		world: w, wrong: wrong, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
+		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
+		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
+		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
+		closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
+	}
+}
+
+// Event books an event.
+func (b *Audit) Event(e nexus.Event) {
+	switch e.Fact.(type) {
+	case nexus.RequestMade:
+		b.requests[e.Seq] = false
+		return
+	case nexus.RunReopened:
+		b.ended, b.draining, b.result, b.offered = "", false, nil, false
+		return
+	default:
+	}
+	if b.ended != "" {
+		b.wrong("%s after the run ended", nexus.Kind(e.Fact))
+	}
+	switch f := e.Fact.(type) {
+	case nexus.GoalAccepted:
+		b.allow(f.Limits)
+		b.tip, b.base = f.Base, f.Base
+	case nexus.RunRecovered:
+		if f.Limits != nil {
+			b.allow(*f.Limits)
+		}
+	case nexus.RunPaused:
+		b.paused = true
+	case nexus.RunResumed:
+		b.paused = false
+	case nexus.RunDrained:
+		b.draining = true
+	case nexus.RunEnded:
+		b.end(f)
+	case nexus.ResultGated:
+		b.result = &f
+	case nexus.ResultPublished:
+		b.offered = true
+	case nexus.RequestSettled:
+		if done, ok := b.requests[f.Seq]; done || !ok {
+			b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
+		}
+		b.requests[f.Seq] = true
+	case nexus.TaskPlanned:
+		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
+		b.leave(f)
+	case nexus.BudgetReserved, nexus.BudgetSpent:
+		b.money(f)
+	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
+		b.train(f)
+	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.TreeSnapshotted:
+		b.talk(f)
+	default:
+		b.attempt(f)
+	}
+}
+
+func (b *Audit) allow(l nexus.Limits) {
+	b.limits = l
+	most := l.RunMoney
+	if l.DayMoney > 0 {
+		most = min(most, l.DayMoney)
+	}
+	b.cap = max(b.cap, most)
+}
+
+// end checks what may be said of a run that is over.
+func (b *Audit) end(f nexus.RunEnded) {
+	b.ended = f.Status
+	if len(b.working) > 0 || len(b.open) > 0 {
+		b.wrong("the run ended with %d attempts and %d calls under way", len(b.working), len(b.open))
+	}
+	if len(b.world.Books().Landed) > 0 && b.tip != b.base && !b.offered {
+		b.wrong("the run ended and what landed is not published")
+	}
+	if f.Status != nexus.StatusDone {
+		return
+	}
+	for id, t := range b.tasks {
+		if !t.landed {
+			b.wrong("the run is done without %s", id)
+		}
+	}
+	if b.result == nil || !b.result.Verdict.Passed || b.result.Verdict.Tree != b.world.Tree(b.tip) {
+		b.wrong("the run is done and its last tree did not pass")
+	}
+	if b.world.Books().Published != b.tip {
+		b.wrong("the run is done, %s landed and %s is published", b.tip, b.world.Books().Published)
+	}
+}
+
+// leave books that a task is given up, or taken on again.
+func (b *Audit) leave(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.TaskParked:
+		b.over(f.Task)
+		if f.Why == "" {
+			b.wrong("%s is parked without a reason", f.Task)
+		}
+	case nexus.TaskSkipped:
+		b.over(f.Task)
+	case nexus.TaskRetried:
+		t := b.tasks[f.Task]
+		if !t.over || t.landed {
+			b.wrong("%s is retried", f.Task)
+		}
+		t.over = false
+		t.rounds = 0
+		clear(t.tries)
+	default:
+	}
+}
+
+func (b *Audit) over(id nexus.TaskID) {
+	t := b.tasks[id]
+	if t.landed || b.aboard != "" && b.of[b.aboard] == id {
+		b.wrong("%s is given up, and it has landed or is landing", id)
+	}
+	t.over, t.flying = true, false
+}
+
+// attempt books the life of attempts.
+func (b *Audit) attempt(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.AttemptStarted:
+		b.start(f)
+	case nexus.AttemptResumed:
+		if b.working[f.Attempt] || b.paused {
+			b.wrong("%s is resumed; working %v, paused %v", f.Attempt, b.working[f.Attempt], b.paused)
+		}
+		if id, ok := b.of[f.Attempt]; ok {
+			if t := b.tasks[id]; t.over || t.landed || t.attempt != f.Attempt {
+				b.wrong("%s is resumed, and its task is over", f.Attempt)
+			}
+			b.work(f.Attempt)
+		}
+	case nexus.AttemptLost:
+		delete(b.working, f.Attempt)
+	case nexus.AttemptBroken:
+		b.stop(f.Attempt)
+	case nexus.AttemptEnded:
+		b.stop(f.Attempt)
+		if f.Outcome == nexus.Accepted {
+			b.accept(f)
+		}
+		if t := b.tasks[b.of[f.Attempt]]; f.Outcome == nexus.Accepted && !t.over {
+			t.flying = true // until it lands
+		}
+	case nexus.VerdictGiven:
+		b.verdicts[f.Attempt] = f
+	case nexus.ReviewGiven:
+		b.reviews[f.Attempt] = f
+	case nexus.RoundStarted:
+		delete(b.verdicts, f.Attempt)
+		delete(b.reviews, f.Attempt)
+		t := b.tasks[b.of[f.Attempt]]
+		if t.rounds++; b.limits.Rounds > 0 && t.rounds > b.limits.Rounds {
+			b.wrong("%s is in round %d", t.ID, t.rounds)
+		}
+	default:
+	}
+}
+
+// accept checks that exactly the accepted tree was judged and approved.
+func (b *Audit) accept(f nexus.AttemptEnded) {
+	v, r, t := b.verdicts[f.Attempt], b.reviews[f.Attempt], b.tasks[b.of[f.Attempt]]
+	exempt := t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
+	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
+		b.wrong("%s is accepted with tree %q, and the gates said %q of %q", f.Attempt, f.Tree, v.State, v.Tree)
+	}
+	if r.Tree != f.Tree || !r.Reviewed || !r.Approved {
+		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved)
+	}
+}
+
+func (b *Audit) stop(id nexus.AttemptID) {
+	delete(b.working, id)
+	b.tasks[b.of[id]].flying = false
+}
+
+func (b *Audit) start(f nexus.AttemptStarted) {
+	t := b.tasks[f.Task]
+	switch {
+	case b.paused || b.draining:
+		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
+	case t.over || t.landed || t.flying || b.of[f.Attempt] != "":
+		b.wrong("%s is started once too often", f.Attempt)
+	}
+	for _, id := range t.Needs {
+		if !b.tasks[id].landed {
+			b.wrong("%s is started before %s has landed", f.Attempt, id)
+		}
+	}
+	if f.Base != b.tip {
+		b.wrong("%s starts from %s, the tip is %s", f.Attempt, f.Base, b.tip)
+	}
+	b.of[f.Attempt] = f.Task
+	t.attempt = f.Attempt
+	if b.starts++; b.limits.Dispatches > 0 && b.starts > b.limits.Dispatches {
+		b.wrong("%d attempts were started", b.starts)
+	}
+	if t.tries[f.Tier]++; t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
+		b.wrong("%s is try %d at tier %s", f.Attempt, t.tries[f.Tier], f.Tier)
+	}
+	b.work(f.Attempt)
+}
+
+// work books that an attempt has a worker from now on.
+func (b *Audit) work(id nexus.AttemptID) {
+	t := b.tasks[b.of[id]]
+	for _, o := range b.tasks {
+		if o != t && o.flying && slices.ContainsFunc(o.Files, func(f string) bool { return slices.Contains(t.Files, f) }) {
+			b.wrong("%s and %s declare the same file and are under way together", t.ID, o.ID)
+		}
+	}
+	t.flying, b.working[id] = true, true
+	if len(b.working) > max(1, b.limits.Parallel) {
+		b.wrong("%d attempts work at once", len(b.working))
+	}
+}
+
+// money books calls: none while paused, none beyond a cap, each settled once.
+func (b *Audit) money(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		if b.paused || b.draining {
+			b.wrong("%s is reserved; paused %v, draining %v", f.ID, b.paused, b.draining)
+		}
+		if b.open[f.ID].ID != "" || b.closed[f.ID] {
+			b.wrong("%s is reserved twice", f.ID)
+		}
+		b.open[f.ID] = f
+		held, role := b.spent, 0
+		for _, r := range b.open {
+			held += r.Money
+			if r.Role == f.Role {
+				role++
+			}
+		}
+		if held > b.cap {
+			b.wrong("%s is reserved: %s of %s", f.ID, held, b.cap)
+		}
+		if n := b.limits.PerRole[f.Role]; n > 0 && role > n {
+			b.wrong("%d calls of %s at once", role, f.Role)
+		}
+	case nexus.BudgetSpent:
+		if b.open[f.ID].ID == "" || b.closed[f.ID] {
+			b.wrong("%s is settled, and is not open", f.ID)
+		}
+		delete(b.open, f.ID)
+		b.closed[f.ID] = true
+		b.spent += f.Money
+	default:
+	}
+	if over := b.world.Books().Charged - b.cap; over > toy.Worst {
+		b.wrong("the provider charged %s more than the cap", over)
+	}
+}
+
+// train books landings: one at a time, each on the tip, each once.
+func (b *Audit) train(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.TrainDeparted:
+		if b.aboard != "" || f.Onto != b.tip || b.paused {
+			b.wrong("%s departs onto %s; the tip is %s, %q is landing, paused %v", f.Attempt, f.Onto, b.tip, b.aboard, b.paused)
+		}
+		if b.aboard = f.Attempt; b.onto[f.Attempt] != f.Onto {
+			delete(b.snaps, state.MergeID(f.Attempt)) // the merger begins anew
+		}
+		b.onto[f.Attempt] = f.Onto
+	case nexus.TrainLanded:
+		t := b.tasks[f.Task]
+		if t.landed || t.over || b.aboard != f.Attempt || f.Parent != b.tip {
+			b.wrong("%s landed: before %v, given up %v, departed %q, parent %s, tip %s", f.Task, t.landed, t.over, b.aboard, f.Parent, b.tip)
+		}
+		b.aboard, b.tip = "", f.Commit
+		t.landed, t.flying = true, false
+		n := 0
+		for _, x := range b.tasks {
+			if x.landed {
+				n++
+			}
+		}
+		if branch := b.world.Books().Landed; len(branch) != n || branch[n-1] != f.Commit {
+			b.wrong("landing %d is %s, the branch has %v", n, f.Commit, branch)
+		}
+	case nexus.TrainRefused:
+		if b.world.Books().Tip != b.tip {
+			b.wrong("%s is refused and on the branch", f.Task)
+		}
+		b.aboard = ""
+		delete(b.snaps, f.Attempt)
+	default:
+	}
+}
+
+// talk books conversations: each turn once, in order.
+func (b *Audit) talk(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.SessionStarted:
+		if _, again := b.turns[f.Session]; again && f.Role != nexus.Merger {
+			b.wrong("%s is started twice", f.Session)
+		}
+		b.turns[f.Session] = 0
+		b.world.Forget(f.Session)
+	case nexus.PromptSent:
+		if f.Request != 0 && b.told[f.Request] {
+			b.wrong("guidance %d is told twice", f.Request)
+		}
+		b.told[f.Request] = true
+	case nexus.TurnTaken:
+		if b.turns[f.Session]++; f.Turn != b.turns[f.Session] {
+			b.wrong("turn %d of %s follows turn %d", f.Turn, f.Session, b.turns[f.Session]-1)
+		}
+		if b.limits.Turns > 0 && f.Turn > b.limits.Turns {
+			b.wrong("%s takes turn %d", f.Session, f.Turn)
+		}
+	case nexus.TreeSnapshotted:
+		b.snaps[f.Attempt] = f.Commit
+	default:
+	}
+}
+
+// Opened checks that a worktree is brought to the last snapshot that is on
+// record.
+func (b *Audit) Opened(id nexus.AttemptID, rev string) {
+	if last := b.snaps[id]; last != "" && last != rev {
+		b.wrong("%s goes on from %q, its last snapshot is %s", id, rev, last)
+	}
+}
+
+// Ended reports whether the run is over, for now.
+func (b *Audit) Ended() bool { return b.ended != "" }
+
+// Limits returns the caps in force.
+func (b *Audit) Limits() nexus.Limits { return b.limits }

@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Report is what became of many seeds.
+type Report struct {
+	First      uint64                  `json:"first_seed"`
+	Seeds      int                     `json:"seeds"`
+	Violations int                     `json:"violations"`
+	Ends       map[nexus.RunStatus]int `json:"ends"` // runs by how they stood at the end
+	Tasks      int                     `json:"tasks"`
+	Landed     int                     `json:"landed"`
+	Steps      int                     `json:"steps"`
+	Events     int                     `json:"events"`
+	Calls      int                     `json:"calls"`
+	Repeated   int                     `json:"repeated"` // calls that were in flight when their process died
+	Deaths     int                     `json:"deaths"`
+	Lives      int                     `json:"lives"`
+	Virtual    time.Duration           `json:"virtual_ns"`
+	Worst      *Result                 `json:"worst,omitempty"` // the first seed that violates something
+}
+
+// Chaos plays n seeds from the first one on, on all processors, and hands
+// each result to each in the order of the seeds. Each may be nil.
+func Chaos(seed uint64, n int, each func(Result)) Report {
+	r := Report{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
+	var next atomic.Int64
+	results := make(chan Result, runtime.GOMAXPROCS(0))
+	var players sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				results <- play(seed + uint64(i)) //nolint:gosec // i is not below 0
+			}
+		})
+	}
+	early := map[uint64]Result{}
+	for want := range n {
+		for {
+			if x, ok := early[seed+uint64(want)]; ok { //nolint:gosec // want is not below 0
+				delete(early, x.Seed)
+				r.add(x)
+				if each != nil {
+					each(x)
+				}
+				break
+			}
+			x := <-results
+			early[x.Seed] = x
+		}
+	}
+	players.Wait()
+	return r
+}
+
+func (r *Report) add(x Result) {
+	r.Ends[x.Status]++
+	r.Tasks += x.Tasks
+	r.Landed += x.Landed
+	r.Steps += x.Steps
+	r.Events += x.Events
+	r.Calls += x.Calls
+	r.Repeated += x.Repeated
+	r.Deaths += x.Deaths
+	r.Lives += x.Lives
+	r.Virtual += x.Virtual
+	if x.Violation != "" {
+		r.Violations++
+		if r.Worst == nil {
+			r.Worst = &x
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+)
+
+// counters are what only grows.
+type counters struct {
+	seq, requested                int64
+	starts, tries, landings, aged int
+	spent                         nexus.Money
+	usage                         int64
+}
+
+func count(s *state.State) counters {
+	c := counters{
+		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries, landings: len(s.Landings),
+		spent: s.Ledger.Spent(), usage: s.Usage.Total(),
+	}
+	for _, t := range s.Tasks {
+		c.aged += t.Rounds + t.Retried + len(t.Attempts)
+		for _, a := range t.Attempts {
+			c.aged += a.Losses + a.Refusals + len(a.Rounds) + len(a.Sessions)
+		}
+	}
+	return c
+}
+
+// inspect checks what must hold of the state whenever the process waits.
+func (s *sim) inspect() {
+	st := s.core.State
+	now, was := count(st), s.before
+	if now.seq < was.seq || now.requested < was.requested || now.starts < was.starts || now.tries < was.tries ||
+		now.landings < was.landings || now.aged < was.aged || now.spent < was.spent || now.usage < was.usage {
+		s.wrong("a counter shrank: %+v, then %+v", was, now)
+	}
+	s.before = now
+	for _, a := range st.Active() {
+		if s.workers[run.Key(a.ID)] == nil {
+			s.wrong("%s has no worker", a.ID)
+		}
+	}
+	if b := st.Aboard; b != nil && b.Merge.Stage == state.Working && s.workers[run.Key(b.Merge.ID)] == nil {
+		s.wrong("%s has no worker", b.Merge.ID)
+	}
+	if p := st.Planning; p != nil && p.Stage == state.Working && s.workers[run.Key(p.ID)] == nil {
+		s.wrong("%s has no worker", p.ID)
+	}
+	for _, t := range st.Tasks {
+		if (t.Status == nexus.Parked || t.Status == nexus.Failed || t.Status == nexus.Skipped) && t.Why == "" {
+			s.wrong("%s is %s and does not say why", t.ID, t.Status)
+		}
+	}
+	if s.dice.IntN(300) == 0 {
+		s.same()
+	}
+}
+
+// finish checks what must hold of a run that is over.
+func (s *sim) finish() {
+	st := s.core.State
+	if len(st.Tasks) != len(s.scenario.Tasks) && st.Planned {
+		s.wrong("%d tasks were planned and %d are there", len(s.scenario.Tasks), len(st.Tasks))
+	}
+	if len(st.Requests) > 0 {
+		s.wrong("the run ended with request %d unanswered", st.Requests[0].Seq)
+	}
+	unconfirmed := 0
+	if st.Aboard != nil {
+		unconfirmed = 1
+	}
+	if n := len(s.world.Books().Landed) - len(st.Landings); n < 0 || n > unconfirmed {
+		s.wrong("%d commits are on the branch and %d are on record", len(s.world.Books().Landed), len(st.Landings))
+	}
+	for _, t := range st.Tasks {
+		if st.Status != nexus.StatusPartial && st.Status != nexus.StatusFailed || t.Status == nexus.Landed || st.Drain != nil {
+			continue
+		}
+		if status := st.StatusOf(t); status == nexus.Pending || !strings.Contains(st.Why, string(t.ID)+" is ") {
+			s.wrong("the run is %s and does not account for %s, which is %s: %s", st.Status, t.ID, status, st.Why)
+		}
+	}
+}
+
+// same checks that the journal alone gives the state that the process has.
+// Requests that it has not heard of yet are left out.
+func (s *sim) same() {
+	live := s.core.State
+	replayed, err := state.Replay("sim", s.upTo(live.Seq, live.Requested))
+	if err != nil {
+		s.wrong("replay: %v", err)
+		return
+	}
+	a, err := live.Dump()
+	if err != nil {
+		s.wrong("dump: %v", err)
+	}
+	b, _ := replayed.Dump()
+	if a != b {
+		s.wrong("the replayed state differs:\n%s", firstDifference(a, b))
+	}
+}
+
+func (s *sim) upTo(seq, requested int64) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		for _, e := range s.journal.events {
+			if _, request := e.Fact.(nexus.RequestMade); e.Seq > seq || request && e.Seq > requested {
+				continue
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.SplitAfter(a, ","), strings.SplitAfter(b, ",")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			from := max(0, i-3)
+			return strings.Join(x[from:i+1], "") + "\nreplayed:\n" + strings.Join(y[from:i+1], "")
+		}
+	}
+	return "one is longer"
+}

@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+)
+
+var _ run.Journal = (*journal)(nil)
+
+// journal is a run's journal in memory. It outlives every process.
+type journal struct {
+	run    nexus.RunID
+	now    func() time.Time
+	events []nexus.Event
+	booked func(nexus.Event) // hears of each event that became durable
+	fault  func() error      // fails an append; what it fails after is durable
+	other  func()            // another process may append here
+}
+
+// put appends what another process, or nobody in particular, says.
+func (j *journal) put(facts ...nexus.Fact) []nexus.Event {
+	from := len(j.events)
+	for _, f := range facts {
+		e := nexus.Event{Seq: int64(len(j.events) + 1), Run: j.run, At: j.now(), Fact: f}
+		j.events = append(j.events, e)
+		j.booked(e)
+	}
+	return j.events[from:len(j.events):len(j.events)]
+}
+
+// Append implements [run.Journal].
+func (j *journal) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	if err := j.fault(); err != nil {
+		return nil, err
+	}
+	j.other()
+	events := j.put(facts...)
+	return events, j.fault()
+}
+
+// Events implements [run.Journal].
+func (j *journal) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		for _, e := range j.events[after:] {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// request lets somebody wish something, whether or not a process is there to
+// hear it.
+func (s *sim) request() {
+	if s.over {
+		return
+	}
+	r := nexus.Request{By: "ann"}
+	if tasks := s.scenario.Tasks; len(tasks) > 0 {
+		r.Task = tasks[s.dice.IntN(len(tasks))].ID
+	}
+	switch n := s.dice.IntN(16); {
+	case n < 4:
+		r.Verb = nexus.VerbPause
+		if s.dice.IntN(8) > 0 {
+			s.in0(s.span(4*time.Hour), func() { s.ask(nexus.Request{Verb: nexus.VerbResume}) })
+		}
+	case n < 5:
+		r.Verb = nexus.VerbResume
+	case n < 6:
+		r.Verb, r.Now = nexus.VerbStop, s.dice.IntN(2) == 0
+	case n < 9:
+		r.Verb = nexus.VerbSkip
+	case n < 12:
+		r.Verb = nexus.VerbRetry
+	case n < 15:
+		r.Verb, r.Text = nexus.VerbTell, "mind the gap"
+	default:
+		r.Verb, r.ID = nexus.VerbAnswer, fmt.Sprintf("Q%d", s.dice.IntN(400))
+	}
+	s.ask(r)
+}
+
+// ask appends a request, and lets the process hear of it a little later.
+// Requests are heard in their order.
+func (s *sim) ask(r nexus.Request) {
+	e := s.journal.put(nexus.RequestMade{Request: r})[0]
+	if at := s.now.Add(s.span(time.Second)); at.After(s.delivered) {
+		s.delivered = at
+	}
+	s.at(s.delivered, 0, func() {
+		if s.core != nil {
+			s.check(s.core.Request(e))
+		}
+	})
+}
+
+// other lets somebody get in between two appends of the process.
+func (s *sim) other() {
+	if s.scenario.Requests > 0 && s.dice.IntN(200) == 0 {
+		s.request()
+	}
+}
+
+// interrupt tells the process to let go; a second time it dies.
+func (s *sim) interrupt() {
+	if s.core == nil {
+		return
+	}
+	s.note("process %d is interrupted", s.lives)
+	s.core.Interrupt()
+	if s.dice.IntN(4) == 0 {
+		s.in(s.span(time.Minute), func() { s.dead = true })
+	}
+}
+
+// poke does what somebody must do when nothing else will happen: answer, or
+// resume. It reports whether there is something.
+func (s *sim) poke() bool {
+	if s.core == nil {
+		s.wrong("nobody conducts the run any more")
+		return false
+	}
+	st := s.core.State
+	for _, q := range st.Questions {
+		if q.By == "" && q.Deadline.IsZero() && st.Status != nexus.StatusPaused && st.Attempt(q.Attempt).Stage == state.Working {
+			s.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
+			return true
+		}
+	}
+	if st.Status == nexus.StatusPaused {
+		if s.dice.IntN(2) == 0 {
+			s.over = true
+			return false
+		}
+		s.ask(nexus.Request{Verb: nexus.VerbResume, By: "bob"})
+		return true
+	}
+	s.wrong("nothing happens any more; the run is %s", st.Status)
+	return false
+}

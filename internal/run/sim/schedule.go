@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// Pace is how well a run used its workers.
+type Pace struct {
+	Seed       uint64        `json:"seed"`
+	Tasks      int           `json:"tasks"`
+	Parallel   int           `json:"parallel"`
+	Took       time.Duration `json:"took_ns"`  // virtual time from start to end
+	Work       time.Duration `json:"work_ns"`  // of all tasks together
+	Path       time.Duration `json:"path_ns"`  // the longest chain of tasks that need each other
+	Bound      time.Duration `json:"bound_ns"` // no schedule is faster: max(path, work/parallel)
+	Efficiency float64       `json:"efficiency"`
+	Landed     int           `json:"landed"`
+	Problem    string        `json:"problem,omitzero"`
+}
+
+// Schedule lets the real scheduler work on a made-up plan of that many tasks,
+// that many at once. Tasks take about as long as estimated, and nothing else
+// takes any time, so what is lost is the scheduler's.
+func Schedule(tasks, parallel int, seed uint64) Pace {
+	dice := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a seed must give the same dice
+	plan := wide(dice, tasks)
+	p := &pacer{now: tape.Start(), takes: map[nexus.TaskID]time.Duration{}}
+	p.journal = &journal{run: "pace", now: func() time.Time { return p.now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
+	out := Pace{Seed: seed, Tasks: tasks, Parallel: parallel}
+	ends := map[nexus.TaskID]time.Duration{}
+	for _, t := range plan {
+		took := time.Duration(t.Minutes) * time.Minute
+		took += time.Duration((dice.Float64() - 0.5) * 0.4 * float64(took))
+		p.takes[t.ID] = took
+		out.Work += took
+		for _, n := range t.Needs {
+			ends[t.ID] = max(ends[t.ID], ends[n])
+		}
+		ends[t.ID] += took
+		out.Path = max(out.Path, ends[t.ID])
+	}
+	limits := nexus.Limits{Parallel: parallel, RunMoney: 1, LandTries: 1}
+	p.journal.put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "pace"}, Base: "c0", Limits: limits})
+	p.journal.put(toy.Planned(plan)...)
+	if err := p.run(); err != nil {
+		out.Problem = err.Error()
+	}
+	out.Took, out.Landed = p.now.Sub(tape.Start()), p.landed
+	out.Bound = max(out.Path, out.Work/time.Duration(max(1, parallel)))
+	if out.Took > 0 {
+		out.Efficiency = float64(out.Bound) / float64(out.Took)
+	}
+	return out
+}
+
+// wide makes a plan with many tasks that can be done at once: each needs up
+// to three of the hundred before it.
+func wide(dice *rand.Rand, n int) []nexus.Task {
+	plan := make([]nexus.Task, n)
+	for i := range plan {
+		plan[i] = nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Minutes: 5 + dice.IntN(26), Files: []string{fmt.Sprintf("f%d", i)}}
+		if i < 64 {
+			continue
+		}
+		for range dice.IntN(4) {
+			need := plan[max(0, i-64-dice.IntN(100))].ID
+			plan[i].Needs = append(plan[i].Needs, need)
+		}
+	}
+	return plan
+}
+
+// pacer conducts a run whose workers do nothing but take their time.
+type pacer struct {
+	journal *journal
+	now     time.Time
+	queue   queue
+	core    *run.Core
+	takes   map[nexus.TaskID]time.Duration
+	landed  int
+	failed  error
+}
+
+func (p *pacer) run() error {
+	ctx := context.Background()
+	core, err := run.Begin(ctx, p.journal, "pace", run.Opening{})
+	if err != nil {
+		return err
+	}
+	p.core = core
+	for p.failed == nil {
+		start, _, err := core.Pass(ctx, p.now)
+		if err != nil {
+			return err
+		}
+		for _, w := range start {
+			took, facts := p.work(w)
+			heap.Push(&p.queue, event{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.Return(ctx, w, facts, nil) }})
+		}
+		if core.Over() {
+			return nil
+		}
+		e, ok := heap.Pop(&p.queue).(event)
+		if !ok {
+			return fmt.Errorf("nothing happens any more")
+		}
+		p.now = e.at
+		e.do()
+	}
+	return p.failed
+}
+
+// work returns how long something takes and what comes of it.
+func (p *pacer) work(w run.Work) (time.Duration, []nexus.Fact) {
+	a := w.View.Attempt
+	switch f := w.Intent.(type) {
+	case nexus.AttemptStarted:
+		return p.takes[f.Task], []nexus.Fact{nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.Accepted, Commit: string(f.Attempt), Tree: string(f.Attempt)}}
+	case nexus.TrainDeparted:
+		p.landed++
+		return 0, []nexus.Fact{nexus.TrainLanded{Task: f.Task, Attempt: a.ID, Commit: fmt.Sprintf("c%d", p.landed), Parent: f.Onto, Tree: a.Tree}}
+	case nexus.ResultReviewed:
+		return 0, []nexus.Fact{nexus.ResultGated{Verdict: nexus.Verdict{Passed: true}}}
+	case nexus.ResultOffered:
+		return 0, []nexus.Fact{nexus.ResultPublished{Branch: "b", Commit: f.Commit}}
+	default:
+		return 0, nil
+	}
+}

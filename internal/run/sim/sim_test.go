@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// number reads a number from the environment.
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// TestChaos plays many seeds. NEXUS_SIM_SEEDS says how many, NEXUS_SIM_FIRST
+// which one is the first; a seed that fails is played again by
+//
+//	NEXUS_SIM_FIRST=<seed> NEXUS_SIM_SEEDS=1 go test ./internal/run/sim -run TestChaos
+func TestChaos(t *testing.T) {
+	first, n := number(t, "NEXUS_SIM_FIRST", 1), number(t, "NEXUS_SIM_SEEDS", 5000)
+	var r Report
+	for done := 0; done < n; done += 1000 {
+		some := Chaos(uint64(first+done), min(1000, n-done), nil)
+		if some.Worst != nil {
+			t.Fatalf("%d of %d seeds violate something; the first:\n%s", some.Violations, some.Seeds, some.Worst.Tape)
+		}
+		r.join(some)
+	}
+	t.Logf("%+v", r)
+	if n < 1000 {
+		return
+	}
+	for _, end := range []nexus.RunStatus{nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit, nexus.StatusPaused} {
+		if r.Ends[end] == 0 {
+			t.Errorf("no run of %d is %s: the scenarios miss a way to end", n, end)
+		}
+	}
+	if r.Deaths < n/4 || r.Repeated == 0 || r.Landed < n {
+		t.Errorf("the scenarios are too tame: %d deaths, %d calls cut off, %d landings in %d runs", r.Deaths, r.Repeated, r.Landed, n)
+	}
+}
+
+func (r *Report) join(more Report) {
+	if r.Ends == nil {
+		*r = more
+		return
+	}
+	for end, n := range more.Ends {
+		r.Ends[end] += n
+	}
+	r.Seeds += more.Seeds
+	r.Landed += more.Landed
+	r.Deaths += more.Deaths
+	r.Repeated += more.Repeated
+}
+
+// TestSameSeedSameRun plays a seed twice: a report of a failure is of no use
+// unless it can be played again.
+func TestSameSeedSameRun(t *testing.T) {
+	for seed := range uint64(30) {
+		if a, b := play(seed), play(seed); a != b {
+			t.Fatalf("seed %d: %+v, then %+v", seed, a, b)
+		}
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	p := Schedule(1000, 64, 1)
+	t.Logf("%+v", p)
+	if p.Problem != "" || p.Landed != p.Tasks || p.Efficiency < 0.95 || p.Efficiency > 1 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,421 @@
+package toy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+)
+
+// Actor is a worker. In the virtual world it does what the workers of the
+// real one do: it records before it goes on, and goes on from the record.
+type Actor struct {
+	*World
+	Desk run.Desk
+	Nap  func(context.Context, time.Duration) error
+	Now  func() time.Time
+	View state.View
+	Open func(id nexus.AttemptID, rev string) // hears of each worktree that is brought to a revision
+	a    *state.Attempt                       // whose sessions it has; its own copy
+}
+
+// Act does what an intent says.
+func (x *Actor) Act(ctx context.Context, intent nexus.Fact) ([]nexus.Fact, error) {
+	if err := x.wait(ctx, time.Second); err != nil {
+		return nil, err
+	}
+	switch f := intent.(type) {
+	case nexus.PlanSought:
+		x.a = x.View.Attempt
+		return x.plan(ctx)
+	case nexus.ResultReviewed:
+		return x.result(ctx)
+	case nexus.ResultOffered:
+		return x.publish(f.Commit)
+	case nexus.TrainDeparted:
+		x.a = x.View.Merge
+		return x.land(ctx)
+	case nexus.AttemptResumed:
+		if m := x.View.Merge; m != nil && m.ID == f.Attempt {
+			x.a = m
+			return x.land(ctx)
+		}
+	default:
+	}
+	x.a = x.View.Attempt
+	return x.work(ctx)
+}
+
+// wait lets time pass; much of it when the world is slow.
+func (x *Actor) wait(ctx context.Context, d time.Duration) error {
+	if x.roll(x.scenario.slow) {
+		d *= time.Duration(2 + x.pick(10))
+	}
+	if err := x.Nap(ctx, d/2+time.Duration(x.pick(int(d)))); err != nil {
+		return err
+	}
+	return x.fault()
+}
+
+func (x *Actor) record(ctx context.Context, facts ...nexus.Fact) error {
+	if err := x.Desk.Record(ctx, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		x.a.Apply(f, x.Now())
+	}
+	return nil
+}
+
+// plan makes the scenario's plan.
+func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
+	id := nexus.SessionID(x.a.ID + "/planner.1")
+	why := ""
+	if s := x.a.Session(id); s == nil || len(s.Messages) == 0 {
+		why = "brief"
+	}
+	outcome, err := x.converse(ctx, nexus.Planner, id, why)
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome != nexus.Accepted:
+		return []nexus.Fact{nexus.PlanFailed{Why: "the planner did not finish", Outcome: outcome}}, nil
+	case x.roll(x.scenario.noPlan):
+		return []nexus.Fact{nexus.PlanFailed{Why: "it makes no sense"}}, nil
+	}
+	return Planned(x.scenario.Tasks), nil
+}
+
+// Planned proposes a plan of these tasks.
+func Planned(tasks []nexus.Task) []nexus.Fact {
+	facts := []nexus.Fact{nexus.PlanProposed{Plan: "blob", Tasks: len(tasks)}}
+	for _, t := range tasks {
+		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	return facts
+}
+
+// work makes an attempt, from its start or from where another process left
+// it.
+func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
+	start := x.a.Start
+	if start == "" {
+		start = x.a.Base
+	}
+	x.restore(start)
+	for range 1000 {
+		var err error
+		switch step := repair.Next(&x.View.Task, x.a, x.View.Limits, repair.Facts{Tested: x.tested()}); step.Move {
+		case repair.Write:
+			err = x.write(ctx, step)
+		case repair.Judge:
+			err = x.judged(ctx)
+		case repair.Review:
+			err = x.review(ctx)
+		case repair.End:
+			return x.end(step)
+		default:
+			x.wrong("no step follows in attempt %s", x.a.ID)
+			return nil, ErrDead
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	x.wrong("attempt %s takes a thousand steps", x.a.ID)
+	return nil, ErrDead
+}
+
+// restore brings the worktree to the attempt's last snapshot, or to where it
+// starts.
+func (x *Actor) restore(start string) {
+	if x.a.Snapshot.Commit != "" {
+		start = x.a.Snapshot.Commit
+	}
+	x.Open(x.a.ID, start)
+	x.put(x.at(start))
+}
+
+func (x *Actor) put(t tree) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.trees[x.a.ID] = t
+}
+
+func (x *Actor) tree() tree {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.trees[x.a.ID]
+}
+
+// tested reports whether the attempt's tree has a test of its own.
+func (x *Actor) tested() bool {
+	name := string(x.View.Task.ID) + "_test"
+	return x.tree().of(name) != x.at(x.a.Base).of(name)
+}
+
+// end closes the attempt.
+func (x *Actor) end(step repair.Step) ([]nexus.Fact, error) {
+	if err := x.fault(); err != nil {
+		return nil, err
+	}
+	t := x.tree()
+	f := nexus.AttemptEnded{Attempt: x.a.ID, Outcome: step.Outcome, Why: step.Why, Tree: string(t)}
+	if f.Outcome == nexus.Accepted {
+		if judged := x.a.Last().Verdict.Tree; judged != f.Tree {
+			x.wrong("%s is accepted with tree %q, and %q was judged", x.a.ID, f.Tree, judged)
+		}
+		f.Commit = x.commit(t, x.a.Base, "")
+	}
+	return []nexus.Fact{f}, nil
+}
+
+// write lets a role write, in a round of its own or on in the one under way.
+func (x *Actor) write(ctx context.Context, step repair.Step) error {
+	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", x.a.ID, step.Role))
+	if !step.Resume {
+		f := nexus.RoundStarted{Attempt: x.a.ID, Round: len(x.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: id}
+		if err := x.record(ctx, f); err != nil {
+			return err
+		}
+	}
+	why := ""
+	if !x.a.Last().Prompted {
+		why = "brief"
+		if step.Cause != "" {
+			why = "repair"
+			if len(step.Findings) == 0 && step.Why == "" {
+				x.wrong("%s is told to repair and not what: %s", x.a.ID, step.Cause)
+			}
+		}
+	}
+	_, err := x.converse(ctx, step.Role, id, why)
+	return err
+}
+
+// judged runs the gates on the tree and records what they say.
+func (x *Actor) judged(ctx context.Context) error {
+	evidence, facts, err := x.gates(ctx, x.tree(), func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
+	if err != nil {
+		return err
+	}
+	return x.record(ctx, append(facts, repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence))...)
+}
+
+// gates judges a tree and stops at the first red gate.
+func (x *Actor) gates(ctx context.Context, t tree, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
+	var all []nexus.Evidence
+	var facts []nexus.Fact
+	for _, gate := range []string{"build", "test"} {
+		e, cached := x.Desk.Known(ctx, string(t), gate)
+		if !cached {
+			if err := x.wait(ctx, time.Minute); err != nil {
+				return nil, nil, err
+			}
+			e = x.judge(t, gate)
+		}
+		all = append(all, e)
+		facts = append(facts, mark(nexus.GateJudged{Evidence: e, Cached: cached}))
+		if e.State == nexus.Fail || e.State == nexus.Timeout || e.State == nexus.Environmental {
+			break
+		}
+	}
+	return all, facts, nil
+}
+
+// review lets a reviewer read, in a conversation of its own.
+func (x *Actor) review(ctx context.Context) error {
+	done := 0
+	for _, r := range x.a.Rounds {
+		done += len(r.Reviews)
+	}
+	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", x.a.ID, nexus.Reviewer, done+1))
+	outcome := nexus.Outcome("")
+	if old := x.a.Session(id); old == nil || !old.Over {
+		why := ""
+		if old == nil || len(old.Messages) == 0 {
+			why = "brief"
+		}
+		var err error
+		if outcome, err = x.converse(ctx, nexus.Reviewer, id, why); err != nil {
+			return err
+		}
+	} else {
+		outcome = old.Outcome
+	}
+	f := nexus.ReviewGiven{Attempt: x.a.ID, Tree: string(x.tree()), Summary: "as reviewed"}
+	f.Reviewed = outcome == nexus.Accepted && !x.roll(x.scenario.blind)
+	f.Approved = f.Reviewed && !x.roll(x.scenario.reject)
+	if f.Reviewed && !f.Approved {
+		f.Findings = []nexus.Finding{{Message: x.id("not so "), Severity: nexus.Major}}
+	}
+	return x.record(ctx, f)
+}
+
+// converse has a stretch of a conversation until its role hands in. With why
+// it first says something.
+func (x *Actor) converse(ctx context.Context, role nexus.Role, id nexus.SessionID, why string) (nexus.Outcome, error) {
+	var facts []nexus.Fact
+	if x.a.Session(id) == nil {
+		facts = append(facts, nexus.SessionStarted{Session: id, Attempt: x.a.ID, Role: role, Model: "toy/" + string(role), Prompt: "blob"})
+	}
+	if why != "" {
+		facts = append(facts, nexus.PromptSent{Session: id, Message: "say " + why, Why: why})
+	}
+	if err := x.record(ctx, facts...); err != nil {
+		return "", err
+	}
+	s := x.a.Session(id)
+	if s.Pending {
+		if err := x.tools(ctx, s); err != nil {
+			return "", err
+		}
+	}
+	for {
+		switch n := len(s.Messages); {
+		case strings.HasSuffix(s.Messages[n-1], " done"):
+			return x.handIn(ctx, s, nexus.Accepted)
+		case x.View.Limits.Turns > 0 && s.Turns >= x.View.Limits.Turns:
+			return x.handIn(ctx, s, nexus.Exhausted)
+		}
+		if err := x.turn(ctx, s); err != nil {
+			return "", err
+		}
+		if s.Pending {
+			if err := x.tools(ctx, s); err != nil {
+				return "", err
+			}
+		}
+	}
+}
+
+func (x *Actor) handIn(ctx context.Context, s *state.Session, o nexus.Outcome) (nexus.Outcome, error) {
+	if o == nexus.Accepted && x.roll(x.scenario.giveUp) {
+		o = nexus.GaveUp
+	}
+	f := nexus.SessionEnded{Session: s.Session, Outcome: o}
+	if o != nexus.Accepted {
+		f.Why = "it is " + string(o)
+	}
+	return o, x.record(ctx, f)
+}
+
+// turn asks for leave, calls the model, and records the answer with what it
+// cost.
+func (x *Actor) turn(ctx context.Context, s *state.Session) error {
+	for try := 1; ; try++ {
+		r := nexus.BudgetReserved{
+			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: Worst,
+		}
+		told, err := x.Desk.Reserve(ctx, r)
+		if err != nil {
+			return err
+		}
+		for _, g := range told {
+			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: "guidance", Request: g.Seq}); err != nil {
+				return err
+			}
+		}
+		switch {
+		case x.roll(x.scenario.auth):
+			err = &nexus.Error{Code: nexus.CodeAuth, Message: "the key is wrong"}
+		case x.roll(x.scenario.provider):
+			err = errors.New("the provider failed")
+		default:
+			return x.answer(ctx, s, r)
+		}
+		if failed := x.record(ctx, nexus.BudgetSpent{ID: r.ID, Estimated: true}); failed != nil {
+			return failed
+		}
+		if auth := (&nexus.Error{}); errors.As(err, &auth) || try == 3 {
+			return err
+		}
+		if err := x.wait(ctx, time.Minute); err != nil {
+			return err
+		}
+	}
+}
+
+// answer is a call that succeeds.
+func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
+	c := call{s.Session, s.Turns + 1}
+	cost := x.bill(c)
+	if err := x.wait(ctx, 20*time.Second); err != nil {
+		x.lose(c)
+		return err
+	}
+	f := nexus.TurnTaken{Session: s.Session, Turn: c.turn, Message: fmt.Sprintf("turn %d tools", c.turn), Stop: "tools"}
+	if x.pick(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) {
+		f.Message, f.Stop = fmt.Sprintf("turn %d done", c.turn), "done"
+	}
+	err := x.record(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: nexus.Usage{Input: 10, Output: 1}}, f)
+	if err != nil {
+		x.lose(c)
+		return err
+	}
+	x.heard(c)
+	return nil
+}
+
+// tools runs what the model called for on the last snapshot of the tree, and
+// records what came of it.
+func (x *Actor) tools(ctx context.Context, s *state.Session) error {
+	if x.roll(x.scenario.ask) {
+		q := nexus.QuestionAsked{
+			ID: x.id("Q"), Attempt: x.a.ID, Text: fmt.Sprintf("in %s after turn %d?", s.Session, s.Turns), Fallback: "no",
+		}
+		if x.pick(2) == 0 {
+			q.Deadline = x.Now().Add(time.Hour)
+		}
+		if _, err := x.Desk.Ask(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := x.wait(ctx, 5*time.Second); err != nil {
+		return err
+	}
+	facts := []nexus.Fact{nexus.ToolsAnswered{Session: s.Session, Message: "results"}}
+	writes := s.Role == nexus.Coder || s.Role == nexus.Tester || s.Role == nexus.Merger
+	if writes && !x.roll(x.scenario.same) {
+		x.put(x.edit(s.Role))
+		if err := x.fault(); err != nil {
+			return err
+		}
+		t := x.tree()
+		facts = append(facts, nexus.TreeSnapshotted{Attempt: x.a.ID, Commit: x.commit(t, x.a.Base, ""), Tree: string(t)})
+	}
+	return x.record(ctx, facts...)
+}
+
+// edit changes what the role is to change.
+func (x *Actor) edit(role nexus.Role) tree {
+	t, task := x.tree(), x.View.Task
+	content := x.id(string(x.a.ID) + ":")
+	if x.scenario.stubborn[task.ID] || x.roll(x.scenario.bad) {
+		content += "-"
+	}
+	if role == nexus.Merger {
+		for f := range t.files() {
+			if strings.Contains(f.content, "|") {
+				t = t.with(f.name, content)
+			}
+		}
+		return t
+	}
+	if role == nexus.Tester || x.pick(3) == 0 {
+		t = t.with(string(task.ID)+"_test", content)
+	}
+	if role == nexus.Coder {
+		t = t.with(task.Files[x.pick(len(task.Files))], content)
+	}
+	if x.roll(x.scenario.stray) {
+		t = t.with("shared", content)
+	}
+	return t
+}

@@ -1,0 +1,144 @@
+// Package toy is a world to test a conductor in: a repository whose commits
+// are strings, a provider that charges and answers at once, gates that know
+// the truth, and workers that do in it what the real ones do. What happens in
+// it is drawn from dice, with every fault that the real world has.
+package toy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Chance is how often something happens, from 0 to 1.
+type Chance float64
+
+// Scenario is what a seed makes of a run: its plan, its caps, and what goes
+// wrong. Each fault is absent from many seeds, so that the others show.
+type Scenario struct {
+	Limits   nexus.Limits
+	Tasks    []nexus.Task
+	Given    bool // the plan comes with the goal
+	stubborn map[nexus.TaskID]bool
+
+	Crashes   int // times a process may die
+	Crash     Chance
+	Storage   Chance // the journal fails, and the process gives up
+	broken    Chance // a worker's machinery fails
+	provider  Chance // a call fails
+	auth      Chance // for good, until a person mends it
+	overshoot bool   // calls may cost a little more than their worst case
+	bad       Chance // what an agent writes is red
+	same      Chance // an agent writes nothing new
+	stray     Chance // it touches a file that its task did not declare
+	giveUp    Chance
+	ask       Chance
+	blind     Chance
+	reject    Chance
+	odd       Chance // a gate cannot tell
+	slow      Chance
+	noPlan    Chance
+	Requests  int // of people and programs
+	Interrupt int // times a process is told to let go
+	Reopen    int // times a run that ended is taken up again
+}
+
+// Draw makes a seed's scenario.
+func Draw(r *rand.Rand) Scenario {
+	sometimes := func(p, most float64) Chance {
+		if r.Float64() > p {
+			return 0
+		}
+		return Chance(r.Float64() * most)
+	}
+	s := Scenario{
+		Limits: drawLimits(r), Tasks: drawTasks(r), Given: r.IntN(3) > 0, stubborn: map[nexus.TaskID]bool{},
+		Crash: sometimes(0.6, 0.06), Storage: sometimes(0.1, 0.02), broken: sometimes(0.4, 0.1),
+		provider: sometimes(0.4, 0.3), auth: sometimes(0.1, 0.02), overshoot: r.IntN(4) == 0,
+		bad: 0.1 + sometimes(0.7, 0.5), same: sometimes(0.3, 0.4), stray: sometimes(0.5, 0.5),
+		giveUp: sometimes(0.2, 0.1), ask: sometimes(0.3, 0.2),
+		blind: sometimes(0.3, 0.3), reject: sometimes(0.6, 0.5), odd: sometimes(0.3, 0.1), slow: sometimes(0.3, 0.3),
+		noPlan: sometimes(0.1, 0.5), Reopen: r.IntN(3),
+	}
+	if s.Crash > 0 || s.Storage > 0 {
+		s.Crashes = 1 + r.IntN(8)
+	}
+	if r.IntN(2) == 0 {
+		s.Requests = r.IntN(12)
+	}
+	if r.IntN(4) == 0 {
+		s.Interrupt = 1 + r.IntN(3)
+	}
+	for _, t := range s.Tasks {
+		if r.IntN(10) == 0 {
+			s.stubborn[t.ID] = true
+		}
+	}
+	return s
+}
+
+// drawTasks makes a plan of tasks that need earlier ones and share files.
+func drawTasks(r *rand.Rand) []nexus.Task {
+	tasks := make([]nexus.Task, 1+r.IntN(7))
+	for i := range tasks {
+		t := nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "a task", Minutes: 1 + r.IntN(30)}
+		for j := range i {
+			if r.IntN(4) == 0 {
+				t.Needs = append(t.Needs, tasks[j].ID)
+			}
+		}
+		for range 1 + r.IntN(2) {
+			t.Files = append(t.Files, fmt.Sprintf("f%d", r.IntN(2*len(tasks))))
+		}
+		switch r.IntN(8) {
+		case 0:
+			t.Kind = nexus.DocsTask
+		case 1:
+			t.Kind = nexus.TestTask
+		case 2:
+			t.Strategy = nexus.NoTest
+		case 3:
+			t.Tier = nexus.Strong
+		}
+		tasks[i] = t
+	}
+	return tasks
+}
+
+// Worst is the reservation of every call.
+const Worst = 100 * nexus.Dollar / 1000
+
+func drawLimits(r *rand.Rand) nexus.Limits {
+	// maybe keeps a cap away from many seeds.
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	l := nexus.Limits{
+		Parallel: r.IntN(5), Turns: 4 + r.IntN(6), Rounds: 3 + r.IntN(12), Same: 2 + r.IntN(2), ReviewRounds: 1 + r.IntN(3),
+		Losses: 1 + r.IntN(6), LandTries: r.IntN(4), MajorsBlock: r.IntN(3), RunMoney: 1000 * nexus.Dollar,
+		PerTier:    map[nexus.Tier]int{nexus.Fast: 1 + r.IntN(3), nexus.Balanced: 1 + r.IntN(2), nexus.Strong: 1},
+		Dispatches: 500,
+	}
+	if maybe(3) {
+		l.PerRole = map[nexus.Role]int{nexus.Coder: 1 + r.IntN(2)}
+	}
+	if maybe(8) {
+		l.Dispatches = 1 + r.IntN(8)
+	}
+	if maybe(4) {
+		l.RunMoney = Worst * nexus.Money(1+r.IntN(60))
+	}
+	if maybe(6) {
+		l.TaskMoney = Worst * nexus.Money(2+r.IntN(20))
+	}
+	if maybe(8) {
+		l.DayMoney = Worst * nexus.Money(5+r.IntN(100))
+	}
+	if maybe(5) {
+		l.RunTime = time.Duration(20+r.IntN(400)) * time.Minute
+	}
+	if maybe(5) {
+		l.TaskTime = time.Duration(20+r.IntN(120)) * time.Minute
+	}
+	return l
+}

@@ -1,0 +1,341 @@
+package toy
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// ErrDead is what everything returns to a worker whose process died.
+var ErrDead = errors.New("the process is dead")
+
+// commit is a commit of the toy repository. A commit of an attempt's own work
+// has the commit it is compared with as its parent.
+type commit struct {
+	tree    tree
+	parent  string
+	attempt nexus.AttemptID // whose landing it is; empty for snapshots
+}
+
+// call is one turn of one conversation.
+type call struct {
+	session nexus.SessionID
+	turn    int
+}
+
+// World is what outlives every process: the repository, the worktrees, and
+// what the provider charged.
+type World struct {
+	mu        sync.Mutex // guards what is below
+	dice      *rand.Rand
+	scenario  Scenario
+	ids       int
+	commits   map[string]commit
+	tip       string
+	landed    []string      // commits on the branch, oldest first
+	unjudged  map[tree]bool // some gate did not run on it
+	published string
+	trees     map[nexus.AttemptID]tree
+	charged   nexus.Money
+	calls     int
+	paid      map[call]int
+	lost      map[call]int // paid calls of which no process will hear
+	flight    map[call]bool
+
+	dies  func() bool // whether the process dies here
+	wrong func(format string, args ...any)
+}
+
+// New returns a world as a scenario has it. Dies is asked wherever a process
+// may die, nil for nowhere; wrong hears of what must never happen.
+func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string, args ...any)) *World {
+	if dies == nil {
+		dies = func() bool { return false }
+	}
+	w := &World{
+		dice: dice, scenario: s, commits: map[string]commit{}, trees: map[nexus.AttemptID]tree{},
+		unjudged: map[tree]bool{}, paid: map[call]int{}, lost: map[call]int{}, flight: map[call]bool{},
+		dies: dies, wrong: wrong,
+	}
+	w.tip = w.commit("", "", "")
+	return w
+}
+
+// Books are what can be seen of a world from outside.
+type Books struct {
+	Tip       string   // last commit on the branch
+	Landed    []string // commits on the branch, oldest first
+	Published string
+	Charged   nexus.Money // by the provider
+	Calls     int
+	Repeated  int // calls of which no process heard, so that they were made again
+}
+
+// Books returns how things stand.
+func (w *World) Books() Books {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := Books{Tip: w.tip, Landed: w.landed, Published: w.published, Charged: w.charged, Calls: w.calls}
+	for _, n := range w.lost {
+		b.Repeated += n
+	}
+	return b
+}
+
+// Tree returns the tree of a commit.
+func (w *World) Tree(rev string) string { return string(w.at(rev)) }
+
+// roll reports whether something that has a chance happens.
+func (w *World) roll(p Chance) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return p > 0 && Chance(w.dice.Float64()) < p
+}
+
+func (w *World) pick(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.dice.IntN(n)
+}
+
+// id returns a name that nothing else has.
+func (w *World) id(prefix string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ids++
+	return fmt.Sprintf("%s%d", prefix, w.ids)
+}
+
+// fault is a place where the process may die or the machinery may fail.
+func (w *World) fault() error {
+	switch {
+	case w.dies():
+		return ErrDead
+	case w.roll(w.scenario.broken):
+		return errors.New("the machinery broke")
+	}
+	return nil
+}
+
+// commit makes a commit.
+func (w *World) commit(t tree, parent string, attempt nexus.AttemptID) string {
+	id := w.id("c")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.commits[id] = commit{t, parent, attempt}
+	return id
+}
+
+// at returns the tree of a commit; what is no commit is a tree.
+func (w *World) at(rev string) tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.commits[rev]; ok {
+		return c.tree
+	}
+	return tree(rev)
+}
+
+// move lands a commit on the branch, by compare and swap.
+func (w *World) move(to, from string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.commits[to]
+	switch {
+	case w.tip != from:
+		return fmt.Errorf("the branch is at %s, not at %s", w.tip, from)
+	case c.parent != from:
+		w.wrong("%s landed on %s, its parent is %s", to, from, c.parent)
+	case !c.tree.green() && !w.unjudged[c.tree]:
+		w.wrong("%s landed red: %s", to, c.tree)
+	}
+	task := taskOf(c.attempt)
+	for _, id := range w.landed {
+		if taskOf(w.commits[id].attempt) == task {
+			w.wrong("%s landed twice: %s and %s", task, id, to)
+		}
+	}
+	w.tip = to
+	w.landed = append(w.landed, to)
+	return nil
+}
+
+// bill charges a call. A call that may have been heard of is not made again.
+func (w *World) bill(c call) nexus.Money {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.paid[c] > w.lost[c] {
+		w.wrong("turn %d of %s is paid again", c.turn, c.session)
+	}
+	w.paid[c]++
+	w.flight[c] = true
+	w.calls++
+	cost := Worst / 100 * nexus.Money(10+w.dice.IntN(91))
+	if w.scenario.overshoot && w.dice.IntN(10) == 0 {
+		cost = Worst / 100 * 104
+	}
+	w.charged += cost
+	return cost
+}
+
+// heard says that a call's answer is on record.
+func (w *World) heard(c call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.flight, c)
+}
+
+// lose says that nobody will hear of a call that is under way.
+func (w *World) lose(c call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.flight[c] {
+		w.lost[c]++
+		delete(w.flight, c)
+	}
+}
+
+// Die loses everything that only the process knew.
+func (w *World) Die() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.flight {
+		w.lost[c]++
+	}
+	clear(w.flight)
+}
+
+// judge runs a gate. What it says of a tree is always the same, but for the
+// times when it cannot tell.
+func (w *World) judge(t tree, gate string) nexus.Evidence {
+	e := nexus.Evidence{Gate: gate, Tree: string(t), Command: gate, Duration: time.Minute, State: nexus.Pass}
+	if w.roll(w.scenario.odd) {
+		states := []nexus.GateState{nexus.Environmental, nexus.Timeout, nexus.Unverifiable, nexus.NotRun}
+		e.State, e.Why = states[w.pick(len(states))], "it could not tell"
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.unjudged[t] = w.unjudged[t] || e.State == nexus.NotRun
+		return e
+	}
+	if t.green() || gate != t.culprit() {
+		return e
+	}
+	e.State, e.Why = nexus.Fail, "it is red"
+	for i := range 1 + t.hash()%4 {
+		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, File: "f", Message: fmt.Sprintf("wrong %c", 'a'+i+t.hash()%3)})
+	}
+	return e
+}
+
+// tree is a toy tree: its files as "name=content;", sorted by name. A content
+// that ends with a minus is red.
+type tree string
+
+func (t tree) hash() uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(t))
+	return h.Sum64() >> 7
+}
+
+// green is the truth about a tree that gates find out: nothing in it is red,
+// and the parts fit together, which is up to chance for more than one part.
+func (t tree) green() bool {
+	for f := range t.files() {
+		if f.content[len(f.content)-1] == '-' {
+			return false
+		}
+	}
+	return t == "" || t.hash()%8 != 0
+}
+
+// culprit is the gate that a red tree fails.
+func (t tree) culprit() string {
+	if t.hash()%2 == 0 {
+		return "build"
+	}
+	return "test"
+}
+
+type file struct{ name, content string }
+
+func (t tree) files() func(func(file) bool) {
+	return func(yield func(file) bool) {
+		start, name := 0, ""
+		for i := range len(t) {
+			switch t[i] {
+			case '=':
+				name, start = string(t[start:i]), i+1
+			case ';':
+				if !yield(file{name, string(t[start:i])}) {
+					return
+				}
+				start = i + 1
+			}
+		}
+	}
+}
+
+func (t tree) of(name string) string {
+	for f := range t.files() {
+		if f.name == name {
+			return f.content
+		}
+	}
+	return ""
+}
+
+// with returns the tree with a file of that content.
+func (t tree) with(name, content string) tree {
+	all := []file{{name, content}}
+	for f := range t.files() {
+		if f.name != name {
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, func(a, b file) int {
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	var b []byte
+	for _, f := range all {
+		b = append(append(append(append(b, f.name...), '='), f.content...), ';')
+	}
+	return tree(b)
+}
+
+// merge brings what changed from base to theirs into ours. Where both changed
+// a file there is a conflict, and the merged tree is red there.
+func merge(base, ours, theirs tree) (merged tree, conflicts []string) {
+	merged = ours
+	for f := range theirs.files() {
+		switch was, is := base.of(f.name), ours.of(f.name); {
+		case f.content == was, f.content == is:
+		case is == was:
+			merged = merged.with(f.name, f.content)
+		default:
+			conflicts = append(conflicts, f.name)
+			merged = merged.with(f.name, is+"|"+f.content+"-")
+		}
+	}
+	return merged, conflicts
+}
+
+// Forget begins a conversation anew.
+func (w *World) Forget(id nexus.SessionID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.paid {
+		if c.session == id {
+			delete(w.paid, c)
+			delete(w.lost, c)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// worker runs an actor as a coroutine: whatever the actor waits for is handed
+// to the simulation, which goes on with it at some later event. So there is
+// one thread, and an order of events that depends on the seed alone.
+type worker struct {
+	sim    *sim
+	work   run.Work
+	yield  func(func(turn int)) bool
+	next   func() (func(turn int), bool)
+	stop   func()
+	turn   int   // times it waited; a wake-up for an earlier time is void
+	gone   error // it was cancelled, or its process died
+	failed error // what the last thing it waited for came to
+	answer run.Answer
+	facts  []nexus.Fact
+	err    error
+}
+
+// hire starts a worker.
+func (s *sim) hire(w run.Work) {
+	if s.workers[w.Key] != nil {
+		s.wrong("%s has two workers", w.Key)
+		return
+	}
+	ctx := context.Background()
+	k := &worker{sim: s, work: w}
+	x := &toy.Actor{World: s.world, Desk: k, Nap: k.nap, Now: func() time.Time { return s.now }, View: w.View, Open: s.audit.Opened}
+	k.next, k.stop = iter.Pull(func(yield func(func(int)) bool) {
+		k.yield = yield
+		k.facts, k.err = x.Act(ctx, w.Intent)
+	})
+	s.workers[w.Key] = k
+	s.soon(func() { s.resume(ctx, k, 0) })
+}
+
+// resume lets a worker go on until it next waits, or is done.
+func (s *sim) resume(ctx context.Context, k *worker, turn int) {
+	if k.turn != turn || s.workers[k.work.Key] != k || s.dead {
+		return
+	}
+	wait, going := k.next()
+	switch {
+	case s.dead:
+	case going:
+		wait(k.turn)
+	default:
+		k.turn++
+		s.soon(func() {
+			delete(s.workers, k.work.Key)
+			s.check(s.core.Return(ctx, k.work, k.facts, k.err))
+		})
+	}
+}
+
+// cancel ends what a worker waits for.
+func (s *sim) cancel(ctx context.Context, k *worker) {
+	if k != nil && k.gone == nil {
+		k.gone = context.Canceled
+		turn := k.turn
+		s.soon(func() { s.resume(ctx, k, turn) })
+	}
+}
+
+// wait hands something to the simulation and returns when it was done.
+func (k *worker) wait(do func(turn int)) error {
+	if k.gone != nil {
+		return k.gone
+	}
+	k.turn++
+	k.failed = nil
+	if !k.yield(do) {
+		k.gone = toy.ErrDead
+	}
+	if k.gone != nil {
+		return k.gone
+	}
+	return k.failed
+}
+
+// nap lets virtual time pass.
+func (k *worker) nap(ctx context.Context, d time.Duration) error {
+	return k.wait(func(turn int) { k.sim.in(d, func() { k.sim.resume(ctx, k, turn) }) })
+}
+
+// Record implements [run.Desk].
+func (k *worker) Record(ctx context.Context, facts ...nexus.Fact) error {
+	return k.wait(func(turn int) {
+		k.sim.soon(func() {
+			if k.gone == nil {
+				k.sim.check(k.sim.core.Record(ctx, facts...))
+			}
+			k.sim.resume(ctx, k, turn)
+		})
+	})
+}
+
+// Reserve implements [run.Desk].
+func (k *worker) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error) {
+	err := k.ask(ctx, func(answer func(run.Answer)) error {
+		return k.sim.core.Reserve(ctx, r, func() bool { return k.gone != nil }, answer)
+	})
+	return k.answer.Guidance, err
+}
+
+// Ask implements [run.Desk].
+func (k *worker) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
+	err := k.ask(ctx, func(answer func(run.Answer)) error {
+		return k.sim.core.Ask(ctx, q, func() bool { return k.gone != nil }, answer)
+	})
+	return k.answer.Text, err
+}
+
+func (k *worker) ask(ctx context.Context, queue func(func(run.Answer)) error) error {
+	k.answer = run.Answer{}
+	return k.wait(func(turn int) {
+		k.sim.soon(func() {
+			if k.gone != nil {
+				return
+			}
+			k.sim.check(queue(func(a run.Answer) {
+				k.answer, k.failed = a, a.Err
+				k.sim.soon(func() { k.sim.resume(ctx, k, turn) })
+			}))
+		})
+	})
+}
+
+// Known implements [run.Desk].
+func (k *worker) Known(_ context.Context, tree, gate string) (nexus.Evidence, bool) {
+	return k.sim.core.State.Known(tree, gate)
+}

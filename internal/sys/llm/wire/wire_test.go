@@ -1,0 +1,90 @@
+package wire_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// slow gives a byte after each pause, until its call ends.
+type slow struct {
+	done  <-chan struct{}
+	pause time.Duration
+}
+
+func (s slow) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(s.pause):
+		return copy(p, "x"), nil
+	case <-s.done:
+		return 0, context.Canceled
+	}
+}
+
+func TestWatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits llm.Limits
+		pause  time.Duration
+		bytes  int
+		says   string
+		after  time.Duration
+	}{
+		"signs of life": {llm.Limits{Idle: time.Second}, 900 * time.Millisecond, 100, "", 90 * time.Second},
+		"silence":       {llm.Limits{Idle: time.Second}, 1100 * time.Millisecond, 100, "silent", time.Second},
+		"too long":      {llm.Limits{Idle: time.Second, Answer: 5500 * time.Millisecond}, 900 * time.Millisecond, 100, "too long", 5500 * time.Millisecond},
+		"too large":     {llm.Limits{Bytes: 10}, time.Second, 100, "too large", 11 * time.Second},
+		"no limits":     {llm.Limits{}, time.Hour, 100, "", 100 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				ctx, w := wire.Begin(t.Context(), c.limits)
+				_, err := io.ReadFull(w.Body(io.NopCloser(slow{ctx.Done(), c.pause})), make([]byte, c.bytes))
+				if took := time.Since(start); (err != nil) != (c.says != "") || took != c.after {
+					t.Errorf("%v after %s", err, took)
+				}
+				if err != nil {
+					e := wire.Failure(ctx, err, nil, "")
+					if e.Class != llm.Transient || !strings.Contains(e.Error(), c.says) {
+						t.Errorf("%v", e)
+					}
+				}
+				w.Stop()
+			})
+		})
+	}
+}
+
+func TestFailure(t *testing.T) {
+	const key = "sk-secret" // and nothing else that is called one
+	for name, c := range map[string]struct {
+		err  error
+		want llm.Class
+	}{
+		"address":     {&url.Error{Op: "Post", URL: "http://h/?token=another-secret", Err: io.ErrUnexpectedEOF}, llm.Transient},
+		"echo":        {errors.New("header " + key), llm.Transient},
+		"certificate": {&url.Error{Op: "Post", URL: "x", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, llm.Fatal},
+		"ours":        {fmt.Errorf("x: %w", wire.Cut()), llm.Transient},
+	} {
+		e := wire.Failure(t.Context(), c.err, nil, key)
+		if e.Class != c.want || strings.Contains(fmt.Sprintf("%v %+v %+v", e, *e, e.Cause), "secret") {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	e := wire.Said(401, http.Header{}, []byte(`{"error":{"code":"`+key+`","message":"bad `+key+`"}}`), key)
+	if e.Class != llm.Auth || strings.Contains(fmt.Sprintf("%+v", *e), key) {
+		t.Errorf("%+v", e)
+	}
+}
