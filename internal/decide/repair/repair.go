@@ -169,7 +169,7 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 		return Step{Move: Review}
 	case !told(v):
 		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case !Blocks(v, l.MajorsBlock):
+	case !Rejects(v, l.MajorsBlock):
 		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
 	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
@@ -181,6 +181,13 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 // told reports whether a review says something that can be decided on. One
 // that rejects and names nothing does not.
 func told(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
+
+// Rejects reports whether a review sends the work back: its findings block, or
+// the reviewer said no and names at least one that is major. A no for lesser
+// ones alone does not.
+func Rejects(v nexus.ReviewGiven, majors int) bool {
+	return Blocks(v, majors) || !v.Approved && Blocks(v, 1)
+}
 
 // Blocks reports whether a review's findings forbid landing: a critical one
 // always, majors from the given number on, lesser ones never.
@@ -202,7 +209,7 @@ func rejections(a *state.Attempt, majors int) int {
 	n := 0
 	for _, r := range a.Rounds {
 		for _, v := range r.Reviews {
-			if told(v) && Blocks(v, majors) {
+			if told(v) && Rejects(v, majors) {
 				n++
 			}
 		}
