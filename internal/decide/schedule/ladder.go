@@ -71,7 +71,11 @@ func again(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 func exhausted(s *state.State, t *state.Task) string {
 	switch l := s.Limits; {
 	case l.Rounds > 0 && t.Tried() >= l.Rounds:
-		return fmt.Sprintf("%d rounds are used up: %s", l.Rounds, t.Current().Why)
+		used := fmt.Sprintf("%d rounds are used up", l.Rounds)
+		if why := t.Current().Why; why != used {
+			used += ": " + why
+		}
+		return used
 	case l.TaskTime > 0 && t.Worked-t.MercyWorked >= l.TaskTime:
 		return fmt.Sprintf("its %s are over; the work is kept", l.TaskTime)
 	}

@@ -238,7 +238,9 @@ func summary(s *state.State) string {
 		case nexus.Blocked:
 			by, _ := s.Blocker(t)
 			text += fmt.Sprintf("; %s is blocked by %s", t.ID, by)
-		case nexus.Parked, nexus.Failed, nexus.Skipped:
+		case nexus.Skipped:
+			text += fmt.Sprintf("; %s is %s", t.ID, t.Why)
+		case nexus.Parked, nexus.Failed:
 			text += fmt.Sprintf("; %s is %s: %s", t.ID, status, t.Why)
 		default:
 		}

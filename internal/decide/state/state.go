@@ -55,6 +55,7 @@ type State struct {
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // the run's or the day's cap said no
 
+	machine  []Transition
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
 	since    time.Time            // when that began; zero while it goes on
@@ -105,7 +106,7 @@ type evidenceKey struct{ tree, gate string }
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
 	return &State{
-		Run: run, tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
+		Run: run, machine: Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
 		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
 	}
 }

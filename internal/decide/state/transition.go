@@ -58,7 +58,7 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 		return s.Status, nil
 	}
 	var to nexus.RunStatus
-	for _, row := range Transitions() {
+	for _, row := range s.machine {
 		if row.Kind != kind {
 			continue
 		}

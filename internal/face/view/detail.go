@@ -116,7 +116,8 @@ func drawAttempt(b *strings.Builder, s Style, a Attempt) {
 	}
 	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), because(strings.Join([]string{string(a.Tier), Duration(seconds(a.Seconds)), end}, s.dot()), Clean(a.Why)))
 	for _, r := range a.Rounds {
-		fmt.Fprintf(b, "  round %d, %s%s\n", r.Round, r.Role, s.Dim(Clean(because(" because", r.Cause))))
+		_, text := describeAttempt(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
+		fmt.Fprintf(b, "  %s\n", Clean(text))
 		for _, e := range r.Evidence {
 			drawEvidence(b, s, e)
 		}

@@ -158,22 +158,21 @@ func Quote(text string) string { return strconv.Quote(ansi.Truncate(text, 80, ".
 
 // Duration writes a duration as people read it.
 func Duration(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
+	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", max(d, 0).Seconds())
-	case d < time.Hour:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "m0s") + minuteMark(d)
+	}
+	d = d.Round(time.Second)
+	hours, minutes, rest := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case hours > 0:
+		return fmt.Sprintf("%dh%02dm", hours, minutes)
+	case minutes > 0 && rest > 0:
+		return fmt.Sprintf("%dm%ds", minutes, rest)
+	case minutes > 0:
+		return fmt.Sprintf("%dm", minutes)
 	default:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+		return fmt.Sprintf("%ds", rest)
 	}
-}
-
-// minuteMark gives back the unit of a round number of minutes.
-func minuteMark(d time.Duration) string {
-	if d = d.Round(time.Second); d >= time.Minute && d%time.Minute == 0 {
-		return "m"
-	}
-	return ""
 }
 
 // Number writes a number with its thousands apart.

@@ -48,7 +48,7 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := p.tree.Look(ctx, "ls-files", "-z")
+	files, err := p.Trees.Git().Run(ctx, "ls-tree", "-r", "-z", "--name-only", p.a.Base)
 	if err != nil {
 		return nil, err
 	}

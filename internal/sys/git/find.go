@@ -18,11 +18,15 @@ type Identity struct{ Name, Email string }
 
 // Env returns the identity as git's environment, for author and committer.
 func (i Identity) Env() []string {
-	name, mail := cmp.Or(i.Name, "nexus"), cmp.Or(i.Email, "nexus@localhost")
+	name, mail := i.names()
 	return []string{
 		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + mail,
 		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + mail,
 	}
+}
+
+func (i Identity) names() (name, mail string) {
+	return cmp.Or(i.Name, "nexus"), cmp.Or(i.Email, "nexus@localhost")
 }
 
 // Check reports whether git is there and new enough.
@@ -152,8 +156,8 @@ func (r Repo) object(ctx context.Context, rev, kind string) (string, error) {
 	if x, ok := errors.AsType[*ExitError](err); ok {
 		return "", noSuch(rev, kind, x)
 	}
-	if err == nil && !ID(id) {
-		err = fmt.Errorf("git rev-parse: %q is not an object name", id)
+	if err == nil && !ID(id) { // a range, or an exclusion
+		return "", noSuch(rev, kind, nil)
 	}
 	return id, err
 }

@@ -36,6 +36,7 @@ type ExitError struct {
 	Args   []string
 	Status int
 	Stderr string
+	Output string // what it wrote before
 }
 
 // Error returns the command and what git said.
@@ -69,6 +70,9 @@ func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
 func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	out := &capped{max: maxOutput}
 	if err := r.stream(ctx, stdin, out, args); err != nil {
+		if x, ok := errors.AsType[*ExitError](err); ok {
+			x.Output = out.String()
+		}
 		return "", err
 	}
 	if out.cut {
@@ -150,7 +154,7 @@ func Hardened() []string {
 	} {
 		args = append(args, "-c", c)
 	}
-	return append(args, "--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs")
+	return append(args, "--no-pager", "--no-replace-objects", "--no-optional-locks")
 }
 
 // Env returns the environment git runs in. It has nothing of ours but where
@@ -196,18 +200,20 @@ func missing(err error) error {
 // capped keeps the first max bytes and swallows the rest, so that a command
 // with too much to say ends by itself.
 type capped struct {
-	bytes.Buffer
+	buf bytes.Buffer // not embedded: its ReadFrom would keep everything
 	max int
 	cut bool
 }
 
 // Write never fails.
 func (c *capped) Write(p []byte) (int, error) {
-	room := c.max - c.Len()
+	room := max(c.max-c.buf.Len(), 0)
 	if len(p) > room {
 		c.cut = true
-		c.Buffer.Write(p[:max(room, 0)])
+		c.buf.Write(p[:room])
 		return len(p), nil
 	}
-	return c.Buffer.Write(p)
+	return c.buf.Write(p)
 }
+
+func (c *capped) String() string { return c.buf.String() }

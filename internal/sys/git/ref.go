@@ -62,3 +62,34 @@ func ID(id string) bool {
 	}
 	return strings.Trim(id, "0123456789abcdef") == ""
 }
+
+// PathOK reports why a file may not be kept under a path: git itself, here or
+// on a file system that folds names, would take a part of it for its own
+// directory, or a link for its list of submodules.
+func PathOK(path string, mode uint32) error {
+	for part := range strings.SplitSeq(path, "/") {
+		name := fold(part)
+		switch {
+		case part == "" || part == "." || part == "..":
+			return fmt.Errorf("path %q is no path in a tree", path)
+		case name == ".git" || name == "git~1":
+			return fmt.Errorf("path %q holds a name that git keeps for itself", path)
+		case mode == ModeLink && (name == ".gitmodules" || strings.HasPrefix(name, "gitmod~") || strings.HasPrefix(name, "gi7eba~")):
+			return fmt.Errorf("path %q is a link that git refuses", path)
+		}
+	}
+	return nil
+}
+
+// fold brings a name to what case-folding file systems make of it.
+func fold(name string) string {
+	name = strings.Map(func(c rune) rune {
+		// What HFS+ ignores in names.
+		if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, name)
+	name, _, _ = strings.Cut(name, ":") // NTFS streams
+	return strings.TrimRight(name, " .")
+}

@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,78 +86,74 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	s, err := openStreams(c)
-	if err != nil {
-		return Result{}, err
-	}
-	defer s.close()
-	status, statusIn, err := os.Pipe()
-	if err != nil {
-		return Result{}, fmt.Errorf("open pipe: %w", err)
-	}
-	defer func() { _ = status.Close() }()
-	extra, err := b.openEtc(statusIn)
-	if err != nil {
-		return Result{}, err
-	}
 	cmd := exec.Command(b.bwrap, b.commandArgs(c)...) //nolint:noctx // the whole tree is killed below, not one process
 	cmd.Env = c.environ(insideHome, newMark(c.Mark))
 	cmd.Dir = "/"
-	cmd.ExtraFiles = extra
-	began, err := s.start(cmd, c.Stdin)
-	for _, f := range extra {
+	var a attendant
+	defer a.close()
+	var said status
+	statusEnd, err := a.pipe(said.got)
+	if err != nil {
+		return Result{}, err
+	}
+	files, err := b.openEtc()
+	if err != nil {
+		return Result{}, err
+	}
+	cmd.ExtraFiles = append([]*os.File{statusEnd}, files...)
+	o := newOutputs(c)
+	began, ended, err := o.start(&a, cmd, c.Stdin)
+	for _, f := range files {
 		_ = f.Close()
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	said := bufio.NewReader(status)
-	first := readStatus(said)
-	init := openInit(first.PID, first.Namespace)
+	a.attend(ended)
 	_ = cmd.Wait() // what it says is in the status
 	stop()
-	init.kill() // at once, where bubblewrap was killed before it could
-	alive := !init.wait(killGrace)
-	s.finish(alive)
+	gone := said.end(killGrace)
+	a.drain(grace(gone))
 	r := Result{Duration: time.Since(began)}
-	s.into(&r)
+	o.into(&r)
 	if ctx.Err() != nil {
-		return ended(ctx, r)
+		return killed(ctx, r)
 	}
-	return b.exited(c, r, first, readStatus(said), cmd.ProcessState)
+	return said.result(c, r, cmd.ProcessState)
 }
 
-// start starts cmd on the streams and says when.
-func (s *streams) start(cmd *exec.Cmd, stdin io.Reader) (time.Time, error) {
+// start starts a command with its output going to o, and says when.
+func (o *outputs) start(a *attendant, cmd *exec.Cmd, stdin io.Reader) (began time.Time, ended int, err error) {
+	for _, k := range o.keepers() {
+		f, err := a.pipe(func(p []byte) { o.got(k, p) })
+		if err != nil {
+			return began, -1, err
+		}
+		if cmd.Stdout == nil {
+			cmd.Stdout = f
+		}
+		cmd.Stderr = f
+	}
 	cmd.Stdin = stdin
-	cmd.Stdout = s.writers[0]
-	cmd.Stderr = s.writers[len(s.writers)-1]
 	cmd.SysProcAttr = ownSession()
 	cmd.WaitDelay = killGrace // a reader of ours on stdin that never returns
-	began := time.Now()       //nolint:forbidigo // only measures how long it ran
-	if err := cmd.Start(); err != nil {
-		return began, err
-	}
-	s.started()
-	return began, nil
+	began = time.Now()        //nolint:forbidigo // only measures how long it ran
+	ended, err = a.start(cmd)
+	return began, ended, err
 }
 
-// finish waits for the rest of the output. Where somebody who could not be
-// killed still holds a pipe it does not wait.
-func (s *streams) finish(held bool) {
-	wait := killGrace
-	if held {
-		wait = 0
+// grace is how long to read on when the command has ended. Where somebody who
+// could not be killed still holds a pipe there is no waiting.
+func grace(gone bool) time.Duration {
+	if gone {
+		return killGrace
 	}
-	for _, r := range s.readers {
-		_ = r.SetReadDeadline(time.Now().Add(wait)) //nolint:forbidigo // a deadline of the kernel's
-	}
-	s.listening.Wait()
+	return 0
 }
 
-// ended is what Run returns when it killed the command.
-func ended(ctx context.Context, r Result) (Result, error) {
+// killed is what Run returns when it killed the command.
+func killed(ctx context.Context, r Result) (Result, error) {
 	r.Exit = -1
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		r.TimedOut = true
@@ -166,8 +162,8 @@ func ended(ctx context.Context, r Result) (Result, error) {
 	return r, context.Cause(ctx)
 }
 
-func (b *Box) openEtc(status *os.File) ([]*os.File, error) {
-	files := []*os.File{status}
+func (b *Box) openEtc() ([]*os.File, error) {
+	var files []*os.File
 	for _, name := range b.etc {
 		f, err := os.Open(name)
 		if err != nil {
@@ -184,33 +180,57 @@ func (b *Box) openEtc(status *os.File) ([]*os.File, error) {
 	return files, nil
 }
 
-// status is one line of what bubblewrap tells. The line with an exit code
-// comes only when the command was really started.
+// status is what bubblewrap tells, a line of JSON at a time. The line with an
+// exit code comes only when the command was really started.
 type status struct {
-	PID       int    `json:"child-pid"`
-	Namespace uint64 `json:"pid-namespace"`
-	Exit      *int   `json:"exit-code"`
+	text []byte
+	init initProcess
+	seen bool // init is known
+	exit *int
 }
 
-func readStatus(r *bufio.Reader) status {
-	var s status
-	line, err := r.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &s)
+func (s *status) got(p []byte) {
+	s.text = append(s.text, p...)
+	for {
+		line, rest, ok := bytes.Cut(s.text, []byte("\n"))
+		if !ok {
+			return
+		}
+		s.text = rest
+		var said struct {
+			PID       int    `json:"child-pid"`
+			Namespace uint64 `json:"pid-namespace"`
+			Exit      *int   `json:"exit-code"`
+		}
+		if json.Unmarshal(line, &said) != nil {
+			continue
+		}
+		if said.PID != 0 && !s.seen {
+			s.init, s.seen = openInit(said.PID, said.Namespace), true
+		}
+		if said.Exit != nil {
+			s.exit = said.Exit
+		}
 	}
-	if err != nil {
-		return status{}
-	}
-	return s
 }
 
-func (b *Box) exited(c Command, r Result, first, last status, state *os.ProcessState) (Result, error) {
-	if last.Exit != nil {
-		r.Exit = *last.Exit
+// end kills what is left of the box, where bubblewrap was killed before it
+// could, and reports whether it is gone.
+func (s *status) end(limit time.Duration) bool {
+	if !s.seen {
+		return true
+	}
+	s.init.kill()
+	return s.init.wait(limit)
+}
+
+func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, error) {
+	if s.exit != nil {
+		r.Exit = *s.exit
 		return r, nil
 	}
 	said := strings.TrimSpace(string(r.Stderr) + string(r.Stdout))
-	if first.PID != 0 && strings.Contains(said, "execvp") {
+	if s.seen && strings.Contains(said, "execvp") {
 		return Result{}, missing(c.Args[0])
 	}
 	return Result{}, fmt.Errorf("bubblewrap (%s): %.500s", state, said)

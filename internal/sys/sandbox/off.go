@@ -35,29 +35,27 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return Result{}, fmt.Errorf("make a home: %w", err)
 	}
-	s, err := openStreams(c)
-	if err != nil {
-		return Result{}, err
-	}
-	defer s.close()
+	var a attendant
+	defer a.close()
 	mark := newMark(c.Mark)
 	cmd := exec.Command(path, c.Args[1:]...) //nolint:noctx // the whole tree is killed below, not one process
 	cmd.Args[0] = c.Args[0]
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.environ(home, mark), "TMPDIR="+tmp)
-	began, err := s.start(cmd, c.Stdin)
+	o := newOutputs(c)
+	began, ended, err := o.start(&a, cmd, c.Stdin)
 	if err != nil {
 		return Result{}, fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
 	stop := context.AfterFunc(ctx, func() { killGroup(cmd.Process) })
+	a.attend(ended)
 	_ = cmd.Wait() // what it says is in the process state
 	stop()
 	r := Result{Duration: time.Since(began)}
-	alive := !killTree(cmd.Process.Pid, mark, r.Duration)
-	s.finish(alive)
-	s.into(&r)
+	a.drain(grace(killTree(cmd.Process.Pid, mark, r.Duration)))
+	o.into(&r)
 	if ctx.Err() != nil {
-		return ended(ctx, r)
+		return killed(ctx, r)
 	}
 	r.Exit = exitOf(cmd.ProcessState)
 	return r, nil

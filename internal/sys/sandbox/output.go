@@ -1,11 +1,6 @@
 package sandbox
 
-import (
-	"fmt"
-	"io"
-	"os"
-	"sync"
-)
+import "fmt"
 
 // keeper keeps the head and the tail of a stream and counts the rest, so
 // that a command may print without end in bounded memory.
@@ -55,77 +50,41 @@ func (k *keeper) bytes() (kept []byte, cut bool) {
 	return append(out, k.tail[:k.at]...), left > 0
 }
 
-// streams are the ends of a command's output pipes.
-type streams struct {
-	out, err         *keeper // err is nil when merged
-	readers, writers []*os.File
-	hear             func([]byte)
-	listening        sync.WaitGroup
-	hearing          sync.Mutex
+// outputs collects what a command prints.
+type outputs struct {
+	out, err *keeper // err is nil when merged
+	heard    func([]byte)
 }
 
-func openStreams(c Command) (*streams, error) {
-	s := &streams{hear: c.Heard, out: newKeeper(c.Cap)}
+func newOutputs(c Command) *outputs {
+	o := &outputs{heard: c.Heard, out: newKeeper(c.Cap)}
 	if !c.Merge {
-		s.err = newKeeper(c.Cap)
+		o.err = newKeeper(c.Cap)
 	}
-	for range s.keepers() {
-		r, w, err := os.Pipe()
-		if err != nil {
-			s.close()
-			return nil, fmt.Errorf("open pipe: %w", err)
-		}
-		s.readers, s.writers = append(s.readers, r), append(s.writers, w)
-	}
-	return s, nil
+	return o
 }
 
-func (s *streams) keepers() []*keeper {
-	if s.err == nil {
-		return []*keeper{s.out}
+// keepers returns one keeper for each stream.
+func (o *outputs) keepers() []*keeper {
+	if o.err == nil {
+		return []*keeper{o.out}
 	}
-	return []*keeper{s.out, s.err}
+	return []*keeper{o.out, o.err}
 }
 
-// started closes our copies of the writing ends and begins to read. Whatever
-// the command prints is read until the end, so it is never blocked for long.
-func (s *streams) started() {
-	for _, w := range s.writers {
-		_ = w.Close()
-	}
-	s.writers = nil
-	for i, k := range s.keepers() {
-		s.listening.Go(func() { s.read(s.readers[i], k) })
+// got takes a piece of a stream.
+func (o *outputs) got(k *keeper, p []byte) {
+	_, _ = k.Write(p)
+	if o.heard != nil && len(p) > 0 {
+		o.heard(p)
 	}
 }
 
-func (s *streams) read(r io.Reader, k *keeper) {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := r.Read(buf)
-		_, _ = k.Write(buf[:n])
-		if s.hear != nil && n > 0 {
-			s.hearing.Lock()
-			s.hear(buf[:n])
-			s.hearing.Unlock()
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (s *streams) close() {
-	for _, f := range append(s.readers, s.writers...) {
-		_ = f.Close()
-	}
-}
-
-func (s *streams) into(r *Result) {
-	r.Stdout, r.Cut = s.out.bytes()
-	if s.err != nil {
+func (o *outputs) into(r *Result) {
+	r.Stdout, r.Cut = o.out.bytes()
+	if o.err != nil {
 		var cut bool
-		r.Stderr, cut = s.err.bytes()
+		r.Stderr, cut = o.err.bytes()
 		r.Cut = r.Cut || cut
 	}
 }

@@ -10,24 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// maxLook is how much of git's answer [Tree.Look] returns.
-const maxLook = 1 << 20
-
-// Look runs a git command that only reads, as the host sees the tree. The
-// caller has checked that it only reads. What is new and not ignored is shown
-// as added.
-func (t *Tree) Look(ctx context.Context, args ...string) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := t.repo()
-	r.Env = append(r.Env, "GIT_OPTIONAL_LOCKS=0")
-	out, cut, err := r.RunTo(ctx, maxLook, args...)
-	if cut {
-		out += "\n[cut]\n"
-	}
-	return out, err
-}
-
 // Reset makes the files those of a tree again, if they are not. Ignored files
 // stay.
 func (t *Tree) Reset(ctx context.Context, tree string) error {
@@ -56,7 +38,7 @@ func (s *Store) Drop(ctx context.Context, run nexus.RunID, id nexus.AttemptID) e
 // Lines returns how many lines a file of the tree has, and -1 for what is no
 // regular file within it.
 func (t *Tree) Lines(file string) int {
-	data, err := t.read(file)
+	data, err := t.content(file)
 	if err != nil {
 		return -1
 	}
@@ -69,7 +51,7 @@ func (t *Tree) Lines(file string) int {
 
 // Marked reports whether a file of the tree still has the marks of a conflict.
 func (t *Tree) Marked(file string) bool {
-	data, err := t.read(file)
+	data, err := t.content(file)
 	if err != nil {
 		return false
 	}
@@ -84,8 +66,8 @@ func (t *Tree) Marked(file string) bool {
 // maxFile is how much of a file is read to look at it.
 const maxFile = 32 << 20
 
-// read reads a regular file of the tree and follows no link out of it.
-func (t *Tree) read(file string) ([]byte, error) {
+// content reads a regular file of the tree and follows no link out of it.
+func (t *Tree) content(file string) ([]byte, error) {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
 // sh runs plain git as a user would, with an identity of its own.
@@ -53,12 +55,13 @@ func userRepo(tb testing.TB, files map[string]string) string {
 }
 
 // open opens a store on a user's repository.
-func open(tb testing.TB, user string) *worktree.Store {
+func open(tb testing.TB, user string, way worktree.Way) *worktree.Store {
 	tb.Helper()
-	return openAt(tb, user, filepath.Join(tb.TempDir(), "state"))
+	return openAt(tb, user, filepath.Join(tb.TempDir(), "state"), way)
 }
 
-func openAt(tb testing.TB, user, dir string) *worktree.Store {
+// openAt opens a store in dir; in the end nothing of it is left mounted.
+func openAt(tb testing.TB, user, dir string, way worktree.Way) *worktree.Store {
 	tb.Helper()
 	r, err := git.Find(context.Background(), user)
 	if err != nil {
@@ -68,8 +71,34 @@ func openAt(tb testing.TB, user, dir string) *worktree.Store {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { s.Close() })
+	s.Way = way
+	tb.Cleanup(func() {
+		if child := os.Getenv("NEXUS_FIFTY") != ""; child {
+			s.Close()
+			return
+		}
+		if _, err := s.Sweep(context.Background(), none, false); err != nil {
+			tb.Errorf("sweep: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
 	return s
+}
+
+func none(nexus.RunID, nexus.AttemptID) bool { return false }
+
+// ways runs a test with each way of making files that the machine has.
+func ways(t *testing.T, test func(t *testing.T, way worktree.Way)) {
+	t.Helper()
+	t.Run("plain", func(t *testing.T) { test(t, worktree.Plain) })
+	t.Run("overlay", func(t *testing.T) {
+		if err := overlay.Probe(t.TempDir()); err != nil {
+			t.Skip(err)
+		}
+		test(t, worktree.Overlay)
+	})
 }
 
 func must[T any](tb testing.TB) func(T, error) T {
@@ -83,11 +112,14 @@ func must[T any](tb testing.TB) func(T, error) T {
 	}
 }
 
-func TestLife(t *testing.T) {
+func TestLife(t *testing.T) { ways(t, testLife) }
+
+func testLife(t *testing.T, way worktree.Way) {
+	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", ".gitignore": "out/\n"})
 	base := sh(t, user, "rev-parse", "HEAD")
-	s := open(t, user)
+	s := open(t, user, way)
 	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", base))
 	put(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
 	os.Remove(filepath.Join(tr.Dir, "d/b.txt"))

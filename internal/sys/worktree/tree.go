@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Tree is one attempt's files. Its methods may be called from any goroutine;
@@ -24,18 +28,25 @@ type Tree struct {
 	Git  string // git directory for the agent's own git; never read here
 	Tmp  string // scratch space
 	Base string // commit the attempt started from
+	Way  Way    // how the files were made
 
 	s    *Store
 	home string // what holds Dir, Git and Tmp
 
-	mu   sync.Mutex // guards last and tree, and serialises changes of the files
-	last string     // commit of the last snapshot, or Base
-	tree string     // its tree
+	mu    sync.Mutex // guards what follows, and serialises changes of the files
+	last  string     // commit of the last snapshot, or Base
+	tree  string     // its tree
+	lower string     // tree of the overlay's lower layer; empty without one
+	attrs bool       // some .gitattributes may say how files are stored
+	known survey.Known
 }
 
 // note is what a tree's home says about itself, in tree.json.
 type note struct {
-	Base string `json:"base"`
+	Base  string `json:"base"`
+	Way   Way    `json:"way"`
+	Tree  string `json:"tree"`  // what the index describes
+	Since int64  `json:"since"` // when it did; see survey.Tree
 }
 
 // Branch is the ref of the attempt's branch in the private clone.
@@ -43,11 +54,26 @@ func Branch(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/heads/nexus/" + string(run) + "/" + string(id)
 }
 
-// Pin is the ref of the attempt's last snapshot in the private clone.
+// Pin is the ref of the attempt's last snapshot in the private clone. The
+// branch is another name for it.
 func Pin(run nexus.RunID, id nexus.AttemptID) string { return pins(run, id) + "snap" }
 
 func pins(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/" + string(id) + "/"
+}
+
+// Reads lists what a sandbox must let the agent's own git read beside the
+// files.
+func (t *Tree) Reads() []string { return []string{filepath.Join(t.s.git.Dir, "objects")} }
+
+// Writes lists what an agent may write.
+func (t *Tree) Writes() []string { return []string{t.Dir, t.Git, t.Tmp} }
+
+// Last returns the last snapshot and its tree: the base where there is none.
+func (t *Tree) Last() (commit, tree string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.tree
 }
 
 // Add makes a tree of base, which is a commit or a tree. It is idempotent: a
@@ -58,33 +84,42 @@ func (s *Store) Add(ctx context.Context, run nexus.RunID, id nexus.AttemptID, ba
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(t.home); err == nil {
-		return t, t.adopt(ctx)
-	}
-	if t.Base, err = s.commitOf(ctx, base); err != nil {
+	if err := s.turn(ctx, run, id, func(ctx context.Context) error { return t.add(ctx, base) }); err != nil {
 		return nil, err
-	}
-	if err := t.resume(ctx); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(t.home), 0o700); err != nil {
-		return nil, storage("make a worktree", err)
-	}
-	aside, err := os.MkdirTemp(filepath.Dir(t.home), ".new-")
-	if err != nil {
-		return nil, storage("make a worktree", err)
-	}
-	if err := t.build(ctx, aside); err != nil {
-		return nil, errors.Join(err, s.discard(aside))
-	}
-	if err := os.Rename(aside, t.home); err != nil {
-		if errors.Is(err, fs.ErrExist) { // somebody else was faster
-			return t, errors.Join(s.discard(aside), t.adopt(ctx))
-		}
-		return nil, errors.Join(storage("put a worktree in place", err), s.discard(aside))
 	}
 	return t, nil
 }
+
+func (t *Tree) add(ctx context.Context, base string) error {
+	if _, err := os.Stat(t.home); err == nil {
+		return t.adopt(ctx)
+	}
+	var err error
+	if t.Base, err = t.s.commitOf(ctx, base); err != nil {
+		return err
+	}
+	if err := t.resume(ctx); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(t.home), 0o700); err != nil {
+		return disk.Fail("make a worktree", err)
+	}
+	aside, err := os.MkdirTemp(filepath.Dir(t.home), newPrefix)
+	if err != nil {
+		return disk.Fail("make a worktree", err)
+	}
+	if err := t.build(ctx, aside); err != nil {
+		return errors.Join(err, t.s.discard(aside))
+	}
+	if err := os.Rename(aside, t.home); err != nil {
+		return errors.Join(disk.Fail("put a worktree in place", err), t.s.discard(aside))
+	}
+	return nil
+}
+
+// newPrefix begins the name of a home that is not ready. No id begins with a
+// dot.
+const newPrefix = ".new-"
 
 // name returns the tree of an attempt with nothing known but its paths.
 func (s *Store) name(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
@@ -109,237 +144,176 @@ func idOK(id string) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("id %q cannot name a worktree", id),
-		Hint: "Use letters, digits, dots and dashes, and not the name train.", Cause: err,
+		Hint: "Use letters, digits, dots and dashes, and not the name train: it is the ref that lands.", Cause: err,
 	}
 }
 
 // commitOf returns rev if it is a commit, and a commit without parents if it
 // is a tree.
 func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
-	commit, err := s.git.Resolve(ctx, rev)
-	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return commit, err
+	if !git.ID(rev) {
+		commit, err := s.git.Resolve(ctx, rev)
+		if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return commit, err
+		}
+		if rev, err = s.git.Tree(ctx, rev); err != nil {
+			return "", err
+		}
 	}
-	tree, err := s.git.Tree(ctx, rev)
+	switch kind, _, err := s.objects.Read(ctx, rev); {
+	case err == nil && kind == "commit":
+		return rev, nil
+	case err == nil && kind == "tree":
+		return s.objects.Commit(rev, nil, s.Who, 1, "nexus: a tree to start from")
+	default:
+		return s.git.Resolve(ctx, rev)
+	}
+}
+
+// treeOf returns the tree and the date of a commit.
+func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int64, err error) {
+	kind, data, err := s.objects.Read(ctx, commit)
+	if err == nil && kind != "commit" {
+		err = fmt.Errorf("%s is a %s, not a commit", commit, kind)
+	}
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	return s.git.Line(ctx, "commit-tree", "-m", "nexus: a tree to start from", tree)
+	return git.ParseCommit(data)
 }
 
 // resume makes the refs of the tree. A snapshot of an earlier tree with this
 // id and base is where the new one goes on; with another base it is kept
 // under a name of its own.
 func (t *Tree) resume(ctx context.Context) error {
-	base, err := t.s.ref(ctx, pins(t.Run, t.ID)+"base")
-	if err != nil {
+	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
+	if err := t.unlock(); err != nil {
 		return err
 	}
-	snap, err := t.s.ref(ctx, Pin(t.Run, t.ID))
-	if err != nil {
+	base, err1 := o.Ref(all + "base")
+	snap, err2 := o.Ref(pin)
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	t.last = t.Base
-	var b strings.Builder
-	fmt.Fprintf(&b, "update %sbase %s\n", pins(t.Run, t.ID), t.Base)
-	switch {
-	case snap == "":
-	case base == t.Base:
+	if snap != "" && base == t.Base {
 		t.last = snap
-	default:
-		fmt.Fprintf(&b, "update %sold-%s %s\ndelete %s\n", pins(t.Run, t.ID), snap[:12], snap, Pin(t.Run, t.ID))
 	}
-	fmt.Fprintf(&b, "update %s %s\n", Branch(t.Run, t.ID), t.last)
-	if _, err := t.s.git.RunIn(ctx, strings.NewReader(b.String()), "update-ref", "--stdin"); err != nil {
+	if snap != "" && snap != t.last {
+		old := all + "old-" + snap[:12]
+		was, err := o.Ref(old)
+		if err := errors.Join(err, o.Point(old, snap, was)); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(o.Point(all+"base", t.Base, base), o.Point(pin, t.last, snap)); err != nil {
 		return err
 	}
-	t.tree, err = t.s.git.Tree(ctx, t.last)
+	if err := disk.Write(filepath.Join(t.s.git.Dir, Branch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
+		return err
+	}
+	var err error
+	t.tree, _, err = t.s.treeOf(ctx, t.last)
 	return err
 }
 
-// ref returns the commit a ref of the private clone points to, or "".
-func (s *Store) ref(ctx context.Context, name string) (string, error) {
-	commit, err := s.git.Resolve(ctx, name)
-	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return "", nil
+// unlock removes the lock that a killed process may have left on the pin.
+// Only the one who holds the run may call it.
+func (t *Tree) unlock() error {
+	err := os.Remove(filepath.Join(t.s.git.Dir, Pin(t.Run, t.ID)+".lock"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return commit, err
+	return disk.Fail("unlock a worktree", err)
 }
 
-// adopt reads what is known of a tree that is there.
+// adopt makes a tree that is there ready for use.
 func (t *Tree) adopt(ctx context.Context) error {
-	data, err := os.ReadFile(filepath.Join(t.home, "tree.json"))
+	n, err := t.read()
 	if err != nil {
-		return storage("adopt a worktree", err)
+		return err
 	}
-	var n note
-	if err := json.Unmarshal(data, &n); err != nil {
-		return storage("adopt a worktree", err)
+	t.Base, t.Way = n.Base, n.Way
+	if err := t.unlock(); err != nil {
+		return err
 	}
-	t.Base = n.Base
-	if t.last, err = t.s.ref(ctx, Pin(t.Run, t.ID)); err != nil {
+	if t.Way == Overlay {
+		t.lower = n.Tree
+		if err := t.remount(ctx); err != nil {
+			return err
+		}
+	}
+	g, err := t.ground()
+	if err != nil {
+		return err
+	}
+	t.attrs = g.Attributes
+	return t.reload(ctx)
+}
+
+// reload reads the last snapshot, and forgets what is known of the files.
+func (t *Tree) reload(ctx context.Context) error {
+	var err error
+	if t.last, err = t.s.objects.Ref(Pin(t.Run, t.ID)); err != nil {
 		return err
 	}
 	if t.last == "" {
 		t.last = t.Base
 	}
-	t.tree, err = t.s.git.Tree(ctx, t.last)
-	return err
-}
-
-// build fills home, which is not yet t.home, with everything of a tree.
-func (t *Tree) build(ctx context.Context, home string) error {
-	if err := os.Mkdir(filepath.Join(home, "tmp"), 0o700); err != nil {
-		return storage("make a worktree", err)
-	}
-	if err := t.checkout(ctx, home); err != nil {
+	if t.tree, _, err = t.s.treeOf(ctx, t.last); err != nil {
 		return err
 	}
-	if err := t.agentGit(ctx, home); err != nil {
-		return err
-	}
-	data, err := json.Marshal(note{Base: t.Base})
+	n, err := t.read()
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(home, "tree.json"), string(data))
-}
-
-// checkout writes the files.
-func (t *Tree) checkout(ctx context.Context, home string) error {
-	r := t.s.git
-	r.Work, r.Index = filepath.Join(home, "tree"), filepath.Join(home, "index")
-	if err := os.Mkdir(r.Work, 0o700); err != nil {
-		return storage("make a worktree", err)
-	}
-	if _, err := r.Run(ctx, "read-tree", t.tree); err != nil {
-		return err
-	}
-	_, err := r.Run(ctx, "-c", "checkout.workers=0", "checkout-index", "-a", "-u", "-f", "-q")
-	return err
-}
-
-// agentGit writes the git directory that the agent's own git finds from the
-// tree. It borrows the objects of the private clone.
-func (t *Tree) agentGit(ctx context.Context, home string) error {
-	format, err := t.s.git.Line(ctx, "rev-parse", "--show-object-format")
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(home, "git")
-	files := map[string]string{
-		"config":                  config(format, false),
-		"HEAD":                    "ref: " + Branch(t.Run, t.ID) + "\n",
-		Branch(t.Run, t.ID):       t.last + "\n",
-		"objects/info/alternates": filepath.Join(t.s.git.Dir, "objects") + "\n",
-		"info/exclude":            "",
-		"../tree/.git":            "gitdir: ../git\n",
-	}
-	for name, text := range files {
-		if err := write(filepath.Join(dir, name), text); err != nil {
-			return err
-		}
-	}
-	index, err := os.ReadFile(filepath.Join(home, "index"))
-	if err != nil {
-		return storage("copy the index", err)
-	}
-	return write(filepath.Join(dir, "index"), string(index))
-}
-
-// Snapshot keeps the files as they are as a commit on top of the last one,
-// and pins it. If they are as the last snapshot has them, it is returned.
-func (t *Tree) Snapshot(ctx context.Context, message string) (commit, tree string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.snapshot(ctx, message)
-}
-
-func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree string, err error) {
-	r := t.repo()
-	if _, err := r.Run(ctx, "add", "-A"); err != nil {
-		return "", "", err
-	}
-	if tree, err = r.Line(ctx, "write-tree"); err != nil {
-		return "", "", err
-	}
-	if tree == t.tree {
-		return t.last, t.tree, nil
-	}
-	if commit, err = t.s.git.Line(ctx, "commit-tree", "-m", message, "-p", t.last, tree); err != nil {
-		return "", "", err
-	}
-	if err := t.pin(ctx, commit); err != nil {
-		return "", "", err
-	}
-	t.last, t.tree = commit, tree
-	return commit, tree, nil
-}
-
-func (t *Tree) pin(ctx context.Context, commit string) error {
-	in := fmt.Sprintf("update %s %s\nupdate %s %s\n", Pin(t.Run, t.ID), commit, Branch(t.Run, t.ID), commit)
-	_, err := t.s.git.RunIn(ctx, strings.NewReader(in), "update-ref", "--stdin")
-	return err
-}
-
-// repo is the private clone pointed at the files.
-func (t *Tree) repo() git.Repo {
-	r := t.s.git
-	r.Work, r.Index = t.Dir, filepath.Join(t.home, "index")
-	return r
-}
-
-// Restore makes the files those of a commit or tree. Files that the tree
-// ignores stay; everything else that is not in it goes.
-func (t *Tree) Restore(ctx context.Context, rev string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, _, err := t.snapshot(ctx, "nexus: before a restore"); err != nil {
-		return err
-	}
-	tree, err := t.s.git.Tree(ctx, rev)
-	if err != nil {
-		return err
-	}
-	if _, err := t.repo().Run(ctx, "read-tree", "-m", "-u", tree); err != nil {
-		return err
-	}
-	if commit, err := t.s.git.Resolve(ctx, rev); err == nil {
-		if err := t.pin(ctx, commit); err != nil {
-			return err
-		}
-		t.last, t.tree = commit, tree
-	}
-	return nil
-}
-
-// Remove pins the files as they are and puts them out of the way. They are
-// deleted in the background; see [Store.Close].
-func (t *Tree) Remove(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, err := os.Stat(t.home); errors.Is(err, fs.ErrNotExist) {
+	t.known = survey.Known{}
+	if n.Tree == t.tree {
 		return nil
 	}
-	if _, _, err := t.snapshot(ctx, "nexus: before removal"); err != nil {
+	changes, err := t.s.git.Changed(ctx, n.Tree, t.tree)
+	if err != nil {
 		return err
 	}
-	return t.s.discard(t.home)
+	return t.learn(changes, nil)
 }
 
-// discard renames dir into the trash and deletes it in the background.
-func (s *Store) discard(dir string) error {
-	trash := filepath.Join(s.dir, "trash")
-	if err := os.MkdirAll(trash, 0o700); err != nil {
-		return storage("remove a worktree", err)
+// learn notes changes of the files that are known to have been made, with
+// what an index says of them.
+func (t *Tree) learn(changes []Change, stats git.Index) error {
+	for _, c := range changes {
+		mode, err := c.Bits()
+		if err != nil {
+			return err
+		}
+		f := survey.File{Mode: mode, ID: c.ID}
+		if e, ok := stats.Find(c.Path); ok {
+			f.Stat = e.Stat
+		}
+		t.known.Set(c.Path, f)
+		t.attrs = t.attrs || ground.Attributes(c.Path)
+		if path.Base(c.Path) == ".gitignore" {
+			t.known.Forget()
+		}
 	}
-	to, err := os.MkdirTemp(trash, "tree-")
-	if err != nil {
-		return storage("remove a worktree", err)
-	}
-	if err := os.Rename(dir, filepath.Join(to, "gone")); err != nil {
-		return storage("remove a worktree", err)
-	}
-	s.deleting.Go(func() { _ = os.RemoveAll(to) }) // what stays is swept
 	return nil
+}
+
+func (t *Tree) read() (note, error) {
+	var n note
+	data, err := os.ReadFile(filepath.Join(t.home, "tree.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &n)
+	}
+	return n, disk.Fail("read a worktree's note", err)
+}
+
+// Diff returns the patch from one commit or tree to another, cut at 16 MiB.
+func (t *Tree) Diff(ctx context.Context, from, to string) (string, error) {
+	return t.s.git.Diff(ctx, from, to)
+}
+
+// Changed lists the files that differ between two commits or trees, by path.
+func (t *Tree) Changed(ctx context.Context, from, to string) ([]Change, error) {
+	return t.s.git.Changed(ctx, from, to)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -320,10 +321,7 @@ func TestStopRules(t *testing.T) {
 			name: "cut", turns: many(9, llmtest.Turn{Say: "So", Stop: llm.StopLength}), want: nexus.Exhausted,
 			why: "4 answers were cut off at 8192 tokens", prompts: []string{"nudge", "nudge", "nudge"},
 		},
-		{
-			name: "cut with a call", turns: append(many(1, llmtest.Turn{Stop: llm.StopLength, Calls: again.Calls}), done()),
-			want: nexus.Accepted, prompts: []string{"nudge"},
-		},
+		{name: "cut with a call", turns: append(many(1, llmtest.Turn{Fault: llmtest.Length, Calls: again.Calls}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
 		{name: "refuses", turns: many(1, llmtest.Turn{Fault: llmtest.Refuse}), want: nexus.GaveUp, why: "I cannot help with that."},
 		{name: "hand-in does not fit", turns: many(9, bad), want: nexus.NoProgress, why: "4 hand-ins were refused"},
 		{name: "hand-in mended", turns: append(many(3, bad), done()), want: nexus.Accepted},
@@ -439,7 +437,7 @@ func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(string(c.fault), func(t *testing.T) {
-			b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: "A rather long answer that is cut.", Fault: c.fault}, done()))
+			b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: strings.Repeat("A rather long answer. ", 100), Fault: c.fault}, done()))
 			_, err := b.run(t.Context())
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != c.code || e.Hint == "" {
@@ -448,7 +446,7 @@ func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 			settled(t, b)
 			facts := b.desk.Facts()
 			s, ok := facts[len(facts)-1].(nexus.BudgetSpent)
-			if !ok || s.Estimated != c.estimated || (s.Money > 0) != c.estimated {
+			if !ok || s.Estimated != c.estimated || (s.Money > 0) != c.estimated || c.fault == llmtest.Cut && s.Usage.Output < 100 {
 				t.Errorf("%+v", facts[len(facts)-1])
 			}
 			b.resume(t, "") // the turn is asked for again
@@ -512,6 +510,9 @@ func TestCancelInAToolLeavesTheCallsToBeRunAgain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if b.snaps > 0 {
+		t.Error("the tree was pinned in the middle of a call")
+	}
 	tr := b.resume(t, "")
 	if last := tr.Messages[len(tr.Messages)-1]; last.From != llm.Assistant {
 		t.Fatalf("the last message is %+v", last)
@@ -525,12 +526,12 @@ func TestCancelInAToolLeavesTheCallsToBeRunAgain(t *testing.T) {
 // TestReadOnlyCallsRunSideBySide has calls that wait for each other.
 func TestReadOnlyCallsRunSideBySide(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(calls(call("meet", nil), call("meet", nil), call("meet", nil)), done()))
-	arrived, all := make(chan struct{}, 3), make(chan struct{})
+	var arrived atomic.Int32
+	all := make(chan struct{})
 	b.set.Add(tool.Tool{
 		Name: "meet", ReadOnly: true, Schema: json.RawMessage(`{"type":"object"}`),
 		Run: func(ctx context.Context, _ json.RawMessage) (tool.Output, error) {
-			arrived <- struct{}{}
-			if len(arrived) == 3 {
+			if arrived.Add(1) == 3 {
 				close(all)
 			}
 			select {
@@ -602,5 +603,57 @@ func TestReplayOfNothing(t *testing.T) {
 	_, err := agent.Replay("T9.1/coder.1", nil, nil)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Error(err)
+	}
+}
+
+// mind is a model that says one thing.
+type mind func() llm.Response
+
+func (m mind) Stream(context.Context, llm.Request, func(llm.Delta)) (llm.Response, error) {
+	return m(), nil
+}
+
+// TestWhatIsSentIsWhatIsReadBack has a provider whose own parts and inputs
+// are written in another way than ours.
+func TestWhatIsSentIsWhatIsReadBack(t *testing.T) {
+	b := newBench(t, nexus.Coder, script())
+	b.brief.Limits.Turns = 2
+	b.model = mind(func() llm.Response {
+		return llm.Response{Stop: llm.StopTools, Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{
+			{Raw: json.RawMessage(`{ "type": "thinking", "thinking": "a < b" }`)},
+			{Text: "bad \xff text"},
+			{Call: &llm.Call{ID: "1", Tool: "list_files", Input: json.RawMessage("{ \n }")}},
+		}}}
+	})
+	out := b.must(t)
+	tr := b.resume(t, "")
+	if diff := cmp.Diff(tr.Messages, out.Messages); diff != "" {
+		t.Error(diff)
+	}
+	for _, f := range b.desk.Facts() {
+		if s, ok := f.(nexus.BudgetSpent); ok && (!s.Estimated || s.Usage.Input == 0 || s.Usage.Output == 0) {
+			t.Errorf("a call that nobody counted: %+v", s)
+		}
+	}
+}
+
+// TestNothingRunsFromACutAnswer has a provider that lets calls of such an
+// answer through.
+func TestNothingRunsFromACutAnswer(t *testing.T) {
+	for _, stop := range []llm.Stop{llm.StopLength, llm.StopRefuse} {
+		b := newBench(t, nexus.Coder, script())
+		b.brief.Limits.Turns = 1
+		b.model = mind(func() llm.Response {
+			return llm.Response{Stop: stop, Message: llm.Message{Parts: []llm.Part{
+				{Call: &llm.Call{ID: "1", Tool: "shell", Input: json.RawMessage(`{"command":"touch ran"}`)}},
+			}}}
+		})
+		out := b.must(t)
+		if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
+			t.Errorf("%s: it ran", stop)
+		}
+		if m := out.Messages[1]; len(callsIn(m)) > 0 || m.Text() != "(no answer)" {
+			t.Errorf("%s: %+v", stop, m)
+		}
 	}
 }

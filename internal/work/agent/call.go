@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -128,11 +129,15 @@ func turnedDown(err error) bool {
 	return ok && o.Op == "dial"
 }
 
-// hear adds the model's answer and what it calls to the facts.
+// hear adds the model's answer and what it calls to the facts. Nothing is
+// called from an answer that is not whole.
 func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
 	m := resp.Message
 	m.From = llm.Assistant
-	if m.Text() == "" && len(resp.Calls()) == 0 { // providers refuse a message without content
+	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse {
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
+	}
+	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
 		m.Parts = append(m.Parts, llm.Part{Text: "(no answer)"})
 	}
 	hash, err := c.put(m)
@@ -140,17 +145,9 @@ func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
 		return m, err
 	}
 	m = c.messages[len(c.messages)-1]
-	calls := callsOf(m)
-	stop := resp.Stop
-	if stop == llm.StopLength && len(calls) > 0 {
-		stop = llm.StopTools // what was said whole is answered
-	}
 	c.taken++
-	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(stop), Says: says(m)})
-	if stop == llm.StopRefuse {
-		return m, nil
-	}
-	for _, call := range calls {
+	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: says(m)})
+	for _, call := range callsOf(m) {
 		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: tool.About(call)})
 	}
 	return m, nil

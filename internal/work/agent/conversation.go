@@ -148,7 +148,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 		return nil, err
 	}
 	calls := callsOf(message)
-	if resp.Stop == llm.StopRefuse || len(calls) == 0 {
+	if len(calls) == 0 {
 		end, err := c.silent(resp.Stop, message)
 		return c.close(ctx, end, err)
 	}
@@ -158,13 +158,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if c.track.stuck() {
 		return c.halt(ctx, calls)
 	}
-	end, err := c.work(ctx, calls)
-	if err == nil && end == nil && resp.Stop == llm.StopLength {
-		if end, err = c.silent(resp.Stop, message); err == nil {
-			return c.close(ctx, end, nil)
-		}
-	}
-	return end, err
+	return c.work(ctx, calls)
 }
 
 // spent returns an ending when a limit of the session is used up.

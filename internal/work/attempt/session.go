@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -57,7 +60,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
-		if b.Messages, err = s.transcript(old.Messages); err != nil {
+		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
 			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
 		}
 		b.Turn, b.Used = old.Turns, old.Usage
@@ -89,21 +92,6 @@ func (s *Shop) failed(t Talk, m Model, d Desk) func(context.Context, llm.Try) er
 	}
 }
 
-// transcript reads the messages of a session back.
-func (s *Shop) transcript(hashes []string) ([]llm.Message, error) {
-	all := make([]llm.Message, len(hashes))
-	for i, h := range hashes {
-		data, err := s.Blobs.Get(h)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(data, &all[i]); err != nil {
-			return nil, fmt.Errorf("message %s: %w", h, err)
-		}
-	}
-	return all, nil
-}
-
 // sessionDesk is the desk as an agent sees it.
 type sessionDesk struct {
 	talk Talk
@@ -128,8 +116,7 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error)
 	}
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Allowed: s.Allow, Writes: t.Snap != nil, Now: s.Now,
-		Mark:   s.mark(t.Tree),
-		Git:    func(ctx context.Context, args []string) (string, error) { return t.Tree.Look(ctx, args...) },
+		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Handin: t.Handin,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
@@ -147,14 +134,41 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error)
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = setup.Env, setup.Writable
+	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
+	e.Readable = append(setup.Readable, t.Tree.Reads()...)
 	if s.Box.Name() == string(sandbox.Off) {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
-	e.Readable = append(setup.Readable, t.Tree.Git, filepath.Join(s.Trees.Git().Dir, "objects"))
+	e.Git = s.git(e)
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	return set, func() { _ = root.Close() }, nil
+}
+
+const (
+	gitTime  = time.Minute
+	gitBytes = 1 << 20
+)
+
+// git lets the agent's own git look at the tree, from within the sandbox:
+// what an agent may have done to it reaches nobody else.
+func (s *Shop) git(e tool.Env) func(context.Context, []string) (string, error) {
+	return func(ctx context.Context, args []string) (string, error) {
+		r, err := s.Box.Run(ctx, sandbox.Command{
+			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,
+			Env: append(slices.Clone(e.Vars), "GIT_OPTIONAL_LOCKS=0"), Readable: e.Readable, Writable: e.Writable, Tmp: e.Tmp,
+			Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
+		})
+		switch {
+		case err != nil:
+			return "", err
+		case r.TimedOut:
+			return "", fmt.Errorf("git did not end within %s", gitTime)
+		case r.Exit != 0:
+			return "", fmt.Errorf("git: exit %d: %s", r.Exit, strings.TrimSpace(string(r.Stderr)))
+		}
+		return string(r.Stdout), nil
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -155,7 +156,7 @@ func (w *work) opinion(ctx context.Context, o nexus.Outcome, why, result string)
 		if err != nil {
 			given.Summary = "the review could not be read: " + err.Error()
 		} else {
-			parsed = review.Verify(parsed, w.lines)
+			parsed = review.Verify(parsed, w.lines(ctx))
 			parsed.Attempt, parsed.Tree = given.Attempt, given.Tree
 			given = parsed
 		}
@@ -163,9 +164,14 @@ func (w *work) opinion(ctx context.Context, o nexus.Outcome, why, result string)
 	return w.record(ctx, given)
 }
 
-// lines returns how many lines a file of the tree has, and false where there
-// is none.
-func (w *work) lines(file string) (int, bool) {
-	n := w.tree.Lines(file)
-	return n, n >= 0
+// lines returns how many lines a file has in the tree, or had in the base
+// when the change deleted it, and false where there is and was none.
+func (w *work) lines(ctx context.Context) func(file string) (int, bool) {
+	return func(file string) (int, bool) {
+		if n := w.tree.Lines(file); n >= 0 {
+			return n, true
+		}
+		old, err := w.Trees.Git().Run(ctx, "cat-file", "blob", w.a.Base+":"+file)
+		return strings.Count(old, "\n"), err == nil
+	}
 }

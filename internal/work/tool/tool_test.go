@@ -419,6 +419,8 @@ func TestSearchCode(t *testing.T) {
 				{m{"pattern": "$5 (a+b)", "literal": true}, "pre.go:1:costs $5 (a+b)\n"},
 				{m{"pattern": "--pre=touch x"}, "[no match]"},
 				{m{"pattern": "nowhere"}, "[no match]"},
+				{m{"pattern": "func Find", "glob": ".env"}, "[no match]"},
+				{m{"pattern": "func Find", "glob": "**/x"}, "[no match]"},
 			} {
 				if d := cmp.Diff(c.want, b.good(t, "search_code", c.in)); d != "" {
 					t.Errorf("%v: %s", c.in, d)

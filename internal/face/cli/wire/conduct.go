@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // hold is how long the lease on a run outlives a conductor that cannot be
@@ -58,6 +59,9 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	if interrupted {
 		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
 		return frame.ExitError(frame.CodeInterrupted)
+	}
+	if v.Stayed != "" && s.Status == nexus.StatusDone {
+		return frame.ExitError(frame.CodePartial) // the target was to move along
 	}
 	return frame.EndOf(s.Status)
 }
@@ -115,6 +119,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := sandbox.Sweep(string(o.Run)); err != nil { // what a dead process of this run left
+		a.Complain(err)
 	}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup

@@ -34,7 +34,7 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 		return nil, nil, err
 	}
 	return World(ctx, Parts{
-		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
+		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
 	})
 }
 

@@ -29,6 +29,7 @@ type Parts struct {
 	State    string   // directory of the repository's state
 	Blobs    *blob.Store
 	Config   config.Config
+	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
 	Now      func() time.Time
 	Headless bool   // nobody answers questions
@@ -48,6 +49,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	}
 	models, err := NewModels(p.Config, p.Env, p.Now)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := models.Ready(p.Plan); err != nil {
 		return nil, nil, err
 	}
 	trees, err := worktree.Open(ctx, p.Repo, p.State)

@@ -5,6 +5,7 @@ package audit
 import (
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
@@ -24,7 +25,11 @@ type Audit struct {
 	draining bool
 	ended    nexus.RunStatus
 	result   *nexus.ResultGated
+	offered  bool // what landed was published, or at least that was tried
+	verdicts map[nexus.AttemptID]nexus.VerdictGiven
+	reviews  map[nexus.AttemptID]nexus.ReviewGiven
 	tip      string
+	base     string
 	aboard   nexus.AttemptID
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
@@ -53,6 +58,7 @@ func New(w *toy.World, wrong func(string, ...any)) *Audit {
 		world: w, wrong: wrong, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
+		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
 		closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
 	}
 }
@@ -64,7 +70,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.requests[e.Seq] = false
 		return
 	case nexus.RunReopened:
-		b.ended, b.draining, b.result = "", false, nil
+		b.ended, b.draining, b.result, b.offered = "", false, nil, false
 		return
 	default:
 	}
@@ -74,7 +80,7 @@ func (b *Audit) Event(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		b.allow(f.Limits)
-		b.tip = f.Base
+		b.tip, b.base = f.Base, f.Base
 	case nexus.RunRecovered:
 		if f.Limits != nil {
 			b.allow(*f.Limits)
@@ -89,6 +95,8 @@ func (b *Audit) Event(e nexus.Event) {
 		b.end(f)
 	case nexus.ResultGated:
 		b.result = &f
+	case nexus.ResultPublished:
+		b.offered = true
 	case nexus.RequestSettled:
 		if done, ok := b.requests[f.Seq]; done || !ok {
 			b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
@@ -123,6 +131,9 @@ func (b *Audit) end(f nexus.RunEnded) {
 	b.ended = f.Status
 	if len(b.working) > 0 || len(b.open) > 0 {
 		b.wrong("the run ended with %d attempts and %d calls under way", len(b.working), len(b.open))
+	}
+	if len(b.world.Books().Landed) > 0 && b.tip != b.base && !b.offered {
+		b.wrong("the run ended and what landed is not published")
 	}
 	if f.Status != nexus.StatusDone {
 		return
@@ -191,15 +202,36 @@ func (b *Audit) attempt(f nexus.Fact) {
 		b.stop(f.Attempt)
 	case nexus.AttemptEnded:
 		b.stop(f.Attempt)
+		if f.Outcome == nexus.Accepted {
+			b.accept(f)
+		}
 		if t := b.tasks[b.of[f.Attempt]]; f.Outcome == nexus.Accepted && !t.over {
 			t.flying = true // until it lands
 		}
+	case nexus.VerdictGiven:
+		b.verdicts[f.Attempt] = f
+	case nexus.ReviewGiven:
+		b.reviews[f.Attempt] = f
 	case nexus.RoundStarted:
+		delete(b.verdicts, f.Attempt)
+		delete(b.reviews, f.Attempt)
 		t := b.tasks[b.of[f.Attempt]]
 		if t.rounds++; b.limits.Rounds > 0 && t.rounds > b.limits.Rounds {
 			b.wrong("%s is in round %d", t.ID, t.rounds)
 		}
 	default:
+	}
+}
+
+// accept checks that exactly the accepted tree was judged and approved.
+func (b *Audit) accept(f nexus.AttemptEnded) {
+	v, r, t := b.verdicts[f.Attempt], b.reviews[f.Attempt], b.tasks[b.of[f.Attempt]]
+	exempt := t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
+	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
+		b.wrong("%s is accepted with tree %q, and the gates said %q of %q", f.Attempt, f.Tree, v.State, v.Tree)
+	}
+	if r.Tree != f.Tree || !r.Reviewed || !r.Approved && (len(r.Findings) == 0 || repair.Blocks(r, 1)) {
+		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved)
 	}
 }
 
@@ -319,7 +351,9 @@ func (b *Audit) train(f nexus.Fact) {
 			b.wrong("%s is refused and on the branch", f.Task)
 		}
 		b.aboard = ""
-		delete(b.snaps, f.Attempt)
+		if !f.Broken && !f.Conflict {
+			b.snaps[f.Attempt] = f.Tree // it goes on from the merged tree
+		}
 	default:
 	}
 }

@@ -116,13 +116,11 @@ func (m *memory) size(model string, prompt []string) (total, kept int) {
 	var h maphash.Hash
 	h.SetSeed(m.seed)
 	_, _ = h.WriteString(model) // never fails
-	same := true
 	for _, p := range prompt {
 		_, _ = h.WriteString(p)
 		_ = h.WriteByte(0)
 		sum := h.Sum64()
-		_, known := m.seen[sum]
-		if same = same && known; same {
+		if _, known := m.seen[sum]; known { // with all before it, which are in the sum
 			kept += len(p)
 		}
 		m.seen[sum] = struct{}{}

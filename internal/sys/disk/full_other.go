@@ -1,5 +1,5 @@
 //go:build !unix
 
-package worktree
+package disk
 
 func full(error) bool { return false }

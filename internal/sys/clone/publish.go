@@ -1,14 +1,15 @@
-package worktree
+package clone
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -16,58 +17,55 @@ import (
 // it needs. Its name begins with "nexus/". Index, files, configuration and
 // HEAD of every checkout stay as they are; a branch that is checked out, or
 // that somebody else moved, is not touched. It is idempotent.
-func (s *Store) Publish(ctx context.Context, branch, commit string) error {
-	commit, err := s.git.Resolve(ctx, commit)
+func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
+	commit, err := c.git.Resolve(ctx, commit)
 	if err != nil {
 		return err
 	}
 	if err := git.RefOK(branch); err != nil || !strings.HasPrefix(branch, "nexus/") {
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("branch %q is not one of ours", branch),
-			Hint: "Publish to a branch below nexus/.", Cause: err,
-		}
+		return invalid(fmt.Sprintf("branch %q is not one of ours", branch), "Publish to a branch below nexus/.", err)
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
-	is, err := at(ctx, s.user, ref)
+	is, err := at(ctx, c.user, ref)
 	if err != nil || is == commit {
 		return err
 	}
-	if err := s.ours(ctx, mark, is, commit, branch); err != nil {
+	if err := c.ours(ctx, mark, is, commit, branch); err != nil {
 		return err
 	}
-	where, err := checkouts(ctx, s.user, ref)
+	where, err := checkouts(ctx, c.user, ref)
 	if err != nil {
 		return err
 	}
 	if len(where) > 0 {
 		return moved("branch "+branch+" is checked out in "+where[0], "Check out another branch there, then try again.", nil)
 	}
-	if err := bring(ctx, s.user, s.git.Dir, commit, ""); err != nil {
+	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
 		return err
 	}
 	if is == "" {
-		is = s.zero
+		is = c.zero
 	}
-	if _, err := s.user.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, commit, is); err != nil {
+	if _, err := c.user.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, commit, is); err != nil {
 		return moved("branch "+branch+" could not be moved", "See what else changes it, then try again.", err)
 	}
-	if err := verify(ctx, s.user, ref, commit); err != nil {
+	if err := verify(ctx, c.user, ref, commit); err != nil {
 		return err
 	}
-	_, err = s.git.Run(ctx, "update-ref", mark, commit)
+	_, err = c.git.Run(ctx, "update-ref", mark, commit)
 	return err
 }
 
 // ours reports why a published branch that points to is may not be moved to
 // commit: somebody put work of their own on it.
-func (s *Store) ours(ctx context.Context, mark, is, commit, branch string) error {
+func (c *Clone) ours(ctx context.Context, mark, is, commit, branch string) error {
 	if is == "" {
 		return nil
 	}
-	if was, err := s.ref(ctx, mark); err != nil || was == is {
+	if was, err := at(ctx, c.git, mark); err != nil || was == is {
 		return err
 	}
-	if ok, err := s.ancestor(ctx, is, commit); err != nil || ok {
+	if ok, err := c.ancestor(ctx, is, commit); err != nil || ok {
 		return err
 	}
 	return moved("branch "+branch+" holds commits that are not ours", "Rename that branch, then try again.", nil)
@@ -75,11 +73,11 @@ func (s *Store) ours(ctx context.Context, mark, is, commit, branch string) error
 
 // ancestor reports whether a is b, or b stands on it. A commit that is not
 // in the private clone is no ancestor of one that is.
-func (s *Store) ancestor(ctx context.Context, a, b string) (bool, error) {
-	if is, err := s.ref(ctx, a); err != nil || is == "" {
+func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
+	if is, err := at(ctx, c.git, a); err != nil || is == "" {
 		return false, err
 	}
-	_, err := s.git.Run(ctx, "merge-base", "--is-ancestor", a, b)
+	_, err := c.git.Run(ctx, "merge-base", "--is-ancestor", a, b)
 	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
 		return false, nil
 	}
@@ -90,19 +88,16 @@ func (s *Store) ancestor(ctx context.Context, a, b string) (bool, error) {
 // Where the branch is checked out, the checkout moves along by git's own
 // rules: if a file that changes has changes of the user's, nothing moves. It
 // is idempotent.
-func (s *Store) Land(ctx context.Context, target, commit, was string) error {
-	commit, err := s.git.Resolve(ctx, commit)
+func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
+	commit, err := c.git.Resolve(ctx, commit)
 	if err != nil {
 		return err
 	}
 	ref := "refs/heads/" + target
 	if err := git.RefOK(ref); err != nil {
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is no branch", target),
-			Hint: "Name a branch of the repository.", Cause: err,
-		}
+		return invalid(fmt.Sprintf("%q is no branch", target), "Name a branch of the repository.", err)
 	}
-	is, err := at(ctx, s.user, ref)
+	is, err := at(ctx, c.user, ref)
 	if err != nil || is == commit {
 		return err
 	}
@@ -110,23 +105,23 @@ func (s *Store) Land(ctx context.Context, target, commit, was string) error {
 		return moved(fmt.Sprintf("branch %s is not at %.12s any more", target, was),
 			"Merge the published branch yourself: git merge nexus/<run>.", nil)
 	}
-	if ok, err := s.ancestor(ctx, was, commit); err != nil || !ok {
+	if ok, err := c.ancestor(ctx, was, commit); err != nil || !ok {
 		return errors.Join(err, moved(fmt.Sprintf("%.12s does not stand on branch %s", commit, target),
 			"Merge the published branch yourself: git merge nexus/<run>.", nil))
 	}
-	if err := bring(ctx, s.user, s.git.Dir, commit, ""); err != nil {
+	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
 		return err
 	}
-	where, err := checkouts(ctx, s.user, ref)
+	where, err := checkouts(ctx, c.user, ref)
 	if err != nil {
 		return err
 	}
 	switch len(where) {
 	case 0:
-		_, err = s.user.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
-			"--no-recurse-submodules", "--end-of-options", s.git.Dir, commit+":"+ref)
+		_, err = c.user.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+			"--no-recurse-submodules", "--end-of-options", c.git.Dir, commit+":"+ref)
 	case 1:
-		err = s.forward(ctx, where[0], commit, was)
+		err = c.forward(ctx, where[0], commit, was)
 	default:
 		return moved("branch "+target+" is checked out twice", "Check out another branch in one of: "+strings.Join(where, ", ")+".", nil)
 	}
@@ -134,16 +129,28 @@ func (s *Store) Land(ctx context.Context, target, commit, was string) error {
 		return moved("branch "+target+" could not be moved forward",
 			"Nothing was changed. Commit or stash what is in the way, then: git merge --ff-only nexus/<run>.", err)
 	}
-	return verify(ctx, s.user, ref, commit)
+	return verify(ctx, c.user, ref, commit)
 }
 
 // forward moves the checkout in dir, and the branch it is on.
-func (s *Store) forward(ctx context.Context, dir, commit, was string) error {
+func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
 	r, err := git.Find(ctx, dir)
 	if err != nil {
 		return err
 	}
-	if err := s.unfiltered(ctx, was, commit); err != nil {
+	changes, err := c.Changed(ctx, was, commit)
+	if err != nil {
+		return err
+	}
+	for _, rev := range []string{was, commit} {
+		if err := c.checkFilters(ctx, rev, changes); err != nil {
+			return err
+		}
+	}
+	if err := inTheWay(r.Work, changes); err != nil {
+		return err
+	}
+	if err := c.rehearse(ctx, r, commit, was); err != nil {
 		return err
 	}
 	_, err = r.Run(ctx, "merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures",
@@ -151,17 +158,46 @@ func (s *Store) forward(ctx context.Context, dir, commit, was string) error {
 	return err
 }
 
-// unfiltered reports an error if a file that differs between two commits goes
-// through a filter: a filter is a program, and without it the checkout would
-// get the wrong content.
-func (s *Store) unfiltered(ctx context.Context, from, to string) error {
-	changes, err := s.Changed(ctx, from, to)
-	if err != nil {
-		return err
+// rehearse reports why a checkout cannot move, on a copy of its index: the
+// merge itself would leave traces.
+func (c *Clone) rehearse(ctx context.Context, r git.Repo, commit, was string) (err error) {
+	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
+		return errors.New("another git works in " + r.Work)
 	}
-	for _, rev := range []string{from, to} {
-		if err := s.checkFilters(ctx, rev, changes); err != nil {
+	dir, err := os.MkdirTemp(c.git.Dir, ".rehearse-")
+	if err != nil {
+		return disk.Fail("look at the checkout", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	index := filepath.Join(dir, "index")
+	if err := disk.Copy(filepath.Join(r.Dir, "index"), index); err != nil {
+		return disk.Fail("look at the checkout", err)
+	}
+	r.Index = index
+	if _, err := r.Run(ctx, "update-index", "-q", "--refresh"); err != nil {
+		if _, ok := errors.AsType[*git.ExitError](err); !ok { // files with changes may be fine
 			return err
+		}
+	}
+	_, err = r.Run(ctx, "read-tree", "-n", "-m", "-u", was, commit)
+	return err
+}
+
+// inTheWay names a file, ignored or not, that stands where one is to be made.
+func inTheWay(work string, changes []Change) error {
+	goes := map[string]bool{}
+	for _, ch := range changes {
+		goes[ch.Path] = ch.Status != "A"
+	}
+	for _, ch := range changes {
+		if ch.Status != "A" {
+			continue
+		}
+		for p := ch.Path; p != "."; p = path.Dir(p) {
+			info, err := os.Lstat(filepath.Join(work, p))
+			if err == nil && !goes[p] && !info.IsDir() {
+				return fmt.Errorf("%s is in the way", p)
+			}
 		}
 	}
 	return nil
@@ -195,15 +231,6 @@ func parseWorktrees(out, ref string) []string {
 	return dirs
 }
 
-// at returns where a ref points to, or "" where there is none.
-func at(ctx context.Context, r git.Repo, ref string) (string, error) {
-	commit, err := r.Resolve(ctx, ref)
-	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return "", nil
-	}
-	return commit, err
-}
-
 // verify reads a ref back after it was moved.
 func verify(ctx context.Context, r git.Repo, ref, commit string) error {
 	is, err := at(ctx, r, ref)
@@ -213,25 +240,23 @@ func verify(ctx context.Context, r git.Repo, ref, commit string) error {
 	return moved(fmt.Sprintf("%s is at %.12s, not at %.12s", ref, is, commit), "See what else moved it.", nil)
 }
 
-func moved(what, hint string, cause error) error {
-	return &nexus.Error{Code: nexus.CodeTargetMoved, Message: what, Hint: hint, Cause: cause}
-}
-
-// checkFilters looks the filter attribute of files up as rev has it.
-func (s *Store) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
-	dir, err := os.MkdirTemp(s.dir, ".attributes-")
+// checkFilters reports an error if a file goes through a filter, as rev has
+// it: a filter is a program, and without it the checkout would get the wrong
+// content.
+func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
+	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
 	if err != nil {
-		return storage("read attributes", err)
+		return disk.Fail("read attributes", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	r := s.git
+	r := c.git
 	r.Index = filepath.Join(dir, "index")
 	if _, err := r.Run(ctx, "read-tree", rev); err != nil {
 		return err
 	}
 	var in strings.Builder
-	for _, c := range changes {
-		in.WriteString(c.Path + "\x00")
+	for _, ch := range changes {
+		in.WriteString(ch.Path + "\x00")
 	}
 	out, err := r.RunIn(ctx, strings.NewReader(in.String()), "check-attr", "--cached", "-z", "--stdin", "filter")
 	if err != nil {

@@ -1,0 +1,29 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Diagram draws the run's state machine as Mermaid text, for the docs.
+func Diagram() string {
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n")
+	for _, row := range Transitions() {
+		from, to := string(cmp.Or(row.From, "[*]")), string(cmp.Or(row.To, "ended"))
+		if row.To == toPhase {
+			to = "back"
+		}
+		if row.From.Ended() {
+			continue // drawn once, below
+		}
+		fmt.Fprintf(&b, "    %s --> %s: %s\n", from, to, row.Kind)
+	}
+	fmt.Fprintf(&b, "    ended --> %s: run.reopened\n", nexus.StatusExecuting)
+	b.WriteString("    state \"done, partial, failed, stopped or limit\" as ended\n")
+	b.WriteString("    state \"where it was before\" as back\n")
+	return b.String()
+}

@@ -1,0 +1,424 @@
+package state_test
+
+import (
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: -want +got\n%s", path, diff)
+	}
+}
+
+func TestDiagram(t *testing.T) { golden(t, "diagram.mermaid", state.Diagram()) }
+
+// fold folds facts a second apart into a new run.
+func fold(t *testing.T, facts ...nexus.Fact) *state.State {
+	t.Helper()
+	s := state.New("r")
+	for _, f := range facts {
+		next(t, s, f)
+	}
+	return s
+}
+
+func next(t *testing.T, s *state.State, f nexus.Fact) {
+	t.Helper()
+	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: tape.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}
+	if err := s.Apply(e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// in returns a run in each of its states.
+func in(t *testing.T) map[nexus.RunStatus]func() *state.State {
+	t.Helper()
+	start := []nexus.Fact{nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}}
+	working := slices.Concat(start, []nexus.Fact{nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{}})
+	after := func(facts []nexus.Fact, more ...nexus.Fact) func() *state.State {
+		return func() *state.State { return fold(t, slices.Concat(facts, more)...) }
+	}
+	all := map[nexus.RunStatus]func() *state.State{
+		"":                     after(nil),
+		nexus.StatusIdle:       after(start[:1]),
+		nexus.StatusPlanning:   after(start),
+		nexus.StatusExecuting:  after(working),
+		nexus.StatusReviewing:  after(working, nexus.ResultReviewed{}),
+		nexus.StatusLanding:    after(working, nexus.ResultOffered{}),
+		nexus.StatusPaused:     after(working, nexus.RunPaused{}),
+		nexus.StatusRecovering: after(working, nexus.RunRecovered{}),
+	}
+	for _, end := range []nexus.RunStatus{nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit} {
+		all[end] = after(working, nexus.RunEnded{Status: end})
+	}
+	return all
+}
+
+// TestTransitions tries every fact that moves a run in every state: a row of
+// the table is legal, and everything else is refused with a message that
+// names from, to and event, and changes nothing.
+func TestTransitions(t *testing.T) {
+	moves := []nexus.Fact{
+		nexus.GoalAccepted{},
+		nexus.RunStarted{},
+		nexus.RunRecovered{},
+		nexus.RunPaused{},
+		nexus.RunResumed{},
+		nexus.RunReopened{},
+		nexus.PlanApproved{},
+		nexus.ResultReviewed{},
+		nexus.ResultOffered{},
+		nexus.RunEnded{Status: nexus.StatusDone},
+	}
+	table := map[string]nexus.RunStatus{}
+	for _, row := range state.Transitions() {
+		table[string(row.From)+" "+row.Kind] = row.To
+	}
+	seen := 0
+	for from, run := range in(t) {
+		for _, f := range moves {
+			s := run()
+			if s.Status != from {
+				t.Fatalf("the run is %q, want %q", s.Status, from)
+			}
+			to, legal := table[string(from)+" "+nexus.Kind(f)]
+			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: tape.Start(), Fact: f})
+			switch {
+			case legal && err != nil:
+				t.Errorf("%s by %s: %v", from, nexus.Kind(f), err)
+			case legal && to != "" && to != "(back)" && s.Status != to:
+				t.Errorf("%s by %s leads to %s, want %s", from, nexus.Kind(f), s.Status, to)
+			case !legal && (err == nil || s.Status != from):
+				t.Errorf("%s by %s is allowed, and leads to %s", from, nexus.Kind(f), s.Status)
+			case !legal && (!strings.Contains(err.Error(), fmt.Sprintf("%q", from)) || !strings.Contains(err.Error(), nexus.Kind(f))):
+				t.Errorf("%s by %s: %q does not name both", from, nexus.Kind(f), err)
+			}
+			if legal {
+				seen++
+			}
+		}
+	}
+	if seen != len(table) {
+		t.Errorf("%d rows of %d were tried", seen, len(table))
+	}
+}
+
+func TestEndMustBeAnEnd(t *testing.T) {
+	s := in(t)[nexus.StatusExecuting]()
+	if err := s.Admits(nexus.RunEnded{Status: nexus.StatusExecuting}); err == nil || !strings.Contains(err.Error(), `"executing" to "executing"`) {
+		t.Error(err)
+	}
+}
+
+// TestBackWhereItWas pauses, loses and resumes a run in each of its phases.
+func TestBackWhereItWas(t *testing.T) {
+	for _, phase := range []nexus.RunStatus{nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding} {
+		s := in(t)[phase]()
+		for _, f := range []nexus.Fact{nexus.RunPaused{}, nexus.RunRecovered{}, nexus.RunRecovered{}, nexus.RunResumed{}} {
+			next(t, s, f)
+		}
+		if s.Status != phase {
+			t.Errorf("the run is %s, want %s", s.Status, phase)
+		}
+	}
+}
+
+func TestReopenedWithoutAPlanPlans(t *testing.T) {
+	s := fold(t, nexus.GoalAccepted{}, nexus.RunStarted{}, nexus.RunEnded{Status: nexus.StatusFailed}, nexus.RunReopened{})
+	if s.Status != nexus.StatusPlanning {
+		t.Errorf("the run is %s", s.Status)
+	}
+}
+
+// TestRefuses folds what cannot be true.
+func TestRefuses(t *testing.T) {
+	landing := []nexus.Fact{
+		nexus.GoalAccepted{Base: "c0"},
+		nexus.RunStarted{},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}},
+		nexus.PlanApproved{},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
+		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
+		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
+	}
+	landed := nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"}
+	for want, f := range map[string][]nexus.Fact{
+		`task "T1" was planned before`:                            {nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}},
+		`task "T3" is planned twice`:                              {nexus.TaskPlanned{Task: nexus.Task{ID: "T3"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T3"}}},
+		`there is no task "T9"`:                                   {nexus.TaskParked{Task: "T9", Why: "x"}},
+		`there is no attempt "T9.1"`:                              {nexus.RoundStarted{Attempt: "T9.1"}},
+		`attempt "T1.1" was started before`:                       {nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}},
+		`T1 is still landing`:                                     {nexus.TrainDeparted{Task: "T1", Attempt: "T1.1"}},
+		`task "T2" is not landing`:                                {nexus.TrainLanded{Task: "T2", Attempt: "T1.1", Parent: "c0"}},
+		`task "T1" landed on c9, not on the tip c0`:               {nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Parent: "c9"}},
+		`a run cannot go from "paused" to "paused" by run.paused`: {nexus.RunPaused{}, nexus.RunPaused{}},
+	} {
+		s := fold(t, landing...)
+		before, _ := s.Dump()
+		err := s.Admits(f...)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if after, _ := s.Dump(); after != before {
+			t.Errorf("%s: asking changed the state", want)
+		}
+	}
+	s := fold(t, append(landing, landed)...)
+	if err := s.Admits(landed); err == nil || err.Error() != `task "T1" landed before` {
+		t.Error(err)
+	}
+	if err := fold(t, landing...).Admits(nexus.RunRecovered{}, nexus.RunResumed{}); err != nil {
+		t.Errorf("a batch is not folded one by one: %v", err)
+	}
+}
+
+// lives returns the runs that are folded for ever: what a release wrote, the
+// next ones read.
+func lives(t *testing.T) map[string][]nexus.Event {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.tape")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	all := map[string][]nexus.Event{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[filepath.Base(file)], err = tape.Read("r", string(text)); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	return all
+}
+
+func each(events []nexus.Event) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// summary says what people would ask of a state.
+func summary(s *state.State) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s after %s: %s\n", s.Status, s.Worked(s.Updated).Round(time.Second), s.Why)
+	fmt.Fprintf(&b, "tip %s, %d landings, %d starts, spent %s of %s, %d tokens\n", s.Tip, len(s.Landings), s.Starts, s.Ledger.Spent(), s.Ledger.Limit(), s.Usage.Total())
+	for _, t := range s.Tasks {
+		fmt.Fprintf(&b, "%s %s %s: %d attempts, %d rounds, %s in %s; %s\n", t.ID, s.StatusOf(t), t.Tier, len(t.Attempts), t.Rounds, t.Spent, t.Worked.Round(time.Second), t.Why)
+	}
+	return b.String()
+}
+
+func TestFoldsForEver(t *testing.T) {
+	for name, events := range lives(t) {
+		s, err := state.Replay("r", each(events))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		golden(t, strings.TrimSuffix(name, ".tape")+".golden", summary(s))
+	}
+}
+
+// TestCloneIsApart clones every attempt after every event, and folds on. No
+// clone changes with the state, nor the state with a clone.
+func TestCloneIsApart(t *testing.T) {
+	type pair struct {
+		clone *state.Attempt
+		was   string
+	}
+	for name, events := range lives(t) {
+		var clones []pair
+		s := state.New("r")
+		for _, e := range events {
+			if err := s.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			before, err := s.Dump()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, task := range s.Tasks {
+				v := s.View(task.ID)
+				if v.Attempt == nil {
+					continue
+				}
+				clones = append(clones, pair{v.Attempt, fmt.Sprintf("%+v", flat(v.Attempt))})
+				scratch := v.Attempt.Clone()
+				for _, f := range []nexus.Fact{
+					nexus.RoundStarted{Attempt: scratch.ID},
+					nexus.GateJudged{Evidence: nexus.Evidence{Gate: "x"}},
+					nexus.VerdictGiven{},
+					nexus.ReviewGiven{},
+					nexus.SessionStarted{Session: "x"},
+					nexus.AttemptLost{Counted: true},
+				} {
+					scratch.Apply(f, e.At)
+				}
+				for _, c := range scratch.Sessions {
+					scratch.Apply(nexus.TurnTaken{Session: c.Session, Message: "x", Turn: 99}, e.At)
+				}
+			}
+			if after, _ := s.Dump(); after != before {
+				t.Fatalf("%s, event %d: a clone changed the state", name, e.Seq)
+			}
+		}
+		for _, p := range clones {
+			if now := fmt.Sprintf("%+v", flat(p.clone)); now != p.was {
+				t.Fatalf("%s: a clone changed\nfrom %s\nto   %s", name, p.was, now)
+			}
+		}
+	}
+}
+
+// flat follows the pointers of an attempt.
+func flat(a *state.Attempt) any {
+	var rounds []state.Round
+	for _, r := range a.Rounds {
+		rounds = append(rounds, *r)
+	}
+	var sessions []state.Session
+	for _, s := range a.Sessions {
+		sessions = append(sessions, *s)
+	}
+	return []any{a.ID, a.Stage, a.Losses, a.Refusals, a.Outcome, a.Why, a.Commit, a.Snapshot, a.Handed, rounds, sessions}
+}
+
+// TestClockStandsStill counts neither pauses nor the time between processes.
+func TestClockStandsStill(t *testing.T) {
+	text := `
+@0s goal.accepted base=c0 limits.run_money=1
+@0s run.started
+@0s task.planned task.id=T1
+@0s plan.approved
+@0s attempt.started attempt=T1.1 task=T1
+@10m run.paused
+@5h run.resumed
+@5h5m round.started attempt=T1.1
+@9h request.made request.verb=tell request.task=T1
+@20h run.recovered
+@20h attempt.lost attempt=T1.1 counted=true
+@20h run.resumed
+@20h attempt.resumed attempt=T1.1 base=c0
+@20h7m attempt.ended attempt=T1.1 outcome=gave-up`
+	events, err := tape.Read("r", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := state.Replay("r", each(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Task("T1").Worked; got != 22*time.Minute {
+		t.Errorf("the task worked for %s, want 10m + 5m + 7m", got)
+	}
+	if got := s.Worked(s.Updated); got != 22*time.Minute {
+		t.Errorf("the run was conducted for %s, want 22m", got)
+	}
+	if got, want := s.Due(time.Hour), s.Updated.Add(38*time.Minute); !got.Equal(want) {
+		t.Errorf("an hour is over at %s, want %s", got, want)
+	}
+}
+
+// TestTaskWithoutAttempts asks a view, which has none, for what counts.
+func TestTaskWithoutAttempts(t *testing.T) {
+	task := state.Task{Mercy: 2}
+	if got := task.At(nexus.Fast); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+// BenchmarkFold folds a million facts of a large run.
+func BenchmarkFold(b *testing.B) {
+	const n = 1_000_000
+	events := long(n)
+	for b.Loop() {
+		s := state.New("r")
+		for _, e := range events {
+			if err := s.Apply(e); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if len(s.Landings) == 0 {
+			b.Fatal("nothing landed")
+		}
+	}
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
+}
+
+// long makes a run of about n facts: tasks with three rounds of twenty turns.
+func long(n int) []nexus.Event {
+	var events []nexus.Event
+	at := tape.Start()
+	add := func(facts ...nexus.Fact) {
+		for _, f := range facts {
+			at = at.Add(time.Second)
+			events = append(events, nexus.Event{Seq: int64(len(events) + 1), Run: "r", At: at, Fact: f})
+		}
+	}
+	tasks := n / 500
+	add(nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: tasks})
+	for i := range tasks {
+		add(nexus.TaskPlanned{Task: nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i)), Files: []string{fmt.Sprintf("f%d", i)}}})
+	}
+	add(nexus.PlanApproved{})
+	tip := "c0"
+	for i := range tasks {
+		task := nexus.TaskID(fmt.Sprintf("T%d", i))
+		attempt := nexus.AttemptID(string(task) + ".1")
+		coder := nexus.SessionID(string(attempt) + "/coder.1")
+		add(nexus.AttemptStarted{Attempt: attempt, Task: task, Tier: nexus.Fast, Base: tip},
+			nexus.SessionStarted{Session: coder, Attempt: attempt, Role: nexus.Coder})
+		turn := 0
+		for round := range 3 {
+			add(nexus.RoundStarted{Attempt: attempt, Round: round + 1, Role: nexus.Coder, Session: coder}, nexus.PromptSent{Session: coder, Message: "m"})
+			for range 20 {
+				turn++
+				id := fmt.Sprintf("R%d.%d", i, turn)
+				add(nexus.BudgetReserved{ID: id, Task: task, Session: coder, Role: nexus.Coder, Model: "m", Money: 9}, nexus.BudgetSpent{ID: id, Money: 5},
+					nexus.TurnTaken{Session: coder, Turn: turn, Stop: "tools", Message: "m"}, nexus.ToolCalled{Session: coder, Tool: "shell", About: "go test"},
+					nexus.ToolAnswered{Session: coder}, nexus.ToolsAnswered{Session: coder, Message: "m"},
+					nexus.TreeSnapshotted{Attempt: attempt, Commit: id, Tree: id}, nexus.GateJudged{Attempt: attempt, Evidence: nexus.Evidence{Gate: "build", Tree: id, State: nexus.Pass}})
+			}
+			add(nexus.SessionEnded{Session: coder, Outcome: nexus.Accepted}, nexus.VerdictGiven{Attempt: attempt, State: nexus.Pass})
+		}
+		commit := fmt.Sprintf("c%d", i+1)
+		add(nexus.AttemptEnded{Attempt: attempt, Outcome: nexus.Accepted, Commit: "x"}, nexus.TrainBoarded{Task: task, Attempt: attempt},
+			nexus.TrainDeparted{Task: task, Attempt: attempt, Onto: tip}, nexus.TrainLanded{Task: task, Attempt: attempt, Commit: commit, Parent: tip})
+		tip = commit
+	}
+	return events
+}

@@ -1,0 +1,84 @@
+package look
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// judged is one answer of `policy check`.
+type judged struct {
+	Cmd string `json:"cmd"`
+	policy.Decision
+}
+
+func policyCommand(a *frame.App) *cobra.Command {
+	var stdin bool
+	var role, dir string
+	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "say whether an agent may run a command", func(_ context.Context, args []string) error {
+		if _, err := toolsOf(role); err != nil {
+			return err
+		}
+		rules, err := rulesFor(a, dir)
+		if err != nil {
+			return err
+		}
+		switch {
+		case stdin && len(args) == 0:
+			return checkLines(a, rules)
+		case stdin || len(args) == 0:
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give one command behind --, or --stdin", Hint: `For example: nexus policy check -- git push.`}
+		}
+		command := strings.Join(args, " ")
+		return write(a, judged{command, policy.Rule(command, rules)})
+	}, frame.CodeOK, frame.CodeUsage)
+	check.Args = frame.Takes(0, -1)
+	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object a line, with cmd, and answer one a line")
+	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` that asks; the rules are the same for all")
+	check.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
+	return a.Parent("policy", "ask what agents may do", check)
+}
+
+func rulesFor(a *frame.App, dir string) (policy.Rules, error) {
+	if dir != "" {
+		return policy.Rules{Dir: dir}, nil
+	}
+	dir, err := a.WorkDir()
+	return policy.Rules{Dir: dir}, err
+}
+
+// write prints one answer on a line of its own.
+func write(a *frame.App, j judged) error {
+	e := json.NewEncoder(a.Out)
+	e.SetEscapeHTML(false)
+	return e.Encode(j)
+}
+
+// checkLines answers line by line, so that a caller can keep it running.
+func checkLines(a *frame.App, rules policy.Rules) error {
+	lines := bufio.NewScanner(a.In)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var asked struct {
+			Cmd *string `json:"cmd"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil || asked.Cmd == nil {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("line %d is no object with cmd", n), Cause: err, Hint: `Write {"cmd": "git push"}.`}
+		}
+		if err := write(a, judged{*asked.Cmd, policy.Rule(*asked.Cmd, rules)}); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read standard input", Cause: err, Hint: "A line has at most a megabyte."}
+	}
+	return nil
+}

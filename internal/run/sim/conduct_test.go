@@ -1,0 +1,219 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// shared is a journal that many goroutines use, and that can fail for good,
+// as it does for a process that lost its lease.
+type shared struct {
+	mu sync.Mutex // guards what is below
+	*journal
+	lost bool
+}
+
+func (j *shared) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.lost {
+		return nil, &nexus.Error{Code: nexus.CodeLeaseLost, Message: "somebody else has the run"}
+	}
+	return j.journal.Append(ctx, facts...)
+}
+
+func (j *shared) Events(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return (&journal{events: j.events[:len(j.events):len(j.events)]}).Events(ctx, after)
+}
+
+func (j *shared) ask(r nexus.Request) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.put(nexus.RequestMade{Request: r})
+}
+
+// stage is the toy world as [run.Conduct] wants it, on the bubble's clock.
+type stage struct {
+	*toy.World
+	open func(nexus.AttemptID, string)
+}
+
+func (stage) Now() time.Time                      { return time.Now() }
+func (stage) Alarm(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
+
+func (s stage) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	nap := func(ctx context.Context, d time.Duration) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return (&toy.Actor{World: s.World, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).Act(ctx, intent)
+}
+
+// TestConduct lets the real Conduct, with goroutines and all, conduct runs in
+// the toy world: interrupted, cancelled and robbed of its lease at any time,
+// then taken up again, until the run has ended.
+func TestConduct(t *testing.T) {
+	for seed := range uint64(number(t, "NEXUS_SIM_CONDUCT", 200)) {
+		synctest.Test(t, func(t *testing.T) { conduct(t, seed) })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func conduct(t *testing.T, seed uint64) {
+	t.Helper()
+	dice := rand.New(rand.NewPCG(seed, 4))
+	scenario := toy.Draw(dice)
+	world := toy.New(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
+	books := audit.New(world, t.Errorf)
+	j := &shared{journal: &journal{run: "r", now: time.Now, booked: books.Event, fault: func() error { return nil }, other: func() {}}}
+	j.put(nexus.GoalAccepted{Base: world.Books().Tip, Limits: scenario.Limits})
+	w := stage{world, func(id nexus.AttemptID, rev string) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		books.Opened(id, rev)
+	}}
+	over, leave := context.WithCancelCause(t.Context())
+	var crowd sync.WaitGroup
+	crowd.Go(func() { people(over, j, rand.New(rand.NewPCG(seed, 6)), scenario) })
+	for life := 1; ; life++ {
+		if life > 40 {
+			t.Error("the run does not end")
+			break
+		}
+		s, err := live(t, j, w, dice, life)
+		if t.Failed() {
+			break
+		}
+		replayed, _ := state.Replay("r", j.Events(t.Context(), 0))
+		a, _ := s.Dump()
+		b, _ := replayed.Dump()
+		if a != b && s.Requested == replayed.Requested {
+			t.Errorf("the replayed state differs:\n%s", firstDifference(a, b))
+		}
+		if err == nil && s.Status.Ended() {
+			t.Logf("%s after %d lives and %d events: %d of %d landed, %d calls", s.Status, life, s.Seq, len(s.Landings), len(s.Tasks), world.Books().Calls)
+			break
+		}
+		time.Sleep(time.Duration(dice.IntN(int(time.Hour))))
+	}
+	leave(errors.New("the test is over"))
+	crowd.Wait()
+}
+
+// live conducts the run once. The first lives are cut short.
+func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.State, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	drain, requests := make(chan struct{}), make(chan nexus.Event)
+	cut := time.Duration(dice.Float64() * dice.Float64() * float64(40*time.Minute))
+	how := dice.IntN(4)
+	var crowd sync.WaitGroup
+	crowd.Go(func() { follow(ctx, j, requests) })
+	crowd.Go(func() {
+		if life > 6 {
+			return
+		}
+		select {
+		case <-time.After(cut):
+		case <-ctx.Done():
+			return
+		}
+		switch how {
+		case 0:
+			cancel(errors.New("killed"))
+		case 1:
+			close(drain)
+		case 2:
+			close(drain)
+			time.Sleep(time.Second)
+			cancel(errors.New("killed"))
+		case 3:
+			j.mu.Lock()
+			j.lost = true
+			j.mu.Unlock()
+		}
+	})
+	s, err := run.Conduct(ctx, j, w, "r", run.Opening{Fence: int64(life)}, run.Signals{Requests: requests, Drain: drain})
+	cancel(errors.New("it is over"))
+	crowd.Wait()
+	w.Die()
+	j.mu.Lock()
+	j.lost = false
+	j.mu.Unlock()
+	if s == nil {
+		t.Errorf("life %d: %v", life, err)
+	}
+	if cause := errors.Is(err, run.ErrInterrupted) || errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}); err != nil && !cause && how != 0 && how != 2 {
+		t.Errorf("life %d: %v", life, err)
+	}
+	return s, err
+}
+
+// follow hands all requests of the journal to a process.
+func follow(ctx context.Context, j *shared, requests chan<- nexus.Event) {
+	for next := 0; ; {
+		j.mu.Lock()
+		var found *nexus.Event
+		for ; next < len(j.events) && found == nil; next++ {
+			if _, ok := j.events[next].Fact.(nexus.RequestMade); ok {
+				found = &j.events[next]
+			}
+		}
+		j.mu.Unlock()
+		if found == nil {
+			select {
+			case <-time.After(10 * time.Second):
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case requests <- *found:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// people ask for this and that, and do not let a run wait for ever.
+func people(ctx context.Context, j *shared, dice *rand.Rand, s toy.Scenario) {
+	for n := 0; ; n++ {
+		select {
+		case <-time.After(time.Duration(dice.IntN(int(20 * time.Minute)))):
+		case <-ctx.Done():
+			return
+		}
+		r := nexus.Request{Verb: nexus.VerbResume, Task: s.Tasks[dice.IntN(len(s.Tasks))].ID}
+		if n < s.Requests {
+			verbs := []nexus.Verb{nexus.VerbPause, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbStop}
+			r.Verb, r.Now = verbs[dice.IntN(len(verbs))], dice.IntN(2) == 0
+		}
+		j.ask(r)
+		for e := range j.Events(ctx, 0) {
+			if q, ok := e.Fact.(nexus.QuestionAsked); ok && dice.IntN(2) == 0 {
+				j.ask(nexus.Request{Verb: nexus.VerbAnswer, ID: q.ID, Text: "yes"})
+			}
+		}
+	}
+}

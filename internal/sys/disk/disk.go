@@ -1,0 +1,107 @@
+// Package disk does with files what the standard library leaves to do: small
+// writes, locks across processes, deletion of what resists it, and errors
+// that say what to do when a disk fails.
+package disk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Fail wraps the failure of something that was done on a disk; nil stays nil,
+// and an error that has its own code stays as it is.
+func Fail(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*nexus.Error](err); ok {
+		return err
+	}
+	code, hint := nexus.CodeStorage, "See that the state directory is on a disk that can be written."
+	switch {
+	case full(err):
+		code, hint = nexus.CodeDiskFull, "Free some space, then resume the run."
+	case errors.Is(err, fs.ErrPermission):
+		code = nexus.CodeReadOnly
+	}
+	return &nexus.Error{Code: code, Message: what, Hint: hint, Cause: err}
+}
+
+// Write makes a private file with its directory.
+func Write(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return Fail("make a directory", err)
+	}
+	return Fail("write a file", os.WriteFile(name, data, 0o600))
+}
+
+// Copy copies a file, by reference where the disk can. A file that is not
+// there is an fs.ErrNotExist.
+func Copy(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// RemoveAll is os.RemoveAll that also gets into directories that their owner
+// may not enter.
+func RemoveAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walked := filepath.WalkDir(dir, func(p string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			return os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return errors.Join(walked, os.RemoveAll(dir))
+}
+
+// lockPoll is how often a lock that somebody else holds is tried again.
+const lockPoll = 5 * time.Millisecond
+
+// Lock runs do while nobody else, in this process or another, holds the lock
+// in that file.
+func Lock(ctx context.Context, file string, do func(context.Context) error) error {
+	return lock(ctx, file, (*flock.Flock).TryLockContext, do)
+}
+
+// Share runs do while nobody holds the lock in that file with Lock.
+func Share(ctx context.Context, file string, do func(context.Context) error) error {
+	return lock(ctx, file, (*flock.Flock).TryRLockContext, do)
+}
+
+func lock(ctx context.Context, file string, take func(*flock.Flock, context.Context, time.Duration) (bool, error),
+	do func(context.Context) error,
+) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return Fail("make a lock", err)
+	}
+	l := flock.New(file)
+	if ok, err := take(l, ctx, lockPoll); err != nil || !ok {
+		return Fail("take the lock "+file, errors.Join(err, context.Cause(ctx)))
+	}
+	return errors.Join(do(ctx), l.Close())
+}

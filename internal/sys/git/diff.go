@@ -1,0 +1,142 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Change is one file that differs between two trees.
+type Change struct {
+	Path   string // slash-separated, relative to the root
+	Status string // A added, D deleted, M modified, T turned into another type
+	Mode   string // new mode in octal, such as "100755"; "000000" where deleted
+	ID     string // new object name; zeros where deleted
+}
+
+// Bits returns the mode as a number; 0 where the file was deleted.
+func (c Change) Bits() (uint32, error) {
+	m, err := strconv.ParseUint(c.Mode, 8, 32)
+	return uint32(m), err
+}
+
+// Changed lists the files that differ between two commits or trees, by path.
+// A file that moved is one deleted and one added.
+func (r Repo) Changed(ctx context.Context, from, to string) ([]Change, error) {
+	out, err := r.diff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(out)
+}
+
+// maxDiff is how many bytes of a patch are given.
+const maxDiff = 16 << 20
+
+// Diff returns the patch from one commit or tree to another. A patch longer
+// than 16 MiB is cut, and says so in its last line.
+func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
+	return r.diff(ctx, maxDiff, from, to, "-p", "-M", "--no-color")
+}
+
+func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...string) (string, error) {
+	a, err := r.named(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	b, err := r.named(ctx, to)
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, how...)
+	out, cut, err := r.RunTo(ctx, limit, append(args, "--end-of-options", a, b)...)
+	if cut {
+		out += "\n[the rest of the diff is left out]\n"
+	}
+	return out, err
+}
+
+// named returns an object name for a commit or tree.
+func (r Repo) named(ctx context.Context, rev string) (string, error) {
+	if ID(rev) {
+		return rev, nil
+	}
+	return r.Tree(ctx, rev)
+}
+
+// parseRaw reads diff-tree --raw -z: ":100644 100755 <id> <id> M\0path\0".
+func parseRaw(out string) ([]Change, error) {
+	var all []Change
+	for out != "" {
+		head, rest, ok1 := strings.Cut(out, "\x00")
+		path, rest, ok2 := strings.Cut(rest, "\x00")
+		f := strings.Fields(head)
+		if !ok1 || !ok2 || len(f) != 5 || !strings.HasPrefix(head, ":") || path == "" {
+			return nil, fmt.Errorf("git diff-tree: cannot read %q", head)
+		}
+		all = append(all, Change{Path: path, Status: f[4], Mode: f[1], ID: f[3]})
+		out = rest
+	}
+	return all, nil
+}
+
+// Merged is what a merge came to.
+type Merged struct {
+	Tree      string   // with conflict markers where there are conflicts
+	Conflicts []string // files git could not merge, by path; empty for a clean merge
+}
+
+// Merge merges theirs into ours, as trees, with base as what both started
+// from. All three are commits or trees; no work tree is touched. In the
+// markers of a conflict, the first side is ours.
+func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (Merged, error) {
+	// Git 2.38 finds the base by itself only: so it gets commits whose only
+	// common ancestor is the base.
+	b, err := r.bare(ctx, base)
+	if err != nil {
+		return Merged{}, err
+	}
+	o, err := r.bare(ctx, ours, "-p", b)
+	if err != nil {
+		return Merged{}, err
+	}
+	t, err := r.bare(ctx, theirs, "-p", b)
+	if err != nil {
+		return Merged{}, err
+	}
+	out, err := r.Run(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", o, t)
+	conflicted := false
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
+		conflicted, err, out = true, nil, x.Output
+	}
+	if err != nil {
+		return Merged{}, err
+	}
+	return parseMerge(out, conflicted)
+}
+
+// bare makes a commit of the tree of rev that says nothing else.
+func (r Repo) bare(ctx context.Context, rev string, parents ...string) (string, error) {
+	tree, err := r.Tree(ctx, rev)
+	if err != nil {
+		return "", err
+	}
+	r.Env = []string{"GIT_AUTHOR_DATE=@1 +0000", "GIT_COMMITTER_DATE=@1 +0000"}
+	return r.Line(ctx, append([]string{"commit-tree", "-m", "merge", tree}, parents...)...)
+}
+
+// parseMerge reads merge-tree -z --name-only: the tree, then the files in
+// conflict, each ended by a NUL.
+func parseMerge(out string, conflicted bool) (Merged, error) {
+	parts := strings.Split(strings.TrimRight(out, "\x00\n"), "\x00")
+	m := Merged{Tree: parts[0]}
+	if len(parts) > 1 {
+		m.Conflicts = parts[1:]
+	}
+	if !ID(m.Tree) || conflicted != (len(m.Conflicts) > 0) {
+		return Merged{}, fmt.Errorf("git merge-tree: cannot read %q", out)
+	}
+	return m, nil
+}

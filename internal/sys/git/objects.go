@@ -1,0 +1,308 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Objects reads and writes objects of a repository of ours without a process
+// for each: one long-lived git reads, and new objects are written as git's
+// own loose files. It may be used from many goroutines. Close ends the reader.
+type Objects struct {
+	repo Repo
+	size int // of an object name, in bytes
+
+	mu    sync.Mutex // guards the reader and the trees
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	trees map[string][]Node // trees that were read, by name
+	nodes int               // how many nodes trees holds
+}
+
+// Node is one entry of a tree.
+type Node struct {
+	Name string
+	Mode uint32
+	ID   string // hex
+}
+
+var errMissing = errors.New("is not there")
+
+// maxNodes bounds the trees that are kept in memory.
+const maxNodes = 100_000
+
+// Objects returns access to the objects of r.
+func (r Repo) Objects(ctx context.Context) (*Objects, error) {
+	format, err := r.Line(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return nil, err
+	}
+	o := &Objects{repo: Repo{Dir: r.Dir}, size: 20}
+	if format == "sha256" {
+		o.size = 32
+	}
+	return o, nil
+}
+
+// Size is the length of an object name in bytes.
+func (o *Objects) Size() int { return o.size }
+
+// Close ends the reader. It starts again when needed.
+func (o *Objects) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.stop()
+}
+
+func (o *Objects) stop() error {
+	if o.cmd == nil {
+		return nil
+	}
+	err := errors.Join(o.in.Close(), o.cmd.Wait())
+	o.cmd = nil
+	return err
+}
+
+// start starts the reader. It lives until Close, whatever becomes of the
+// call that needed it first, and ends by itself when this process does.
+func (o *Objects) start(ctx context.Context) error {
+	cmd := o.repo.command(context.WithoutCancel(ctx), []string{"cat-file", "--batch"})
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	o.cmd, o.in, o.out = cmd, in, bufio.NewReader(out)
+	return nil
+}
+
+// Read returns the kind and content of an object.
+func (o *Objects) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.read(ctx, id)
+}
+
+func (o *Objects) read(ctx context.Context, id string) (kind string, data []byte, err error) {
+	if !ID(id) {
+		return "", nil, fmt.Errorf("git cat-file: %q is no object name", id)
+	}
+	if o.cmd == nil {
+		if err := o.start(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	kind, data, err = o.exchange(id)
+	if errors.Is(err, errMissing) {
+		return "", nil, fmt.Errorf("object %s: %w", id, err)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", id, err), o.stop())
+	}
+	return kind, data, err
+}
+
+func (o *Objects) exchange(id string) (kind string, data []byte, err error) {
+	if _, err := io.WriteString(o.in, id+"\n"); err != nil {
+		return "", nil, err
+	}
+	head, err := o.out.ReadString('\n')
+	if err != nil {
+		return "", nil, err
+	}
+	f := strings.Fields(head)
+	if len(f) == 2 && f[1] == "missing" {
+		return "", nil, errMissing
+	}
+	if len(f) != 3 || f[0] != id {
+		return "", nil, errors.New(strings.TrimSpace(head))
+	}
+	n, err := strconv.Atoi(f[2])
+	if err != nil || n < 0 {
+		return "", nil, errors.New(strings.TrimSpace(head))
+	}
+	data = make([]byte, n+1) // and a newline
+	if _, err := io.ReadFull(o.out, data); err != nil {
+		return "", nil, err
+	}
+	return f[1], data[:n], nil
+}
+
+// Nodes returns what a tree holds. The caller must not change it.
+func (o *Objects) Nodes(ctx context.Context, tree string) ([]Node, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n, ok := o.trees[tree]; ok {
+		return n, nil
+	}
+	kind, data, err := o.read(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	if kind != "tree" {
+		return nil, fmt.Errorf("git cat-file: %s is a %s, not a tree", tree, kind)
+	}
+	nodes, err := parseTree(data, o.size)
+	if err != nil {
+		return nil, fmt.Errorf("tree %s: %w", tree, err)
+	}
+	o.keep(tree, nodes)
+	return nodes, nil
+}
+
+func (o *Objects) keep(tree string, nodes []Node) {
+	if o.trees == nil || o.nodes > maxNodes {
+		o.trees, o.nodes = map[string][]Node{}, 0
+	}
+	o.trees[tree] = nodes
+	o.nodes += len(nodes)
+}
+
+// parseTree reads a tree object: "<mode> <name>\0<binary object name>"...
+func parseTree(data []byte, size int) ([]Node, error) {
+	var all []Node
+	for len(data) > 0 {
+		head, rest, ok := bytes.Cut(data, []byte{0})
+		mode, name, ok2 := strings.Cut(string(head), " ")
+		m, err := strconv.ParseUint(mode, 8, 32)
+		if !ok || !ok2 || err != nil || name == "" || len(rest) < size {
+			return nil, errors.New("cannot be read")
+		}
+		all = append(all, Node{Name: name, Mode: uint32(m), ID: hex.EncodeToString(rest[:size])})
+		data = rest[size:]
+	}
+	return all, nil
+}
+
+// Write stores an object and returns its name. Storing it again is cheap.
+func (o *Objects) Write(kind string, data []byte) (string, error) {
+	head := kind + " " + strconv.Itoa(len(data)) + "\x00"
+	h := newHash(o.size)
+	io.WriteString(h, head) //nolint:errcheck // a hash does not fail
+	h.Write(data)
+	id := hex.EncodeToString(h.Sum(nil))
+	dir := filepath.Join(o.repo.Dir, "objects", id[:2])
+	if _, err := os.Lstat(filepath.Join(dir, id[2:])); err == nil {
+		return id, nil
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, "tmp_obj_")
+	if err != nil {
+		return "", err
+	}
+	if err := fill(f, head, data); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return id, os.Rename(f.Name(), filepath.Join(dir, id[2:]))
+}
+
+func fill(f *os.File, head string, data []byte) error {
+	z, err := zlib.NewWriterLevel(f, zlib.BestSpeed)
+	if err != nil {
+		return err
+	}
+	_, err1 := io.WriteString(z, head)
+	_, err2 := z.Write(data)
+	return errors.Join(err1, err2, z.Close(), f.Chmod(0o444), f.Close())
+}
+
+// Commit stores a commit. Everything in it is given, so the same arguments
+// make the same commit.
+func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, message string) (string, error) {
+	name, mail := by.names()
+	if strings.ContainsAny(name+mail, "<>\n\x00") || strings.Contains(message, "\x00") {
+		return "", fmt.Errorf("commit: name or message of %q cannot be stored", name)
+	}
+	var b strings.Builder
+	b.WriteString("tree " + tree + "\n")
+	for _, p := range parents {
+		b.WriteString("parent " + p + "\n")
+	}
+	who := fmt.Sprintf("%s <%s> %d +0000\n", name, mail, at)
+	b.WriteString("author " + who + "committer " + who + "\n" + strings.TrimRight(message, "\n") + "\n")
+	return o.Write("commit", []byte(b.String()))
+}
+
+// Ref returns what a ref that [Objects.Point] wrote points to, or "".
+func (o *Objects) Ref(name string) (string, error) {
+	if err := RefOK(name); err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(filepath.Join(o.repo.Dir, filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	id := strings.TrimSuffix(string(data), "\n")
+	if err == nil && !ID(id) {
+		err = fmt.Errorf("ref %s: %q is no object name", name, id)
+	}
+	return id, err
+}
+
+// Point moves a ref from one object to another, "" for a ref that must not
+// exist, as git does it: under the ref's lock file and by renaming. It is for
+// refs that are never packed.
+func (o *Objects) Point(name, to, from string) error {
+	if err := RefOK(name); err != nil {
+		return err
+	}
+	path := filepath.Join(o.repo.Dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("ref %s: %w", name, err)
+	}
+	_, err = lock.WriteString(to + "\n")
+	err = errors.Join(err, lock.Close())
+	is, err2 := o.Ref(name)
+	if err = errors.Join(err, err2); err == nil && is != from {
+		err = fmt.Errorf("ref %s is at %.12q, not at %.12q", name, is, from)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path+".lock"))
+	}
+	return os.Rename(path+".lock", path)
+}
+
+// ParseCommit returns the tree of a commit and its date in Unix seconds.
+func ParseCommit(data []byte) (tree string, at int64, err error) {
+	head, _, _ := strings.Cut(string(data), "\n\n")
+	for line := range strings.SplitSeq(head, "\n") {
+		if id, ok := strings.CutPrefix(line, "tree "); ok && tree == "" {
+			tree = id
+		}
+		if who, ok := strings.CutPrefix(line, "committer "); ok {
+			if f := strings.Fields(who[strings.LastIndexByte(who, '>')+1:]); len(f) > 0 {
+				at, _ = strconv.ParseInt(f[0], 10, 64) // a date that is none is 0
+			}
+		}
+	}
+	if !ID(tree) {
+		return "", 0, errors.New("commit: names no tree")
+	}
+	return tree, max(at, 0), nil
+}

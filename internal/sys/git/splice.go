@@ -1,0 +1,148 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Splice makes the tree that differs from an old one in the given paths and
+// returns its name. A zero Mode takes the path away, a file or a whole
+// directory. It reads and writes only the directories on the way.
+func (o *Objects) Splice(ctx context.Context, tree string, changes map[string]Node) (string, error) {
+	root, err := plant(changes)
+	if err != nil {
+		return "", err
+	}
+	n, err := o.splice(ctx, Node{Mode: ModeTree, ID: tree}, root)
+	if err != nil {
+		return "", err
+	}
+	if n.Mode == 0 { // everything is gone
+		return o.Write("tree", nil)
+	}
+	return n.ID, nil
+}
+
+// twig is what changes in one directory.
+type twig struct {
+	leaf *Node            // what the path becomes; nil where only things below change
+	sub  map[string]*twig // changes below, by name
+}
+
+// plant turns paths into a tree of names.
+func plant(changes map[string]Node) (*twig, error) {
+	root := &twig{sub: map[string]*twig{}}
+	for path, node := range changes {
+		at := root
+		for name := range strings.SplitSeq(path, "/") {
+			if name == "" || name == "." || name == ".." {
+				return nil, fmt.Errorf("path %q cannot be in a tree", path)
+			}
+			if at.sub == nil {
+				at.sub = map[string]*twig{}
+			}
+			next := at.sub[name]
+			if next == nil {
+				next = &twig{}
+				at.sub[name] = next
+			}
+			at = next
+		}
+		at.leaf = &node
+	}
+	return root, nil
+}
+
+// splice applies what changes at and below one node.
+func (o *Objects) splice(ctx context.Context, old Node, t *twig) (Node, error) {
+	if t.leaf != nil && t.leaf.Mode != 0 {
+		return Node{Name: old.Name, Mode: t.leaf.Mode, ID: t.leaf.ID}, nil
+	}
+	if len(t.sub) == 0 {
+		return Node{Name: old.Name}, nil
+	}
+	var nodes []Node
+	if old.Mode == ModeTree && t.leaf == nil {
+		was, err := o.Nodes(ctx, old.ID)
+		if err != nil {
+			return Node{}, err
+		}
+		nodes = slices.Clone(was)
+	}
+	for name, sub := range t.sub {
+		i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == name })
+		was := Node{Name: name}
+		if i >= 0 {
+			was = nodes[i]
+			nodes = slices.Delete(nodes, i, i+1)
+		}
+		now, err := o.splice(ctx, was, sub)
+		if err != nil {
+			return Node{}, err
+		}
+		if now.Mode != 0 {
+			nodes = append(nodes, now)
+		}
+	}
+	if len(nodes) == 0 && old.Mode != ModeTree && t.leaf == nil {
+		return old, nil // a file, below which nothing can go
+	}
+	if len(nodes) == 0 {
+		return Node{Name: old.Name}, nil
+	}
+	id, err := o.writeTree(nodes)
+	return Node{Name: old.Name, Mode: ModeTree, ID: id}, err
+}
+
+// writeTree stores a tree of nodes, which it sorts as git does: a directory
+// as if its name ended with a slash.
+func (o *Objects) writeTree(nodes []Node) (string, error) {
+	key := func(n Node) string {
+		if n.Mode == ModeTree {
+			return n.Name + "/"
+		}
+		return n.Name
+	}
+	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(key(a), key(b)) })
+	var b bytes.Buffer
+	for _, n := range nodes {
+		id, err := hex.DecodeString(n.ID)
+		if err != nil || len(id) != o.size {
+			return "", fmt.Errorf("tree: %q is no object name", n.ID)
+		}
+		b.WriteString(strconv.FormatUint(uint64(n.Mode), 8) + " " + n.Name + "\x00")
+		b.Write(id)
+	}
+	id, err := o.Write("tree", b.Bytes())
+	if err == nil {
+		o.mu.Lock()
+		o.keep(id, nodes)
+		o.mu.Unlock()
+	}
+	return id, err
+}
+
+// Lookup returns what a tree has at a path; a zero Mode means nothing.
+func (o *Objects) Lookup(ctx context.Context, tree, path string) (Node, error) {
+	n := Node{Mode: ModeTree, ID: tree}
+	for name := range strings.SplitSeq(path, "/") {
+		if n.Mode != ModeTree {
+			return Node{}, nil
+		}
+		nodes, err := o.Nodes(ctx, n.ID)
+		if err != nil {
+			return Node{}, err
+		}
+		i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == name })
+		if i < 0 {
+			return Node{}, nil
+		}
+		n = nodes[i]
+	}
+	return n, nil
+}

@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// source is the end of a pipe that we read.
+type source struct {
+	fd  int // -1 at its end
+	got func([]byte)
+}
+
+// attendant starts a command and reads its pipes. It does so in the calling
+// thread and with no goroutine: on a busy machine each change of thread costs
+// more than the rest.
+type attendant struct {
+	sources []source
+	theirs  []*os.File // the command's ends
+	buf     []byte
+}
+
+// pipe adds a pipe and returns the end for the command.
+func (a *attendant) pipe(got func([]byte)) (*os.File, error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("open pipe: %w", err)
+	}
+	f := os.NewFile(uintptr(p[1]), "pipe")
+	a.sources = append(a.sources, source{p[0], got})
+	a.theirs = append(a.theirs, f)
+	return f, nil
+}
+
+// start starts the command, and returns what becomes readable when it ends.
+func (a *attendant) start(cmd *exec.Cmd) (ended int, err error) {
+	err = cmd.Start()
+	for _, f := range a.theirs {
+		_ = f.Close()
+	}
+	a.theirs = nil
+	if err != nil {
+		return -1, err
+	}
+	if ended, err = unix.PidfdOpen(cmd.Process.Pid, 0); err != nil {
+		killGroup(cmd.Process)
+		_ = cmd.Wait()
+		return -1, fmt.Errorf("watch process (Linux 5.3 or later is needed): %w", err)
+	}
+	return ended, nil
+}
+
+// attend reads until the command has ended.
+func (a *attendant) attend(ended int) {
+	defer func() { _ = unix.Close(ended) }()
+	for !a.poll(ended, -1) {
+	}
+}
+
+// drain reads what is left, for at most so long.
+func (a *attendant) drain(limit time.Duration) {
+	until := time.Now().Add(limit) //nolint:forbidigo // waits for the kernel
+	for a.open() {
+		left := time.Until(until)
+		if left < 0 {
+			return
+		}
+		a.poll(-1, int(left.Milliseconds())+1)
+	}
+}
+
+func (a *attendant) open() bool {
+	for _, s := range a.sources {
+		if s.fd >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// poll waits for something to read, reads it, and reports whether the command
+// has ended.
+func (a *attendant) poll(ended, wait int) bool {
+	fds := make([]unix.PollFd, 0, 8)
+	for _, s := range a.sources {
+		fds = append(fds, unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN})
+	}
+	fds = append(fds, unix.PollFd{Fd: int32(ended), Events: unix.POLLIN})
+	if _, err := unix.Poll(fds, wait); err != nil {
+		return err != unix.EINTR
+	}
+	if a.buf == nil {
+		a.buf = make([]byte, 64<<10)
+	}
+	for i := range a.sources {
+		if s := &a.sources[i]; fds[i].Revents != 0 && s.fd >= 0 {
+			n, err := unix.Read(s.fd, a.buf)
+			if n > 0 {
+				s.got(a.buf[:n])
+			} else if err != unix.EINTR {
+				_ = unix.Close(s.fd)
+				s.fd = -1
+			}
+		}
+	}
+	return fds[len(fds)-1].Revents != 0
+}
+
+func (a *attendant) close() {
+	for _, s := range a.sources {
+		if s.fd >= 0 {
+			_ = unix.Close(s.fd)
+		}
+	}
+	for _, f := range a.theirs {
+		_ = f.Close()
+	}
+}

@@ -1,0 +1,102 @@
+package worktree_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// bigRepo makes a repository of n source files, about ten to a directory.
+func bigRepo(tb testing.TB, n int) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	sh(tb, dir, "init", "-q", "-b", "main")
+	var in strings.Builder
+	in.WriteString("commit refs/heads/main\ncommitter U <u@example.org> 1 +0000\ndata 1\nx\n")
+	for i := range n {
+		text := strings.Repeat(fmt.Sprintf("// line %d\n", i), 10+i*7919%140)
+		fmt.Fprintf(&in, "M 100644 inline p%02d/m%03d/f%05d.go\ndata %d\n%s\n", i%40, i/40%max(1, n/400), i, len(text), text)
+	}
+	cmd := exec.Command("git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(in.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+func benchWays(b *testing.B, run func(b *testing.B, way worktree.Way)) {
+	b.Helper()
+	b.Run("overlay", func(b *testing.B) {
+		if err := overlay.Probe(b.TempDir()); err != nil {
+			b.Skip(err)
+		}
+		run(b, worktree.Overlay)
+	})
+	b.Run("plain", func(b *testing.B) { run(b, worktree.Plain) })
+}
+
+// BenchmarkAdd measures how long it takes until a tree is ready.
+func BenchmarkAdd(b *testing.B) {
+	for _, n := range []int{20, 27_000} {
+		user := bigRepo(b, n)
+		base := sh(b, user, "rev-parse", "main")
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			benchWays(b, func(b *testing.B, way worktree.Way) {
+				b.Helper()
+				s := open(b, user, way)
+				must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
+				i := 0
+				for b.Loop() {
+					must[*worktree.Tree](b)(s.Add(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
+					i++
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkSnapshot measures a turn that changed one file in place, and that
+// of a turn that changed nothing.
+func BenchmarkSnapshot(b *testing.B) {
+	for _, n := range []int{20, 20_000} {
+		user := bigRepo(b, n)
+		base := sh(b, user, "rev-parse", "main")
+		for _, how := range []string{"changed", "unchanged", "only"} {
+			b.Run(fmt.Sprintf("%s/%d", how, n), func(b *testing.B) {
+				benchWays(b, func(b *testing.B, way worktree.Way) {
+					b.Helper()
+					s := open(b, user, way)
+					tr := must[*worktree.Tree](b)(s.Add(b.Context(), "r", "T", base))
+					name := "p03/m000/f00003.go"
+					for i := 0; b.Loop(); i++ {
+						b.StopTimer()
+						if how != "unchanged" {
+							if err := os.WriteFile(filepath.Join(tr.Dir, name), fmt.Append(nil, i, time.Now()), 0o644); err != nil {
+								b.Fatal(err)
+							}
+						}
+						b.StartTimer()
+						var err error
+						if how == "only" {
+							_, _, err = tr.SnapshotPaths(b.Context(), "m", []string{name})
+						} else {
+							_, _, err = tr.Snapshot(b.Context(), "m")
+						}
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			})
+		}
+	}
+}

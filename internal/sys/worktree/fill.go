@@ -1,0 +1,177 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// Way is how the files of a tree come to be.
+type Way string
+
+// The ways. Both give the same files, and what is written in one tree never
+// shows in another.
+const (
+	AnyWay  Way = ""        // an overlay where one can be mounted
+	Overlay Way = "overlay" // mounted over files that all trees share
+	Plain   Way = "plain"   // written one by one
+)
+
+// build fills home, which is not yet t.home, with everything of a tree.
+func (t *Tree) build(ctx context.Context, home string) error {
+	if err := os.Mkdir(filepath.Join(home, "tmp"), 0o700); err != nil {
+		return disk.Fail("make a worktree", err)
+	}
+	t.Way = t.s.way()
+	n, index, err := t.fill(ctx, home)
+	if err != nil {
+		return err
+	}
+	if err := t.agentGit(home, index); err != nil {
+		return err
+	}
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return disk.Write(filepath.Join(home, "tree.json"), data)
+}
+
+// fill makes the files and returns the name of an index file for them.
+func (t *Tree) fill(ctx context.Context, home string) (note, string, error) {
+	if t.Way == Overlay {
+		n, index, err := t.stack(ctx, home)
+		if !errors.Is(err, overlay.ErrNone) || t.s.Way == Overlay {
+			return n, index, err
+		}
+		t.Way, t.lower = Plain, "" // there is always the plain way
+		if err := os.RemoveAll(filepath.Join(home, "tree")); err != nil {
+			return note{}, "", disk.Fail("make a worktree", err)
+		}
+	}
+	index := filepath.Join(home, "index")
+	since, err := ground.Checkout(ctx, t.s.git, t.tree, filepath.Join(home, "tree"), index)
+	if err != nil {
+		return note{}, "", err
+	}
+	g, err := ground.Read(index, t.tree, since, t.s.objects.Size())
+	t.attrs = g.Attributes
+	return note{Base: t.Base, Way: t.Way, Tree: t.tree, Since: since}, index, err
+}
+
+// stack mounts the files over some that are there already, and writes what
+// differs.
+func (t *Tree) stack(ctx context.Context, home string) (note, string, error) {
+	low, err := t.s.shelf.Near(ctx, t.tree)
+	if err != nil {
+		return note{}, "", err
+	}
+	t.lower, t.attrs = low.Tree, low.Attributes
+	l := t.s.layers(home, low.Tree)
+	for _, d := range []string{l.Upper, l.Work, l.Dir} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return note{}, "", disk.Fail("make a worktree", err)
+		}
+	}
+	if err := overlay.Mount(l); err != nil {
+		return note{}, "", err
+	}
+	n := note{Base: t.Base, Way: t.Way, Tree: low.Tree, Since: low.Since}
+	index := t.s.shelf.Path(low.Tree, "index")
+	if low.Tree == t.tree {
+		return n, index, nil
+	}
+	changes, stats, err := t.apply(ctx, l.Dir, low.Tree, t.tree)
+	if err != nil {
+		return note{}, "", err
+	}
+	if err := t.learn(changes, stats); err != nil {
+		return note{}, "", err
+	}
+	index = filepath.Join(home, "index")
+	return n, index, t.merged(low.Index, changes, stats, index)
+}
+
+// merged writes the index that has some changes over another, for the agent.
+func (t *Tree) merged(base git.Index, changes []Change, stats git.Index, to string) error {
+	gone := map[string]bool{}
+	for _, c := range changes {
+		gone[c.Path] = true
+	}
+	var all git.Index
+	for _, e := range base {
+		for len(stats) > 0 && stats[0].Path < e.Path {
+			all, stats = append(all, stats[0]), stats[1:]
+		}
+		if !gone[e.Path] {
+			all = append(all, e)
+		}
+	}
+	data, err := append(all, stats...).Bytes(t.s.objects.Size())
+	if err != nil {
+		return err
+	}
+	return disk.Write(to, data)
+}
+
+func (s *Store) layers(home, lower string) overlay.Layers {
+	return overlay.Layers{
+		Lower: s.shelf.Path(lower, "tree"), Upper: filepath.Join(home, "upper"),
+		Work: filepath.Join(home, "work"), Dir: filepath.Join(home, "tree"),
+	}
+}
+
+// remount mounts a tree again whose mount did not outlive the machine.
+func (t *Tree) remount(ctx context.Context) error {
+	if on, err := overlay.Mounted(t.Dir); err != nil || on {
+		return err
+	}
+	if _, err := t.s.shelf.Exact(ctx, t.lower); err != nil {
+		return err
+	}
+	return overlay.Mount(t.s.layers(t.home, t.lower))
+}
+
+// ground returns what is known of the files that the tree began with.
+func (t *Tree) ground() (ground.Ground, error) {
+	if t.lower != "" {
+		return t.s.shelf.Of(t.lower)
+	}
+	n, err := t.read()
+	if err != nil {
+		return ground.Ground{}, err
+	}
+	return ground.Read(filepath.Join(t.home, "index"), n.Tree, n.Since, t.s.objects.Size())
+}
+
+// agentGit writes the git directory that the agent's own git finds from the
+// tree. It borrows the objects of the private clone.
+func (t *Tree) agentGit(home, index string) error {
+	dir := filepath.Join(home, "git")
+	files := map[string]string{
+		"config":                  clone.Config(t.s.objects.Size(), false),
+		"HEAD":                    "ref: " + Branch(t.Run, t.ID) + "\n",
+		Branch(t.Run, t.ID):       t.last + "\n",
+		"objects/info/alternates": filepath.Join(t.s.git.Dir, "objects") + "\n",
+	}
+	for name, text := range files {
+		if err := disk.Write(filepath.Join(dir, name), []byte(text)); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"shallow", "info/exclude"} {
+		err := disk.Copy(filepath.Join(t.s.git.Dir, name), filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return disk.Fail("write the agent's git directory", err)
+		}
+	}
+	return disk.Fail("copy the index", disk.Copy(index, filepath.Join(dir, "index")))
+}

@@ -1,0 +1,202 @@
+package worktree
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+)
+
+// Restore makes the files those of a commit or tree, exactly. Files that the
+// tree's rules ignore stay, unless they are in the way. What the files were
+// before is pinned; the restored state becomes the last snapshot.
+func (t *Tree) Restore(ctx context.Context, rev string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tree, err := t.s.git.Tree(ctx, rev)
+	if err != nil {
+		return err
+	}
+	// Files that were ignored may not be so by the rules that come back; so
+	// it is done again until nothing is left to do.
+	for range restores {
+		if err := t.rescue(ctx); err != nil {
+			return err
+		}
+		if t.tree == tree {
+			return t.lead()
+		}
+		changes, stats, err := t.apply(ctx, t.Dir, t.tree, tree)
+		if err != nil {
+			return err
+		}
+		if err := t.advance(ctx, tree, "nexus: restored "+rev); err != nil {
+			return err
+		}
+		if err := t.learn(changes, stats); err != nil {
+			return err
+		}
+	}
+	return &nexus.Error{
+		Code: nexus.CodeStorage, Message: "the files do not become those of " + rev,
+		Hint: "See that nothing else writes in the worktree.",
+	}
+}
+
+// restores is how often a restore looks again.
+const restores = 5
+
+// rescue makes a last snapshot. Files that git cannot keep are removed: they
+// are in no commit.
+func (t *Tree) rescue(ctx context.Context) error {
+	t.known.Forget() // every name counts
+	found, err := t.survey(ctx, nil)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return disk.Fail("restore the files", err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	refused := func(p string) bool {
+		info, err := root.Lstat(p)
+		link := err == nil && info.Mode().Type() == fs.ModeSymlink
+		return git.PathOK(p, 0) != nil || link && git.PathOK(p, git.ModeLink) != nil
+	}
+	for _, p := range found.Changed {
+		if refused(p) {
+			found.Odd = append(found.Odd, p)
+		}
+	}
+	found.Changed = slices.DeleteFunc(found.Changed, func(p string) bool { return slices.Contains(found.Odd, p) })
+	for _, p := range found.Odd {
+		if err := clearFile(root, p); err != nil {
+			return err
+		}
+	}
+	_, _, err = t.keep(ctx, "nexus: before a restore", found)
+	return err
+}
+
+// lead makes the agent's own git find its git directory again.
+func (t *Tree) lead() error {
+	name := filepath.Join(t.Dir, ".git")
+	info, err := os.Lstat(name)
+	if err == nil && info.Mode().IsRegular() {
+		if data, err := os.ReadFile(name); err == nil && string(data) == ground.GitFile {
+			return nil
+		}
+	}
+	if err := disk.RemoveAll(name); err != nil {
+		return disk.Fail("restore the files", err)
+	}
+	return disk.Write(name, []byte(ground.GitFile))
+}
+
+// apply turns the files in dir, which are those of one tree, into those of
+// another. It returns what it changed, and an index of what it wrote.
+func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.Index, error) {
+	changes, err := t.s.git.Changed(ctx, from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, disk.Fail("restore the files", err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	var want git.Index
+	for _, c := range changes {
+		if c.Status != "M" {
+			if err := clearFile(root, c.Path); err != nil {
+				return nil, nil, err
+			}
+		}
+		mode, err := c.Bits()
+		if err != nil {
+			return nil, nil, err
+		}
+		raw, err := hex.DecodeString(c.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if mode != 0 {
+			want = append(want, git.Entry{Path: c.Path, Mode: mode, Raw: string(raw)})
+		}
+	}
+	if len(want) == 0 {
+		return changes, nil, nil
+	}
+	got, err := t.writeOut(ctx, dir, want)
+	return changes, got, err
+}
+
+// writeOut has git write files, as attributes say.
+func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.Index, error) {
+	slices.SortFunc(want, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	r := t.s.git
+	r.Work, r.Index = dir, filepath.Join(filepath.Dir(dir), "mini")
+	data, err := want.Bytes(t.s.objects.Size())
+	if err != nil {
+		return nil, err
+	}
+	if err := disk.Write(r.Index, data); err != nil {
+		return nil, err
+	}
+	if _, err := r.Run(ctx, "checkout-index", "-a", "-f", "-u", "-q"); err != nil {
+		return nil, err
+	}
+	if data, err = os.ReadFile(r.Index); err != nil {
+		return nil, disk.Fail("restore the files", err)
+	}
+	return git.ParseIndex(data, t.s.objects.Size())
+}
+
+// clearFile removes a file, and the directories that are empty without it. A
+// directory that holds nothing but the .git of a repository goes too.
+func clearFile(root *os.Root, p string) error {
+	err := root.Remove(p)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isDir(root, p) {
+		return disk.Fail("restore the files", err)
+	}
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		if only(root, d, ".git") {
+			if err := root.RemoveAll(path.Join(d, ".git")); err != nil {
+				return disk.Fail("restore the files", err)
+			}
+		}
+		if !removed(root, d) {
+			break
+		}
+	}
+	return nil
+}
+
+func removed(root *os.Root, empty string) bool { return root.Remove(empty) == nil }
+
+func isDir(root *os.Root, p string) bool {
+	info, err := root.Lstat(p)
+	return err == nil && info.IsDir()
+}
+
+// only reports whether a directory holds one name and nothing else.
+func only(root *os.Root, dir, name string) bool {
+	f, err := root.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	names, err := f.Readdirnames(2)
+	return err == nil && len(names) == 1 && names[0] == name
+}

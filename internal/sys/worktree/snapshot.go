@@ -1,0 +1,382 @@
+package worktree
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+)
+
+// Snapshot keeps the files as they are as a commit on top of the last one,
+// and pins it. If they are as the last snapshot has them, it is returned.
+//
+// Files that the tree's own rules ignore are left out, as are sockets and
+// pipes. The files of a repository within the tree are kept as files; its
+// .git is not. A file that git refuses to keep under its name is an error.
+func (t *Tree) Snapshot(ctx context.Context, message string) (commit, tree string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.snapshot(ctx, message, nil)
+}
+
+// SnapshotPaths is Snapshot for a caller who knows that nothing but these
+// files was written since the last one. It is as fast in a large tree as in
+// a small one.
+func (t *Tree) SnapshotPaths(ctx context.Context, message string, paths []string) (commit, tree string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.snapshot(ctx, message, paths)
+}
+
+func (t *Tree) snapshot(ctx context.Context, message string, only []string) (commit, tree string, err error) {
+	found, err := t.survey(ctx, only)
+	if err == nil {
+		commit, tree, err = t.keep(ctx, message, found)
+	}
+	if err != nil {
+		t.known.Forget() // or what was found now would not be found again
+	}
+	return commit, tree, err
+}
+
+// survey finds what changed.
+func (t *Tree) survey(ctx context.Context, only []string) (survey.Found, error) {
+	is, err := t.s.objects.Ref(Pin(t.Run, t.ID))
+	if err != nil {
+		return survey.Found{}, err
+	}
+	if is != t.last { // somebody else made a snapshot
+		if err := t.reload(ctx); err != nil {
+			return survey.Found{}, err
+		}
+		only = nil
+	}
+	now, err := survey.Clock(filepath.Join(t.home, "clock"))
+	if err != nil {
+		return survey.Found{}, disk.Fail("make a snapshot", err)
+	}
+	look := survey.Tree{Dir: t.Dir, Ignored: t.ignored}
+	if base, ok := t.narrow(ctx, only); ok {
+		look.Base, look.Since = base, 0
+		return look.Look(ctx, &t.known, now, only)
+	}
+	g, err := t.ground()
+	if err != nil {
+		return survey.Found{}, err
+	}
+	if t.lower != "" {
+		look.Upper = filepath.Join(t.home, "upper")
+	}
+	look.Base, look.Since = g.Index, g.Since
+	found, err := look.Look(ctx, &t.known, now, nil)
+	return found, disk.Fail("look at the files", err)
+}
+
+// narrow returns what the last snapshot has at the given paths, and whether
+// it is enough to look at them alone: not where there are directories, where
+// a file has other names, or where rules for other paths change.
+func (t *Tree) narrow(ctx context.Context, only []string) (git.Index, bool) {
+	if only == nil {
+		return nil, false
+	}
+	var base git.Index
+	for _, p := range only {
+		if !filepath.IsLocal(p) || path.Clean(p) != p || path.Base(p) == ".gitignore" || ground.Attributes(p) {
+			return nil, false
+		}
+		if info, err := os.Lstat(filepath.Join(t.Dir, p)); err == nil && (info.IsDir() || linked(info)) {
+			return nil, false
+		}
+		node, err := t.s.objects.Lookup(ctx, t.tree, p)
+		if err != nil || node.Mode == git.ModeTree || node.Mode == git.ModeGitlink {
+			return nil, false
+		}
+		if raw, err := hex.DecodeString(node.ID); err == nil && node.Mode != 0 {
+			base = append(base, git.Entry{Path: p, Mode: node.Mode, Raw: string(raw)})
+		}
+	}
+	slices.SortFunc(base, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(base, func(a, b git.Entry) bool { return a.Path == b.Path }), true
+}
+
+// ignored asks git which paths the tree's rules leave out. Git gets no
+// index, so that it takes no directory for a submodule.
+func (t *Tree) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString("./" + p + "\x00") // a name that begins with a colon is a name
+	}
+	out, err := t.repo("none").RunIn(ctx, strings.NewReader(in.String()), "check-ignore", "--no-index", "-z", "--stdin")
+	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+		return nil, nil
+	}
+	all := map[string]bool{}
+	for p := range strings.SplitSeq(out, "\x00") {
+		all[strings.TrimPrefix(p, "./")] = true
+	}
+	return all, err
+}
+
+// repo is the private clone pointed at the files, with an index of its own
+// in the tree's home.
+func (t *Tree) repo(index string) git.Repo {
+	r := t.s.git
+	r.Work, r.Index = t.Dir, filepath.Join(t.home, index)
+	return r
+}
+
+// keep makes a commit of what was found, unless it comes to the same.
+func (t *Tree) keep(ctx context.Context, message string, found survey.Found) (commit, tree string, err error) {
+	files, err := t.store(ctx, found.Changed)
+	if err != nil {
+		return "", "", err
+	}
+	changes := map[string]git.Node{}
+	for _, p := range found.Gone {
+		changes[p] = git.Node{}
+	}
+	for p, f := range files {
+		if err := git.PathOK(p, f.Mode); err != nil {
+			return "", "", unkept(err)
+		}
+		changes[p] = git.Node{Mode: f.Mode, ID: f.ID}
+	}
+	tree = t.tree
+	if len(changes) > 0 {
+		if tree, err = t.s.objects.Splice(ctx, t.tree, changes); err != nil {
+			return "", "", disk.Fail("keep the files", err)
+		}
+	}
+	if tree != t.tree {
+		if err := t.advance(ctx, tree, message); err != nil {
+			return "", "", err
+		}
+	}
+	t.settle(found, files)
+	return t.last, t.tree, nil
+}
+
+// settle takes over what was found into what is known.
+func (t *Tree) settle(found survey.Found, files map[string]survey.File) {
+	for _, p := range found.Gone {
+		t.known.Set(p, survey.File{})
+	}
+	for p, f := range files {
+		if f.Stat.Changed >= found.Now { // it may change again within this tick
+			f.Stat = git.Stat{}
+		}
+		t.known.Set(p, f)
+		t.attrs = t.attrs || ground.Attributes(p)
+	}
+}
+
+// advance puts a commit of a tree on top of the last one.
+func (t *Tree) advance(ctx context.Context, tree, message string) error {
+	_, at, err := t.s.treeOf(ctx, t.last)
+	if err != nil {
+		return err
+	}
+	at++
+	if t.s.Now != nil {
+		at = t.s.Now().Unix()
+	}
+	commit, err := t.s.objects.Commit(tree, []string{t.last}, t.s.Who, at, message)
+	if err != nil {
+		return disk.Fail("keep the files", err)
+	}
+	if err := t.s.objects.Point(Pin(t.Run, t.ID), commit, t.last); err != nil {
+		return &nexus.Error{
+			Code: nexus.CodeTargetMoved, Message: "the worktree has another owner",
+			Hint: "Only one process may work in a worktree.", Cause: err,
+		}
+	}
+	t.last, t.tree = commit, tree
+	return nil
+}
+
+// large is the size from which git stores a file, piece by piece.
+const large = 32 << 20
+
+// store stores the content of files. One that vanished is left out.
+func (t *Tree) store(ctx context.Context, paths []string) (map[string]survey.File, error) {
+	files := map[string]survey.File{}
+	var rest []string
+	for _, p := range paths {
+		f, done, err := t.storeFile(p)
+		if err != nil {
+			return nil, disk.Fail("keep "+p, err)
+		}
+		if done {
+			files[p] = f
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) == 0 {
+		return files, nil
+	}
+	return files, t.storeByGit(ctx, rest, files)
+}
+
+// storeFile stores one file, unless only git knows how.
+func (t *Tree) storeFile(p string) (f survey.File, done bool, err error) {
+	name := filepath.Join(t.Dir, p)
+	info, err := os.Lstat(name)
+	if err != nil {
+		return f, false, err
+	}
+	var data []byte
+	switch {
+	case info.Mode().Type() == fs.ModeSymlink:
+		to, err := os.Readlink(name)
+		if err != nil {
+			return f, false, err
+		}
+		data, f.Mode = []byte(to), git.ModeLink
+	case t.attrs || ground.Attributes(p) || info.Size() > large:
+		return f, false, nil
+	default:
+		if data, f.Stat, err = readFile(name); err != nil {
+			return f, false, err
+		}
+		f.Mode = f.Stat.Mode
+	}
+	f.ID, err = t.s.objects.Write("blob", data)
+	return f, true, err
+}
+
+// readFile reads a regular file that is no link, with its stat from before.
+func readFile(name string) ([]byte, git.Stat, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	if errors.Is(err, fs.ErrPermission) && os.Chmod(name, 0o600) == nil {
+		f, err = os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	}
+	if err != nil {
+		return nil, git.Stat{}, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	st, err := survey.Stat(f)
+	if err != nil {
+		return nil, st, err
+	}
+	if st.Mode != git.ModeFile && st.Mode != git.ModeExec {
+		return nil, st, fmt.Errorf("%s is not a file any more", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, large+1))
+	if err == nil && len(data) > large {
+		err = fmt.Errorf("%s grew while it was read", name)
+	}
+	return data, st, err
+}
+
+// storeByGit stores files as git does it where attributes say how: line ends,
+// encodings. Where the attributes ask for the impossible, the files are kept
+// as they are.
+func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]survey.File) error {
+	was, err := t.were(ctx, paths)
+	if err != nil {
+		return err
+	}
+	now, err := t.update(ctx, paths, was)
+	if _, ok := errors.AsType[*git.ExitError](err); ok {
+		return t.storeRaw(ctx, paths, files)
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		e, ok := now.Find(p)
+		if !ok {
+			return unkept(fmt.Errorf("git refuses %q", p))
+		}
+		files[p] = survey.File{Mode: e.Mode, ID: e.ID(), Stat: e.Stat}
+	}
+	return nil
+}
+
+// were returns what the last snapshot has of files. Git keeps line ends as
+// they are where they always were so, so it is shown that.
+func (t *Tree) were(ctx context.Context, paths []string) (git.Index, error) {
+	var was git.Index
+	for _, p := range paths { // sorted
+		node, err := t.s.objects.Lookup(ctx, t.tree, p)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := hex.DecodeString(node.ID)
+		if err == nil && (node.Mode == git.ModeFile || node.Mode == git.ModeExec) {
+			was = append(was, git.Entry{Path: p, Mode: node.Mode, Raw: string(raw)})
+		}
+	}
+	return was, nil
+}
+
+// update has git store files, and returns the index that says how.
+func (t *Tree) update(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
+	r, size := t.repo("mini"), t.s.objects.Size()
+	data, err := was.Bytes(size)
+	if err != nil {
+		return nil, err
+	}
+	if err := disk.Write(r.Index, data); err != nil {
+		return nil, err
+	}
+	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+	if _, err := r.RunIn(ctx, in, "update-index", "--add", "-z", "--stdin"); err != nil {
+		return nil, err
+	}
+	if data, err = os.ReadFile(r.Index); err != nil {
+		return nil, disk.Fail("keep the files", err)
+	}
+	return git.ParseIndex(data, size)
+}
+
+// storeRaw has git store files byte for byte.
+func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]survey.File) error {
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString(`"` + quote.Replace(p) + "\"\n")
+	}
+	out, err := t.repo("none").RunIn(ctx, strings.NewReader(in.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
+	if err != nil {
+		return err
+	}
+	ids := strings.Fields(out)
+	if len(ids) != len(paths) {
+		return fmt.Errorf("git hash-object: %d names for %d files", len(ids), len(paths))
+	}
+	for i, p := range paths {
+		info, err := os.Lstat(filepath.Join(t.Dir, p))
+		if err != nil {
+			return disk.Fail("keep "+p, err)
+		}
+		f := survey.File{Mode: git.ModeFile, ID: ids[i]}
+		if info.Mode()&0o100 != 0 {
+			f.Mode = git.ModeExec
+		}
+		files[p] = f
+	}
+	return nil
+}
+
+// unkept says that the files cannot be made a commit of.
+func unkept(cause error) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: "the files cannot be kept",
+		Hint: "Rename that file, or have git ignore it; see also what .gitattributes says of it.", Cause: cause,
+	}
+}
