@@ -55,11 +55,11 @@ func begin(s *state.State) []nexus.Fact {
 	}
 	var fs []nexus.Fact
 	flying := inFlight(s)
-	for _, t := range byRank(s) {
+	for _, t := range candidates(s) {
 		if room <= 0 {
 			break
 		}
-		if !s.Ready(t) || t.Underway() || clashes(s, t, flying) {
+		if clashes(s, t, flying) {
 			continue
 		}
 		room--
@@ -93,10 +93,15 @@ func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool { return id != t.ID && s.Graph.Conflicts(id, t.ID) })
 }
 
-// byRank returns the tasks, the one with the longest path behind it first;
-// equals stay in the plan's order.
-func byRank(s *state.State) []*state.Task {
-	return slices.SortedStableFunc(slices.Values(s.Tasks), func(a, b *state.Task) int {
-		return cmp.Compare(s.Rank(b.ID), s.Rank(a.ID))
-	})
+// candidates returns the tasks that could start, the one with the longest path
+// behind it first; equals stay in the plan's order.
+func candidates(s *state.State) []*state.Task {
+	var ready []*state.Task
+	for _, t := range s.Tasks {
+		if s.Ready(t) && !t.Underway() {
+			ready = append(ready, t)
+		}
+	}
+	slices.SortStableFunc(ready, func(a, b *state.Task) int { return cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)) })
+	return ready
 }
