@@ -127,10 +127,7 @@ func measure(ctx context.Context, a *frame.App, turns, rounds int) (f Figures, e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.home)) }()
 	f = Figures{Turns: turns, Rounds: rounds}
-	if f.Price, err = b.price(ctx); err != nil {
-		return f, err
-	}
-	if f.Loops, err = b.loops(ctx, f.Price); err != nil {
+	if f.Loops, f.Price, err = b.loops(ctx, b.confines(ctx)); err != nil {
 		return f, err
 	}
 	f.Sent = b.sent
@@ -141,25 +138,35 @@ func measure(ctx context.Context, a *frame.App, turns, rounds int) (f Figures, e
 	return f, err
 }
 
-// loops measures every loop, all of them once a round.
-func (b *lab) loops(ctx context.Context, p Price) ([]Turn, error) {
+// loops measures every loop and the price of the sandbox, all of them once a
+// round.
+func (b *lab) loops(ctx context.Context, confines bool) ([]Turn, Price, error) {
 	turns := []Turn{{Loop: bareLoop}, {Loop: ownLoop}, {Loop: durableLoop}, {Loop: attemptLoop}}
 	for i := range turns {
 		turns[i].Sandbox = string(sandbox.Off)
 	}
-	if p.Wall > 0 {
+	if confines {
 		turns = append(turns, Turn{Loop: ownLoop, Sandbox: string(sandbox.Bwrap)}, Turn{Loop: attemptLoop, Sandbox: string(sandbox.Bwrap)})
 	}
 	gaps, spent := make([][]time.Duration, len(turns)), make([][]Spent, len(turns))
+	var prices []Price
 	for range b.rounds {
+		if confines {
+			p, err := b.price(ctx)
+			if err != nil {
+				return nil, p, err
+			}
+			prices = append(prices, p)
+		}
 		for i, t := range turns {
 			s, g, _, err := b.play(ctx, t.Loop, t.Sandbox, 1)
 			if err != nil {
-				return nil, fmt.Errorf("loop %s, sandbox %s: %w", t.Loop, t.Sandbox, err)
+				return nil, Price{}, fmt.Errorf("loop %s, sandbox %s: %w", t.Loop, t.Sandbox, err)
 			}
 			gaps[i], spent[i] = append(gaps[i], g...), append(spent[i], s)
 		}
 	}
+	p := middle(prices, func(p Price) time.Duration { return p.Wall })
 	for i := range turns {
 		t := &turns[i]
 		m := middle(spent[i], func(s Spent) time.Duration { return s.CPU })
@@ -171,7 +178,7 @@ func (b *lab) loops(ctx context.Context, p Price) ([]Turn, error) {
 			t.Prices, t.CPUPrice = ratio(t.Gap-floor.Gap, p.Wall), ratio(t.CPU-floor.CPU, p.CPU)
 		}
 	}
-	return turns, nil
+	return turns, p, nil
 }
 
 func same(d time.Duration) time.Duration { return d }
