@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -29,63 +27,56 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               func(e *testscript.Env) error { setup(t, e); return home(t, e) },
-		Cmds:                both(commands(), map[string]func(*testscript.TestScript, bool, []string){"awaitfile": awaitFile, "repository": repository}),
+		Setup:               setup(t),
+		Cmds:                commands(),
 		Condition:           condition,
 	})
 }
 
-// both joins two sets of commands.
-func both(a, b map[string]func(*testscript.TestScript, bool, []string)) map[string]func(*testscript.TestScript, bool, []string) {
-	maps.Copy(a, b)
-	return a
-}
-
-// home gives a story a home of its own, and a scripted model where it has a
-// script.
-func home(t *testing.T, e *testscript.Env) error {
+func setup(t *testing.T) func(*testscript.Env) error {
 	t.Helper()
-	exe, err := exec.LookPath("nexus")
-	if err != nil {
-		return err
-	}
 	modules, caches := os.Getenv("GOMODCACHE"), os.Getenv("GOCACHE")
 	if home, err := os.UserCacheDir(); err == nil && caches == "" {
 		caches = filepath.Join(home, "go-build")
 	}
-	home := filepath.Join(e.WorkDir, "home")
-	e.Vars = append(e.Vars,
-		"NEXUS="+exe, "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
-		"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
-	)
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return err
-	}
-	data, err := os.ReadFile(filepath.Join(e.WorkDir, "model.yaml"))
-	if errors.Is(err, fs.ErrNotExist) {
+	return func(e *testscript.Env) error {
+		if err := stageSetup(t, e); err != nil {
+			return err
+		}
+		home := filepath.Join(e.WorkDir, "home")
+		e.Vars = append(e.Vars,
+			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
+			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
+		)
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(e.WorkDir, "model.yaml"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		script, err := llmtest.Parse(data)
+		if err != nil {
+			return err
+		}
+		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+		if err != nil {
+			return err
+		}
+		e.Defer(stop)
+		e.Vars = append(e.Vars, "ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL="+server.URL())
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	script, err := llmtest.Parse(data)
-	if err != nil {
-		return err
-	}
-	server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
-	if err != nil {
-		return err
-	}
-	e.Defer(stop)
-	e.Vars = append(e.Vars, "ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL="+server.URL())
-	return nil
 }
 
-// awaitFile waits until a file holds what the pattern says.
-func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
+// await waits until a file holds what the pattern says.
+func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: awaitfile FILE PATTERN")
+		ts.Fatalf("usage: await FILE PATTERN")
 	}
 	want := regexp.MustCompile(args[1])
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

@@ -50,7 +50,8 @@ func playOf(ts *testscript.TestScript) *play {
 	return p
 }
 
-// commands are what stories of a run can do beside what testscript brings:
+// commands are what stories can do beside what testscript brings. For those
+// of a run:
 //
 //	repo [DIR]             commits the archive's files below DIR (repo) and goes there; a
 //	                       directory without nexus.toml gets gates that are shell scripts
@@ -60,7 +61,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	start NAME COMMAND...  starts a command beside the story
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
 //	signal NAME SIG        sends it INT, TERM or KILL
-//	await KIND [TEXT...]   waits for an event of that kind that holds all texts
+//	until KIND [TEXT...]   waits for an event of that kind that holds all texts
 //	happened N KIND [TEXT...]  wants exactly N such events so far
 //	order A B...           wants the first events that match, each "KIND [TEXT]", in that order
 //	between A B KIND       wants no event of a kind after the first A and before the next B
@@ -77,14 +78,20 @@ func playOf(ts *testscript.TestScript) *play {
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill,
-		"await": await, "happened": happened, "order": order, "between": between,
+		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "mark": mark, "same": same,
 		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly,
 	}
 }
 
-func setup(t *testing.T, e *testscript.Env) {
+// stageSetup gives a story its play.
+func stageSetup(t *testing.T, e *testscript.Env) error {
 	t.Helper()
+	exe, err := exec.LookPath("nexus")
+	if err != nil {
+		return err
+	}
+	e.Vars = append(e.Vars, "NEXUS="+exe)
 	p := &play{beside: map[string]*actor{}}
 	e.Values[playKey{}], e.Values[testKey{}] = p, t
 	e.Defer(func() {
@@ -99,6 +106,7 @@ func setup(t *testing.T, e *testscript.Env) {
 			p.model.close()
 		}
 	})
+	return nil
 }
 
 func repo(ts *testscript.TestScript, _ bool, args []string) {
@@ -390,7 +398,7 @@ func fits(e nexus.Event, want []string) bool {
 	return true
 }
 
-func await(ts *testscript.TestScript, _ bool, args []string) {
+func until(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	j := theJournal(ctx, ts)

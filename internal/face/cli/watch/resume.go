@@ -28,9 +28,9 @@ func resumeCommand(a *frame.App) *cobra.Command {
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 			return err
 		}
-		// Somebody conducts it: it can only be paused, or is not ours to resume.
-		if s, replayErr := p.Replay(ctx, r.ID); replayErr != nil || s.Status != nexus.StatusPaused {
-			return errors.Join(err, replayErr)
+		s, replayed := p.Replay(ctx, r.ID)
+		if replayed != nil || s.Status != nexus.StatusPaused {
+			return err
 		}
 		return ask(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
