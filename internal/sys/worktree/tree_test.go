@@ -396,7 +396,7 @@ func TestSweep(t *testing.T) {
 func TestRemount(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {
 		t.Helper()
-		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
+		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "c": "c\n"})
 		state := filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, way)
 		tr := add(t, s, "T", head(t, user))
@@ -410,13 +410,13 @@ func TestRemount(t *testing.T) {
 			}
 			ready, _ := filepath.Glob(filepath.Join(state, "lower/*/ready"))
 			os.WriteFile(ready[0], []byte("another-boot 1"), 0o600)
-			os.WriteFile(filepath.Join(filepath.Dir(ready[0]), "tree/b"), nil, 0o600) // torn by the crash
+			os.WriteFile(filepath.Join(filepath.Dir(ready[0]), "tree/c"), nil, 0o600) // torn by the crash
 		}
 		back := add(t, openAt(t, user, state, way), "T", head(t, user))
-		if d := cmp.Diff(map[string]string{"a": "---------- saved\n", "n": "---------- unsaved\n"}, listing(t, back.Dir)); d != "" {
+		if d := cmp.Diff(map[string]string{"a": "---------- saved\n", "c": "---------- c\n", "n": "---------- unsaved\n"}, listing(t, back.Dir)); d != "" {
 			t.Error(d)
 		}
-		if _, files := snap(t, s, back); files != "a\nn" {
+		if _, files := snap(t, s, back); files != "a\nc\nn" {
 			t.Errorf("holds %q", files)
 		}
 	})

@@ -51,6 +51,16 @@ func TestSameMoment(t *testing.T) {
 	}
 }
 
+func TestSetAtThatMoment(t *testing.T) {
+	for now, want := range map[int64]int64{7: 0, 8: 0, 9: 8} {
+		k := &Known{}
+		k.Set("a", File{Mode: git.ModeFile, Stat: git.Stat{Changed: 8}}, now)
+		if got := k.Recent["a"].Stat.Changed; got != want {
+			t.Errorf("at %d, keeps %d", now, got)
+		}
+	}
+}
+
 // TestDirectoryOfThisMoment does not trust the names of a directory either.
 func TestDirectoryOfThisMoment(t *testing.T) {
 	dir := t.TempDir()
