@@ -65,6 +65,7 @@ func newStage(t *testing.T, exe string) *stage {
 	}
 	s.env = append(s.env, "GOCACHE="+strings.TrimSpace(string(cache)),
 		"HOME="+s.home, "XDG_STATE_HOME="+filepath.Join(s.home, "state"), "XDG_CONFIG_HOME="+filepath.Join(s.home, "config"),
+		"NEXUS_LIMITS_LOSSES=100", // a run is killed more often here than anywhere
 		"ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL="+server.URL(), "OPENAI_API_KEY=scripted", "OPENAI_BASE_URL="+server.URL()+"/v1",
 	)
 	return s
@@ -283,7 +284,13 @@ func fingerprint(t *testing.T, dir string) string {
 		case d.IsDir():
 			return nil
 		}
-		data, err := os.ReadFile(path)
+		var data []byte
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, readErr := os.Readlink(path)
+			data, err = []byte(to), readErr
+		} else {
+			data, err = os.ReadFile(path)
+		}
 		info, _ := d.Info()
 		fmt.Fprintf(sum, "%s %s %x\n", rel, info.Mode(), sha256.Sum256(data))
 		return err

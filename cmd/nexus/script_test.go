@@ -28,7 +28,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup(t),
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"await": await, "repository": repository},
+		Cmds:                commands(),
+		Condition:           condition,
 	})
 }
 
@@ -39,6 +40,9 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		caches = filepath.Join(home, "go-build")
 	}
 	return func(e *testscript.Env) error {
+		if err := stageSetup(t, e); err != nil {
+			return err
+		}
 		home := filepath.Join(e.WorkDir, "home")
 		e.Vars = append(e.Vars,
 			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),

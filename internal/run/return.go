@@ -81,6 +81,9 @@ func (c *Core) verdict(w Work, err error) []nexus.Fact {
 	switch {
 	case known && hopeless(e.Code):
 		clean = true
+		if e.Hint != "" {
+			why += ". " + e.Hint // the only thing that helps
+		}
 		if c.State.Drain == nil && !c.State.Status.Ended() {
 			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why})
 		}

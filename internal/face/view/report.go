@@ -42,7 +42,7 @@ func Report(s Style, r Run, more bool) string {
 	})
 	b.WriteString(left(s, r))
 	if r.Stayed != "" {
-		fmt.Fprintf(&b, "\n%s\n", s.Warn(fmt.Sprintf("%s was not moved: %s", r.Target, Clean(r.Stayed))))
+		fmt.Fprintf(&b, "\n%s\n", s.Warn(Clean(r.Stayed)))
 	}
 	if more {
 		b.WriteString("\n" + s.Bold("next") + "\n" + next(r))
@@ -100,6 +100,10 @@ func onto(r Run) string {
 	}
 }
 
+// unfinished reports whether there is work that nothing but the end of the run
+// keeps from going on.
+func unfinished(r Run) bool { return r.Counts.Total == 0 || r.Counts.Active+r.Counts.Pending > 0 }
+
 // next says what a person would type now.
 func next(r Run) string {
 	var rows [][]string
@@ -111,7 +115,7 @@ func next(r Run) string {
 			break
 		}
 	}
-	if !r.Status.Ended() {
+	if !r.Status.Ended() || r.Status == nexus.StatusStopped || r.Status == nexus.StatusFailed && unfinished(r) {
 		add("nexus resume", "go on where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {

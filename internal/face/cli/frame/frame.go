@@ -46,7 +46,12 @@ func (a *App) Root(root *cobra.Command) {
 	f.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never")
 	f.BoolP("help", "h", false, "print what the command does, and how")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.check() }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := c.ValidateFlagGroups(); err != nil {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "See nexus help " + c.Name() + "."}
+		}
+		return a.check()
+	}
 }
 
 // Command returns a command that runs f and can end with the exit codes.

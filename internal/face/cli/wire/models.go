@@ -77,6 +77,27 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 	}
 }
 
+// Ready reports whether every role has a model at every tier that a run may
+// come to, so that nothing is begun, and paid for, that cannot be ended.
+func (m *Models) Ready(p *nexus.Plan) error {
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner} {
+			if _, err := m.Pick(role, tier, ""); err != nil {
+				return err
+			}
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	for _, t := range p.Tasks {
+		if _, err := m.Pick(nexus.Coder, t.Tier, t.Model); err != nil {
+			return fmt.Errorf("task %s: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
 // Pick returns a model that is ready to be asked, with its price.
 func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Model, error) {
 	name, err := m.Name(role, tier, pin)

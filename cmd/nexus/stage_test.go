@@ -1,0 +1,577 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// patience is how long a story waits for anything.
+const patience = 45 * time.Second
+
+// play is what one story has going on: its model, and what runs beside it.
+type play struct {
+	model  *scripted
+	beside map[string]*actor
+	begun  int64 // events up to this one belong to an earlier act
+}
+
+type playKey struct{}
+
+func playOf(ts *testscript.TestScript) *play {
+	p, ok := ts.Value(playKey{}).(*play)
+	if !ok {
+		ts.Fatalf("the story has no play")
+	}
+	return p
+}
+
+// commands are what stories can do beside what testscript brings. For those
+// of a run:
+//
+//	repo [DIR]             commits the archive's files below DIR (repo) and goes there; a
+//	                       directory without nexus.toml gets gates that are shell scripts
+//	model FILE             starts the scripted model; reviewers approve unless it says otherwise.
+//	                       A new act begins: what happened before does not count below
+//	code N COMMAND...      runs a command and wants that exit code
+//	start NAME COMMAND...  starts a command beside the story
+//	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
+//	signal NAME SIG        sends it INT, TERM or KILL
+//	until KIND [TEXT...]   waits for an event of that kind that holds all texts
+//	happened N KIND [TEXT...]  wants exactly N such events so far
+//	order A B...           wants the first events that match, each "KIND [TEXT]", in that order
+//	between A B KIND       wants no event of a kind after the first A and before the next B
+//	hold CONVERSATION STEP holds back the model's answer there, before it says anything
+//	held                   waits until it is asked for what it holds back
+//	release                lets it answer
+//	asked N CONVERSATION   wants exactly N requests so far in conversations of that pattern
+//	json FILE PATH VALUE   wants that value, as gjson finds and writes it
+//	keys FILE PATH NAMES   wants exactly these keys, separated by commas
+//	future                 makes the journal one that a newer version wrote
+//	disk DIR SIZE          mounts a small disk there; see the condition [mount]
+//	readonly DIR           makes that disk read only
+//	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill,
+		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
+		"hold": hold, "held": held, "release": release, "asked": asked, "mark": mark, "same": same,
+		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly,
+	}
+}
+
+// stageSetup gives a story its play.
+func stageSetup(t *testing.T, e *testscript.Env) error {
+	t.Helper()
+	exe, err := exec.LookPath("nexus")
+	if err != nil {
+		return err
+	}
+	e.Vars = append(e.Vars, "NEXUS="+exe)
+	p := &play{beside: map[string]*actor{}}
+	e.Values[playKey{}], e.Values[testKey{}] = p, t
+	e.Defer(func() {
+		if p.model != nil {
+			p.model.free()
+		}
+		for _, a := range p.beside {
+			_ = a.cmd.Process.Kill()
+			<-a.gone
+		}
+		if p.model != nil {
+			p.model.close()
+		}
+	})
+	return nil
+}
+
+func repo(ts *testscript.TestScript, _ bool, args []string) {
+	dir := "repo"
+	if len(args) > 0 {
+		dir = args[0]
+	}
+	dir = ts.MkAbs(dir)
+	ts.Check(os.MkdirAll(dir, 0o755))
+	if _, err := os.Stat(filepath.Join(dir, "nexus.toml")); err != nil {
+		for name, text := range map[string]string{
+			"nexus.toml":   "[gates]\nbuild = \"sh build.sh\"\ntest = \"sh test.sh\"\n",
+			"build.sh":     "if grep -n BROKEN *.txt; then exit 1; fi\n",
+			"base_test.sh": "true\n",
+			"base.txt":     "base\n",
+			"test.sh": `pass=0 fail=0
+for t in *_test.sh; do
+	if test ! -e "$t"; then continue; fi
+	if sh "$t"; then pass=$((pass+1)); else fail=$((fail+1)); echo "not ok $((pass+fail)) - $t"; fi
+done
+echo "# pass $pass"
+echo "# fail $fail"
+test $fail = 0
+`,
+		} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				ts.Check(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+			}
+		}
+	}
+	ts.Check(ts.Chdir(dir))
+	ts.Check(ts.Exec("git", "init", "-q", "-b", "main"))
+	ts.Check(ts.Exec("git", "add", "-A"))
+	ts.Check(ts.Exec("git", "commit", "-q", "-m", "Begin"))
+}
+
+func model(ts *testscript.TestScript, _ bool, args []string) {
+	script, err := llmtest.Parse([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	script.Conversations = append(script.Conversations, llmtest.Conversation{
+		Match: "T*/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{
+			Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
+		}}}},
+	})
+	server, err := llmtest.New(script, llmtest.Options{})
+	ts.Check(err)
+	p := playOf(ts)
+	if p.model != nil {
+		p.model.close()
+		for _, e := range happenings(ts) {
+			p.begun = e.Seq
+		}
+	}
+	m := &scripted{server: server, holds: map[string]*pledge{}, log: ts.Logf}
+	m.web = httptest.NewServer(m)
+	p.model = m
+	for name, value := range map[string]string{
+		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": m.web.URL, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": m.web.URL + "/v1",
+	} {
+		ts.Setenv(name, value)
+	}
+}
+
+// scripted is the scripted model, which can be held back.
+type scripted struct {
+	server *llmtest.Server
+	web    *httptest.Server
+	log    func(string, ...any)
+
+	mu    sync.Mutex // guards holds
+	holds map[string]*pledge
+}
+
+type pledge struct {
+	asked, freed chan struct{}
+	once         sync.Once
+}
+
+func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	name, step := conversation(body)
+	m.mu.Lock()
+	h := m.holds[fmt.Sprint(name, " ", step)]
+	m.mu.Unlock()
+	if h != nil {
+		h.once.Do(func() { close(h.asked) })
+		select {
+		case <-h.freed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	m.server.ServeHTTP(w, r)
+}
+
+// conversation returns the name of a request's conversation, and the step.
+func conversation(body []byte) (name string, step int) {
+	for _, m := range gjson.GetBytes(body, "messages").Array() {
+		if m.Get("role").String() == "assistant" {
+			step++
+		}
+		if _, after, ok := strings.Cut(m.Raw, "Conversation: "); ok && name == "" {
+			name = after[:strings.IndexAny(after, "\\\" ")]
+		}
+	}
+	return name, step
+}
+
+func (m *scripted) free() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, h := range m.holds {
+		close(h.freed)
+		delete(m.holds, k)
+	}
+}
+
+func (m *scripted) close() {
+	m.web.CloseClientConnections()
+	m.web.Close()
+}
+
+func theModel(ts *testscript.TestScript) *scripted {
+	m := playOf(ts).model
+	if m == nil {
+		ts.Fatalf("no model was started")
+	}
+	return m
+}
+
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	m := theModel(ts)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.holds[strings.Join(args, " ")] = &pledge{asked: make(chan struct{}), freed: make(chan struct{})}
+}
+
+func held(ts *testscript.TestScript, _ bool, _ []string) {
+	m := theModel(ts)
+	m.mu.Lock()
+	var all []*pledge
+	for _, h := range m.holds {
+		all = append(all, h)
+	}
+	m.mu.Unlock()
+	for _, h := range all {
+		select {
+		case <-h.asked:
+		case <-time.After(patience):
+			ts.Fatalf("the model was not asked for what it holds back")
+		}
+	}
+}
+
+func release(ts *testscript.TestScript, _ bool, _ []string) { theModel(ts).free() }
+
+func asked(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n := 0
+	for _, q := range theModel(ts).server.Requests() {
+		if ok, _ := path.Match(args[1], q.Conversation); ok {
+			n++
+		}
+		ts.Logf("asked: %s step %d %s %s", q.Conversation, q.Step, q.Model, q.Fault)
+	}
+	if n != want {
+		ts.Fatalf("%d requests in %s, want %d", n, args[1], want)
+	}
+}
+
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := exitCode(ts.Exec(args[1], args[2:]...))
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func exitCode(err error) int {
+	var e *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return e.ExitCode()
+	default:
+		return -1
+	}
+}
+
+// actor is a command that runs beside the story.
+type actor struct {
+	cmd      *exec.Cmd
+	out, err bytes.Buffer
+	gone     chan struct{} // closed once it was waited for
+	end      error
+}
+
+func start(ts *testscript.TestScript, _ bool, args []string) {
+	name, args := args[0], args[1:]
+	ts.Check(ts.Exec("env", "-0"))
+	env := strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
+	exe := ""
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if at := filepath.Join(dir, args[0]); exe == "" {
+			if info, err := os.Stat(at); err == nil && info.Mode()&0o111 != 0 {
+				exe = at
+			}
+		}
+	}
+	a := &actor{cmd: exec.Command(exe, args[1:]...), gone: make(chan struct{})}
+	a.cmd.Dir, a.cmd.Env, a.cmd.Stdout, a.cmd.Stderr = ts.MkAbs("."), env, &a.out, &a.err
+	ts.Check(a.cmd.Start())
+	playOf(ts).beside[name] = a
+	go func() {
+		a.end = a.cmd.Wait()
+		close(a.gone)
+	}()
+}
+
+func actorOf(ts *testscript.TestScript, name string) *actor {
+	a := playOf(ts).beside[name]
+	if a == nil {
+		ts.Fatalf("nothing of the name %s was started", name)
+	}
+	return a
+}
+
+func ended(ts *testscript.TestScript, _ bool, args []string) {
+	a := actorOf(ts, args[0])
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	select {
+	case <-a.gone:
+	case <-time.After(patience):
+		_ = a.cmd.Process.Signal(syscall.SIGQUIT)
+		<-a.gone
+		ts.Fatalf("%s does not end:\n%s\n%s", args[0], a.out.String(), a.err.String())
+	}
+	work := ts.Getenv("WORK")
+	ts.Check(os.WriteFile(filepath.Join(work, args[0]+".out"), a.out.Bytes(), 0o644))
+	ts.Check(os.WriteFile(filepath.Join(work, args[0]+".err"), a.err.Bytes(), 0o644))
+	delete(playOf(ts).beside, args[0])
+	ts.Logf("[%s out]\n%s[%s err]\n%s", args[0], a.out.String(), args[0], a.err.String())
+	if got := exitCode(a.end); got != want {
+		ts.Fatalf("%s: exit code %d, want %d", args[0], got, want)
+	}
+}
+
+func kill(ts *testscript.TestScript, _ bool, args []string) {
+	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[1]]
+	ts.Check(actorOf(ts, args[0]).cmd.Process.Signal(sig))
+}
+
+// theJournal opens the only journal of the story, once it is there.
+func theJournal(ctx context.Context, ts *testscript.TestScript) *journal.Journal {
+	for {
+		found, _ := filepath.Glob(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "nexus", "*", "journal.db"))
+		if len(found) == 1 {
+			if j, err := journal.Open(ctx, found[0], journal.Options{Now: time.Now, ReadOnly: true, Poll: 5 * time.Millisecond}); err == nil {
+				return j
+			}
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("there is no journal: %v", found)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// fits reports whether an event is of a kind and its JSON holds all texts.
+func fits(e nexus.Event, want []string) bool {
+	if nexus.Kind(e.Fact) != want[0] {
+		return false
+	}
+	data, err := json.Marshal(e.Fact)
+	for _, text := range want[1:] {
+		if err != nil || !strings.Contains(string(data), text) {
+			return false
+		}
+	}
+	return true
+}
+
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	j := theJournal(ctx, ts)
+	defer j.Close()
+	for e, err := range j.Follow(ctx, "", playOf(ts).begun) {
+		if err != nil {
+			break
+		}
+		if fits(e, args) {
+			return
+		}
+	}
+	ts.Fatalf("no event %q", args)
+}
+
+func happenings(ts *testscript.TestScript) []nexus.Event {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	j := theJournal(ctx, ts)
+	defer j.Close()
+	var all []nexus.Event
+	for e, err := range j.Events(ctx, "", playOf(ts).begun) {
+		ts.Check(err)
+		all = append(all, e)
+	}
+	return all
+}
+
+func tell(ts *testscript.TestScript, all []nexus.Event) {
+	for _, e := range all {
+		data, _ := json.Marshal(e.Fact)
+		ts.Logf("%4d %s %.400s", e.Seq, nexus.Kind(e.Fact), data)
+	}
+}
+
+func happened(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	all, n := happenings(ts), 0
+	for _, e := range all {
+		if fits(e, args[1:]) {
+			n++
+		}
+	}
+	if n != want {
+		tell(ts, all)
+		ts.Fatalf("%d events %q, want %d", n, args[1:], want)
+	}
+}
+
+func order(ts *testscript.TestScript, _ bool, args []string) {
+	all, at := happenings(ts), -1
+	for _, want := range args {
+		i := slices.IndexFunc(all, func(e nexus.Event) bool { return fits(e, strings.Fields(want)) })
+		if i <= at {
+			tell(ts, all)
+			ts.Fatalf("%q is at %d, the one before at %d", want, i, at)
+		}
+		at = i
+	}
+}
+
+func between(ts *testscript.TestScript, _ bool, args []string) {
+	all := happenings(ts)
+	inside, from, to := false, false, false
+	for _, e := range all {
+		switch {
+		case !from && fits(e, strings.Fields(args[0])):
+			inside, from = true, true
+		case inside && fits(e, strings.Fields(args[1])):
+			inside, to = false, true
+		case inside && fits(e, strings.Fields(args[2])):
+			tell(ts, all)
+			ts.Fatalf("event %d is a %s between %s and %s", e.Seq, args[2], args[0], args[1])
+		}
+	}
+	if !from || !to {
+		tell(ts, all)
+		ts.Fatalf("there is no %q, or no %q after it", args[0], args[1])
+	}
+}
+
+func jsonAt(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile(args[0])
+	got := gjson.Get(text, args[1]).String()
+	var flat bytes.Buffer
+	if json.Compact(&flat, []byte(got)) == nil {
+		got = flat.String()
+	}
+	if (got == args[2]) == neg {
+		ts.Fatalf("%s of %s is %q:\n%s", args[1], args[0], got, text)
+	}
+}
+
+func keysAt(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	at := gjson.Parse(text)
+	if args[1] != "." {
+		at = at.Get(args[1])
+	}
+	var names []string
+	for name := range at.Map() {
+		names = append(names, name)
+	}
+	want := strings.Split(args[2], ",")
+	slices.Sort(names)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		ts.Fatalf("%s of %s has the keys %s:\n%s", args[1], args[0], names, text)
+	}
+}
+
+func mark(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(markFile(ts, args), []byte(printOf(ts, args[0])), 0o600))
+}
+
+func same(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := os.ReadFile(markFile(ts, args))
+	ts.Check(err)
+	if got := printOf(ts, args[0]); got != string(want) {
+		ts.Fatalf("%s changed", args[0])
+	}
+}
+
+func markFile(ts *testscript.TestScript, args []string) string {
+	return filepath.Join(ts.Getenv("WORK"), ".mark-"+strings.ReplaceAll(args[0], "/", "_"))
+}
+
+func printOf(ts *testscript.TestScript, dir string) string {
+	t, ok := ts.Value(testKey{}).(*testing.T)
+	if !ok {
+		ts.Fatalf("the story has no test")
+	}
+	return fingerprint(t, ts.MkAbs(dir))
+}
+
+type testKey struct{}
+
+// condition tells whether a story can be told on this machine.
+func condition(name string) (bool, error) {
+	if name != "mount" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	dir, err := os.MkdirTemp("", "nexus-mount-")
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(dir)
+	if exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", dir).Run() != nil {
+		return false, nil
+	}
+	return true, exec.Command("umount", dir).Run()
+}
+
+func future(ts *testscript.TestScript, _ bool, _ []string) {
+	found, _ := filepath.Glob(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "nexus", "*", "journal.db"))
+	if len(found) != 1 {
+		ts.Fatalf("there is no one journal: %v", found)
+	}
+	db, err := sql.Open("sqlite", "file:"+found[0])
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)")
+	ts.Check(err)
+}
+
+func disk(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "size="+args[1], "tmpfs", dir))
+	ts.Defer(func() { _ = exec.Command("umount", "-l", dir).Run() })
+}
+
+func readonly(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("mount", "-o", "remount,ro", ts.MkAbs(args[0])))
+}
