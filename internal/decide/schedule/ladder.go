@@ -76,7 +76,7 @@ func exhausted(s *state.State, t *state.Task) string {
 			used += ": " + why
 		}
 		return used
-	case l.TaskTime > 0 && t.Worked-t.MercyWorked >= l.TaskTime:
+	case l.TaskTime > 0 && t.Spell() >= l.TaskTime:
 		return fmt.Sprintf("its %s are over; the work is kept", l.TaskTime)
 	}
 	return ""
