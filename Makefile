@@ -40,7 +40,8 @@ fuzz: ## fuzz each parser for FUZZTIME
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
 
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
-	NEXUS_NIGHTLY=1 NEXUS_SEEDS=$(SEEDS) go test -count=1 -timeout 6h ./...
+	NEXUS_NIGHTLY=1 go test -count=1 -timeout 6h ./...
+	go run ./cmd/nexus bench chaos --n $(SEEDS)
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, a C compiler for -race
 	@.ci/deps

@@ -15,6 +15,9 @@ const (
 	Unverifiable  GateState = "unverifiable" // it ran and cannot be understood
 )
 
+// AcceptGate begins the names of gates that show a criterion of one task.
+const AcceptGate = "accept: "
+
 // Severity is how much a finding matters.
 type Severity string
 

@@ -179,7 +179,7 @@ type (
 	AttemptLost struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
-		Counted bool      `json:"counted"` // against the cap on losses; a clean stop is not
+		Counted bool      `json:"counted"` // its process died; a clean stop is not held against it
 	}
 	// AttemptBroken says that the machinery failed, not the work.
 	AttemptBroken struct {

@@ -107,8 +107,8 @@ type Limits struct {
 	Dispatches    int           `json:"dispatches,omitzero"`     // attempts started in a run
 	Same          int           `json:"same"`                    // equal failures, or equal trees, that end a repair
 	ReviewRounds  int           `json:"review_rounds,omitzero"`  // rejected reviews in an attempt
-	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process
-	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train
+	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process before it gets anywhere
+	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train; 0 means 1
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
 	GateTime      time.Duration `json:"gate_time,omitzero"`      // one gate

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -122,8 +123,12 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		}
 		return Step{Move: Review}
 	case nexus.NotRun:
-		if wantsTests && v.Gate == "test" {
+		accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
+		if wantsTests && (v.Gate == "test" || accept) {
 			return write(t, a, l, Step{Role: nexus.Tester})
+		}
+		if accept { // its tests are still to be written
+			return again(t, a, l)
 		}
 		if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
 			return Step{Move: Review}
@@ -134,12 +139,18 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	case nexus.Environmental:
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
 	case nexus.Fail, nexus.Timeout:
-		if why := Stuck(a, l.Same); why != "" {
-			return Step{Move: End, Outcome: nexus.NoProgress, Why: why}
-		}
-		return write(t, a, l, Step{Role: firstRole(t), Cause: v.Gate, Findings: red(r), Why: v.Why})
+		return again(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}
+}
+
+// again lets the writer repair what the gates found, while that is of use.
+func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+	if why := Stuck(a, l.Same); why != "" {
+		return Step{Move: End, Outcome: nexus.NoProgress, Why: why}
+	}
+	r := a.Last()
+	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: red(r), Why: r.Verdict.Why})
 }
 
 func needsTests(t *state.Task, a *state.Attempt) bool {
@@ -169,7 +180,7 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 		return Step{Move: Review}
 	case !told(v):
 		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case !Blocks(v, l.MajorsBlock):
+	case !Rejects(v, l.MajorsBlock):
 		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
 	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
@@ -181,6 +192,13 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 // told reports whether a review says something that can be decided on. One
 // that rejects and names nothing does not.
 func told(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
+
+// Rejects reports whether a review sends the work back: its findings block, or
+// the reviewer said no and names at least one that is major. A no for lesser
+// ones alone does not.
+func Rejects(v nexus.ReviewGiven, majors int) bool {
+	return Blocks(v, majors) || !v.Approved && Blocks(v, 1)
+}
 
 // Blocks reports whether a review's findings forbid landing: a critical one
 // always, majors from the given number on, lesser ones never.
@@ -202,7 +220,7 @@ func rejections(a *state.Attempt, majors int) int {
 	n := 0
 	for _, r := range a.Rounds {
 		for _, v := range r.Reviews {
-			if told(v) && Blocks(v, majors) {
+			if told(v) && Rejects(v, majors) {
 				n++
 			}
 		}

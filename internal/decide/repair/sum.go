@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -56,6 +57,9 @@ func rests(t nexus.Task, gate string) bool {
 		if c.Check == gate {
 			return true
 		}
+	}
+	if strings.HasPrefix(gate, nexus.AcceptGate) {
+		return true
 	}
 	return gate == "test" && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
 }

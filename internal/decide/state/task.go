@@ -79,7 +79,8 @@ type Attempt struct {
 	Base      string // commit that the work is compared with
 	Start     string // tree or commit to start the worktree from, when not Base
 	Stage     Stage
-	Losses    int  // counted ones
+	Losses    int  // of its process, before it got anywhere
+	Moved     bool // it got somewhere since it last had a worker
 	LetGo     bool // it was told to stop when it last lost its worker
 	Refusals  int  // by the train
 	Broken    bool
@@ -164,9 +165,10 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Outcome, a.Commit, a.Tree = "", "", ""
 	case nexus.AttemptLost:
 		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
-		if f.Counted {
+		if f.Counted && !a.Moved {
 			a.Losses++
 		}
+		a.Moved = false
 	case nexus.AttemptBroken:
 		a.Stage, a.Broken, a.Why, a.Finished = Over, true, f.Why, at
 	case nexus.AttemptEnded:
@@ -202,6 +204,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 
 // judge folds what was found after a round's writing.
 func (a *Attempt) judge(f nexus.Fact) {
+	a.Moved = true
 	r := a.Last()
 	if r == nil {
 		return
@@ -232,6 +235,7 @@ func (a *Attempt) converse(f nexus.Fact) {
 	case nexus.TurnTaken:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
+			a.Moved = true
 			if f.Says != "" {
 				s.Doing = f.Says
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
@@ -45,7 +46,7 @@ func root(a *frame.App) *cobra.Command {
 	}
 	group("work", "Work:", work.Commands(a))
 	group("watch", "Steer and watch:", watch.Commands(a))
-	group("look", "Look inside:", look.Commands(a))
+	group("look", "Look inside:", append(look.Commands(a), bench.Commands(a)...))
 	help := look.Help(a)
 	help.GroupID = "look"
 	root.SetHelpCommand(help)

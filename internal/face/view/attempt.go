@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -77,6 +79,12 @@ func describeReview(f nexus.ReviewGiven) string {
 // Place says where a finding is and what it is.
 func Place(f nexus.Finding) string {
 	text := FirstLine(f.Message)
+	if where, rest, found := strings.Cut(strings.TrimSpace(f.Message), "\n"); found && strings.HasSuffix(where, ":") {
+		text = Clean(where) + " " + FirstLine(rest) // a test that says no more than its place on the first line
+	}
+	if at, rest, found := strings.Cut(text, ": "); found && f.Line > 0 && at == fmt.Sprintf("%s:%d", path.Base(f.File), f.Line) {
+		text = rest // the place is said already
+	}
 	if f.Test != "" {
 		text = f.Test + ": " + text
 	}

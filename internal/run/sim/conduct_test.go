@@ -80,6 +80,7 @@ func TestConduct(t *testing.T) {
 }
 
 func conduct(t *testing.T, seed uint64) {
+	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 4))
 	scenario := toy.Draw(dice)
 	world := toy.New(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)

@@ -47,11 +47,15 @@ func (s *sim) ask(r nexus.Request) {
 	if at := s.now.Add(s.span(time.Second)); at.After(s.delivered) {
 		s.delivered = at
 	}
-	s.at(s.delivered, 0, func() {
+	hear := func() {
 		if s.core != nil {
 			s.check(s.core.Request(e))
 		}
-	})
+	}
+	s.at(s.delivered, 0, hear)
+	if s.dice.IntN(4) == 0 {
+		s.at(s.delivered.Add(s.span(time.Minute)), 0, hear) // once more, as a follower may
+	}
 }
 
 // other lets somebody get in between two appends of the process.

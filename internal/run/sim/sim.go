@@ -88,6 +88,19 @@ func play(seed uint64) Result {
 	s.world = toy.New(s.scenario, rand.New(rand.NewPCG(seed, 2)), s.dies, s.wrong) //nolint:gosec // as above
 	s.audit = audit.New(s.world, s.wrong)
 	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
+	s.live()
+	s.kill()
+	return s.result(seed)
+}
+
+// live lets everything happen until nothing more will. A panic of the code
+// under test is one more thing that must not happen.
+func (s *sim) live() {
+	defer func() {
+		if r := recover(); r != nil {
+			s.wrong("panic: %v", r)
+		}
+	}()
 	s.open()
 	for !s.over && s.violation == "" {
 		if s.queue.Len() == 0 && !s.poke() {
@@ -103,8 +116,6 @@ func play(seed uint64) Result {
 			s.after()
 		}
 	}
-	s.kill()
-	return s.result(seed)
 }
 
 func (s *sim) result(seed uint64) Result {

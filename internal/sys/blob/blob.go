@@ -1,7 +1,8 @@
 // Package blob keeps transcripts, logs and diffs under the hash of their
 // content, so that a fact can name one and it can never change.
 //
-// The blob with the SHA-256 abcdef... is the file ab/cdef... in the store. It
+// A small blob goes on the shelf of the journal, if the store has one, and is
+// written together with the facts. The others are files: the blob with the SHA-256 abcdef... is the file ab/cdef... in the store. It
 // gets its name only when it is whole and synced, so whatever process dies
 // when, what is found under a name is the whole blob or the disk is damaged.
 package blob
@@ -23,10 +24,21 @@ import (
 
 // Store is a directory of blobs. Many goroutines and processes may use it.
 type Store struct {
-	dir string
+	dir   string
+	shelf Shelf // may be nil
 
 	mu    sync.Mutex
 	ready map[string]bool // subdirectories whose own entry is on the disk; guarded by mu
+}
+
+// small is the size of the largest blob that goes on a shelf, in bytes.
+const small = 32 << 10
+
+// Shelf keeps small blobs, durable no later than whatever names them.
+type Shelf interface {
+	Shelve(hash string, data []byte)
+	// Shelved returns nil where there is no such blob.
+	Shelved(hash string) ([]byte, error)
 }
 
 // Open opens the store in dir and creates the directory if need be.
@@ -40,8 +52,16 @@ func Open(dir string) (*Store, error) {
 	return &Store{dir: dir, ready: map[string]bool{}}, nil
 }
 
-// Put keeps data and returns its hash. When it returns the blob is durable.
-// Putting what is there already is cheap and changes nothing.
+// With makes the store put small blobs on a shelf. Files that are there stay in
+// reach.
+func (s *Store) With(shelf Shelf) *Store {
+	s.shelf = shelf
+	return s
+}
+
+// Put keeps data and returns its hash. When it returns the blob is durable,
+// or, on a shelf, will be no later than the next event of its journal. Putting
+// what is there already is cheap and changes nothing.
 func (s *Store) Put(data []byte) (hash string, err error) {
 	hashes, err := s.PutAll(data)
 	if err != nil {
@@ -57,6 +77,10 @@ func (s *Store) PutAll(data ...[]byte) (hashes []string, err error) {
 	var dirs []string
 	for i, d := range data {
 		hashes[i] = sum(d)
+		if s.shelf != nil && len(d) > 0 && len(d) <= small {
+			s.shelf.Shelve(hashes[i], d)
+			continue
+		}
 		path := s.path(hashes[i])
 		if err := s.write(path, d); err != nil {
 			return nil, explain(s.dir, "keep blob in", err)
@@ -64,6 +88,9 @@ func (s *Store) PutAll(data ...[]byte) (hashes []string, err error) {
 		if dir := filepath.Dir(path); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
+	}
+	if len(dirs) == 0 {
+		return hashes, nil
 	}
 	if err := s.settle(dirs); err != nil {
 		return nil, explain(s.dir, "keep blob in", err)
@@ -130,7 +157,7 @@ func (s *Store) Get(hash string) ([]byte, error) {
 	if !valid(hash) {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%.80q is not the hash of a blob", hash)}
 	}
-	data, err := os.ReadFile(s.path(hash))
+	data, err := s.find(hash)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("no blob %s in %s", hash, s.dir),
@@ -147,6 +174,16 @@ func (s *Store) Get(hash string) ([]byte, error) {
 		}
 	}
 	return data, nil
+}
+
+// find looks on the shelf, then for the file.
+func (s *Store) find(hash string) ([]byte, error) {
+	if s.shelf != nil {
+		if data, err := s.shelf.Shelved(hash); data != nil || err != nil {
+			return data, err
+		}
+	}
+	return os.ReadFile(s.path(hash))
 }
 
 func (s *Store) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash[2:]) }

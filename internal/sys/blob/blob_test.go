@@ -244,3 +244,49 @@ func BenchmarkPut(b *testing.B) {
 		}
 	})
 }
+
+// shelf is a shelf in memory.
+type shelf map[string][]byte
+
+func (s shelf) Shelve(hash string, data []byte)     { s[hash] = bytes.Clone(data) }
+func (s shelf) Shelved(hash string) ([]byte, error) { return s[hash], nil }
+
+// TestShelf: small blobs go on the shelf, large ones and the empty one into
+// files; both are found, and what is on the shelf is checked like a file.
+func TestShelf(t *testing.T) {
+	dir := t.TempDir()
+	files, err := blob.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := files.Put([]byte("before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := blob.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := shelf{}
+	store = store.With(on)
+	all := [][]byte{nil, []byte("small"), bytes.Repeat([]byte("x"), 32<<10), bytes.Repeat([]byte("x"), 32<<10+1)}
+	hashes, err := store.PutAll(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range hashes {
+		if got, err := store.Get(h); !bytes.Equal(got, all[i]) || err != nil {
+			t.Errorf("blob %d: %d bytes, %v", i, len(got), err)
+		}
+	}
+	if len(on) != 2 {
+		t.Errorf("%d blobs are on the shelf", len(on))
+	}
+	if got, err := store.Get(before); string(got) != "before" || err != nil {
+		t.Errorf("a file of before: %q, %v", got, err)
+	}
+	on[hashes[1]] = []byte("other")
+	if _, err := store.Get(hashes[1]); !errors.Is(err, &nexus.Error{Code: nexus.CodeStorage}) {
+		t.Errorf("damaged: %v", err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -137,7 +138,19 @@ func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.unfiltered(ctx, was, commit); err != nil {
+	changes, err := c.Changed(ctx, was, commit)
+	if err != nil {
+		return err
+	}
+	for _, rev := range []string{was, commit} {
+		if err := c.checkFilters(ctx, rev, changes); err != nil {
+			return err
+		}
+	}
+	if err := inTheWay(r.Work, changes); err != nil {
+		return err
+	}
+	if err := c.rehearse(ctx, r, commit, was); err != nil {
 		return err
 	}
 	_, err = r.Run(ctx, "merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures",
@@ -145,17 +158,46 @@ func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
 	return err
 }
 
-// unfiltered reports an error if a file that differs between two commits goes
-// through a filter: a filter is a program, and without it the checkout would
-// get the wrong content.
-func (c *Clone) unfiltered(ctx context.Context, from, to string) error {
-	changes, err := c.Changed(ctx, from, to)
-	if err != nil {
-		return err
+// rehearse reports why a checkout cannot move, on a copy of its index: the
+// merge itself would leave traces.
+func (c *Clone) rehearse(ctx context.Context, r git.Repo, commit, was string) (err error) {
+	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
+		return errors.New("another git works in " + r.Work)
 	}
-	for _, rev := range []string{from, to} {
-		if err := c.checkFilters(ctx, rev, changes); err != nil {
+	dir, err := os.MkdirTemp(c.git.Dir, ".rehearse-")
+	if err != nil {
+		return disk.Fail("look at the checkout", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	index := filepath.Join(dir, "index")
+	if err := disk.Copy(filepath.Join(r.Dir, "index"), index); err != nil {
+		return disk.Fail("look at the checkout", err)
+	}
+	r.Index = index
+	if _, err := r.Run(ctx, "update-index", "-q", "--refresh"); err != nil {
+		if _, ok := errors.AsType[*git.ExitError](err); !ok { // files with changes may be fine
 			return err
+		}
+	}
+	_, err = r.Run(ctx, "read-tree", "-n", "-m", "-u", was, commit)
+	return err
+}
+
+// inTheWay names a file, ignored or not, that stands where one is to be made.
+func inTheWay(work string, changes []Change) error {
+	goes := map[string]bool{}
+	for _, ch := range changes {
+		goes[ch.Path] = ch.Status != "A"
+	}
+	for _, ch := range changes {
+		if ch.Status != "A" {
+			continue
+		}
+		for p := ch.Path; p != "."; p = path.Dir(p) {
+			info, err := os.Lstat(filepath.Join(work, p))
+			if err == nil && !goes[p] && !info.IsDir() {
+				return fmt.Errorf("%s is in the way", p)
+			}
 		}
 	}
 	return nil
@@ -198,7 +240,9 @@ func verify(ctx context.Context, r git.Repo, ref, commit string) error {
 	return moved(fmt.Sprintf("%s is at %.12s, not at %.12s", ref, is, commit), "See what else moved it.", nil)
 }
 
-// checkFilters looks the filter attribute of files up as rev has it.
+// checkFilters reports an error if a file goes through a filter, as rev has
+// it: a filter is a program, and without it the checkout would get the wrong
+// content.
 func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
 	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
 	if err != nil {

@@ -156,8 +156,8 @@ func (r Repo) object(ctx context.Context, rev, kind string) (string, error) {
 	if x, ok := errors.AsType[*ExitError](err); ok {
 		return "", noSuch(rev, kind, x)
 	}
-	if err == nil && !ID(id) {
-		err = fmt.Errorf("git rev-parse: %q is not an object name", id)
+	if err == nil && !ID(id) { // a range, or an exclusion
+		return "", noSuch(rev, kind, nil)
 	}
 	return id, err
 }

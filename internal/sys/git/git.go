@@ -200,18 +200,20 @@ func missing(err error) error {
 // capped keeps the first max bytes and swallows the rest, so that a command
 // with too much to say ends by itself.
 type capped struct {
-	bytes.Buffer
+	buf bytes.Buffer // not embedded: its ReadFrom would keep everything
 	max int
 	cut bool
 }
 
 // Write never fails.
 func (c *capped) Write(p []byte) (int, error) {
-	room := c.max - c.Len()
+	room := max(c.max-c.buf.Len(), 0)
 	if len(p) > room {
 		c.cut = true
-		c.Buffer.Write(p[:max(room, 0)])
+		c.buf.Write(p[:room])
 		return len(p), nil
 	}
-	return c.Buffer.Write(p)
+	return c.buf.Write(p)
 }
+
+func (c *capped) String() string { return c.buf.String() }

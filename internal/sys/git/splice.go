@@ -89,6 +89,9 @@ func (o *Objects) splice(ctx context.Context, old Node, t *twig) (Node, error) {
 			nodes = append(nodes, now)
 		}
 	}
+	if len(nodes) == 0 && old.Mode != ModeTree && t.leaf == nil {
+		return old, nil // a file, below which nothing can go
+	}
 	if len(nodes) == 0 {
 		return Node{Name: old.Name}, nil
 	}

@@ -36,7 +36,8 @@ func (j *Journal) Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (ne
 	return events[0], nil
 }
 
-// append records facts in one transaction, if check agrees to it.
+// append records facts, and the blobs that wait for them, in one transaction,
+// if check agrees to it.
 func (j *Journal) append(
 	ctx context.Context, run nexus.RunID, facts []nexus.Fact, check func(context.Context, *sql.Tx) error,
 ) ([]nexus.Event, error) {
@@ -47,8 +48,13 @@ func (j *Journal) append(
 	if err != nil {
 		return nil, err
 	}
+	var blobs []string
 	err = j.change(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
-		if err := check(ctx, tx); err != nil {
+		err := check(ctx, tx)
+		if err == nil {
+			blobs, err = j.clear(ctx, tx)
+		}
+		if err != nil {
 			return err
 		}
 		return j.insert(ctx, tx, rows)
@@ -56,6 +62,7 @@ func (j *Journal) append(
 	if err != nil {
 		return nil, err
 	}
+	j.taken(blobs)
 	j.wake()
 	events := make([]nexus.Event, len(rows))
 	for i, r := range rows {
@@ -101,15 +108,16 @@ func encode(run nexus.RunID, facts []nexus.Fact) ([]row, error) {
 }
 
 // statements are what every append runs, prepared on the writing connection.
-type statements struct{ lease, end, event, head *sql.Stmt }
+type statements struct{ lease, end, event, head, blob *sql.Stmt }
 
 func (s *statements) prepare(ctx context.Context, db *sql.DB) error {
-	var errs [4]error
+	var errs [5]error
 	s.lease, errs[0] = db.PrepareContext(ctx, "select fence = ? and pid != 0 from lease where run = ?")
 	s.end, errs[1] = db.PrepareContext(ctx, `select h.seq, h.hash, e.seq, e.hash from head h
 		left join (select seq, hash from event order by seq desc limit 1) e`)
 	s.event, errs[2] = db.PrepareContext(ctx, "insert into event (seq, run, at, kind, data, hash) values (?, ?, ?, ?, ?, ?)")
 	s.head, errs[3] = db.PrepareContext(ctx, "update head set seq = ?, hash = ?")
+	s.blob, errs[4] = db.PrepareContext(ctx, "insert into blob (hash, data) values (?, ?) on conflict do nothing")
 	return errors.Join(errs[:]...)
 }
 

@@ -16,6 +16,9 @@
 // each holder, and an append with an old one is refused in the transaction
 // that would have made it. Only a request needs no lease.
 //
+// Small blobs lie in the same file and are written with the event that follows
+// them, see [Journal.Shelve].
+//
 // When the disk fails a write, the open journal refuses all further ones:
 // after a failed sync nobody knows what the disk holds, and trying again
 // would report success for what is gone.
@@ -61,8 +64,9 @@ type Journal struct {
 	turn   chan struct{} // filled by the goroutine that writes
 	broken error         // why nothing is appended any more; owned by who has the turn
 
-	mu    sync.Mutex
-	grown chan struct{} // closed when this process appended; guarded by mu
+	mu    sync.Mutex        // guards what follows
+	grown chan struct{}     // closed when this process appended
+	shelf map[string][]byte // blobs by hash that wait for the next event
 }
 
 // Open opens the journal at path. Without ReadOnly it creates what is missing,
@@ -77,7 +81,7 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 	}
 	j := &Journal{
 		path: path, now: o.Now, poll: o.Poll, here: herePlace(),
-		turn: make(chan struct{}, 1), grown: make(chan struct{}),
+		turn: make(chan struct{}, 1), grown: make(chan struct{}), shelf: map[string][]byte{},
 	}
 	if err := j.find(ctx, o.ReadOnly); err != nil {
 		return nil, explain(path, "open journal", err)

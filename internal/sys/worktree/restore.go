@@ -59,6 +59,7 @@ const restores = 5
 // rescue makes a last snapshot. Files that git cannot keep are removed: they
 // are in no commit.
 func (t *Tree) rescue(ctx context.Context) error {
+	t.known.Forget() // every name counts
 	found, err := t.survey(ctx, nil)
 	if err != nil {
 		return err
@@ -68,13 +69,17 @@ func (t *Tree) rescue(ctx context.Context) error {
 		return disk.Fail("restore the files", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
-	refused := func(p string) bool { return git.PathOK(p, git.ModeLink) != nil }
+	refused := func(p string) bool {
+		info, err := root.Lstat(p)
+		link := err == nil && info.Mode().Type() == fs.ModeSymlink
+		return git.PathOK(p, 0) != nil || link && git.PathOK(p, git.ModeLink) != nil
+	}
 	for _, p := range found.Changed {
 		if refused(p) {
 			found.Odd = append(found.Odd, p)
 		}
 	}
-	found.Changed = slices.DeleteFunc(found.Changed, refused)
+	found.Changed = slices.DeleteFunc(found.Changed, func(p string) bool { return slices.Contains(found.Odd, p) })
 	for _, p := range found.Odd {
 		if err := clearFile(root, p); err != nil {
 			return err

@@ -43,10 +43,13 @@ func (t *Tree) SnapshotPaths(ctx context.Context, message string, paths []string
 
 func (t *Tree) snapshot(ctx context.Context, message string, only []string) (commit, tree string, err error) {
 	found, err := t.survey(ctx, only)
-	if err != nil {
-		return "", "", err
+	if err == nil {
+		commit, tree, err = t.keep(ctx, message, found)
 	}
-	return t.keep(ctx, message, found)
+	if err != nil {
+		t.known.Forget() // or what was found now would not be found again
+	}
+	return commit, tree, err
 }
 
 // survey finds what changed.

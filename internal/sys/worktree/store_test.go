@@ -73,6 +73,10 @@ func openAt(tb testing.TB, user, dir string, way worktree.Way) *worktree.Store {
 	}
 	s.Way = way
 	tb.Cleanup(func() {
+		if child := os.Getenv("NEXUS_FIFTY") != ""; child {
+			s.Close()
+			return
+		}
 		if _, err := s.Sweep(context.Background(), none, false); err != nil {
 			tb.Errorf("sweep: %v", err)
 		}

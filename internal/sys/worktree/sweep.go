@@ -69,7 +69,7 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 			} else {
 				failed = s.sweepTree(ctx, run, id)
 			}
-			if failed != nil {
+			if _, there := os.Lstat(home); failed != nil && there == nil {
 				err = errors.Join(err, failed)
 				continue
 			}
@@ -106,7 +106,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 	for _, n := range notes {
 		t := &Tree{home: filepath.Dir(n)}
 		n, err := t.read()
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 			return nil, err
 		}
 		used[n.Tree] = true

@@ -58,6 +58,8 @@ func TestAgainst(t *testing.T) {
 		{"red base does not excuse a timeout", said(nexus.Fail, red), said(nexus.Timeout, red), nexus.Timeout, 1, ""},
 		{"the work broke the toolchain", said(nexus.Pass), said(nexus.Environmental, mod), nexus.Fail, 1, "the base passes"},
 		{"the machine broke", said(nexus.Pass), said(nexus.Environmental), nexus.Environmental, 0, ""},
+		{"ran and passed before", said(nexus.Pass), said(nexus.NotRun), nexus.Fail, 0, "it ran before"},
+		{"ran and failed before", said(nexus.Fail, red), said(nexus.NotRun), nexus.Fail, 0, "it ran before"},
 		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

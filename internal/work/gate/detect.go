@@ -133,7 +133,7 @@ func Accept(c nexus.Criterion) (Gate, bool) {
 	if check == "" || !strings.ContainsAny(check, " \t\n/.") {
 		return Gate{}, false
 	}
-	return fromLine("accept: "+brief(check), check), true
+	return fromLine(nexus.AcceptGate+brief(check), check), true
 }
 
 // brief cuts a command to what fits into a name.

@@ -94,6 +94,9 @@ func Against(base, now nexus.Evidence) nexus.Evidence {
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
 		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
 		return now
+	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail):
+		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
+		return now
 	case now.State != nexus.Fail || base.State != nexus.Fail:
 		return now
 	case slices.ContainsFunc(slices.Concat(base.Findings, now.Findings), func(f nexus.Finding) bool { return f.Code == "more" }):

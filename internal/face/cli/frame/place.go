@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -125,6 +126,15 @@ func (p *Place) Close() {
 	if p.Journal != nil {
 		_ = p.Journal.Close() // what was confirmed is durable already
 	}
+}
+
+// Blobs opens the store of what the facts name. Small ones lie in the journal.
+func (p *Place) Blobs() (*blob.Store, error) {
+	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+	if err != nil || p.Journal == nil {
+		return store, err
+	}
+	return store.With(p.Journal), nil
 }
 
 // Runs returns the runs of the repository, the latest last.

@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -55,7 +53,7 @@ func report(p *frame.Place, hash string) string {
 	if hash == "" {
 		return ""
 	}
-	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+	store, err := p.Blobs()
 	if err != nil {
 		return ""
 	}

@@ -60,6 +60,9 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
 		return frame.ExitError(frame.CodeInterrupted)
 	}
+	if v.Stayed != "" && s.Status == nexus.StatusDone {
+		return frame.ExitError(frame.CodePartial) // the target was to move along
+	}
 	return frame.EndOf(s.Status)
 }
 

@@ -55,6 +55,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 		return Spoken{}, frame.NotFound("role", string(t.Role), "Use planner, coder, tester, reviewer or merger.")
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" }) // the repository is the user's own
+	role.Turns = 0                                                                                            // the limits say how many
 	models, err := NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return Spoken{}, err
@@ -83,9 +84,10 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	}
 	d := &desk{heard: t.Heard}
 	d.ledger.Cap(c.Limits, 0)
+	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
 	out, err := agent.Run(ctx, llm.Retry(model.Model, llm.Policy{Now: a.Now}), tools, agent.Brief{
-		Session: "agent.1/" + nexus.SessionID(role.Name) + ".1", Attempt: "agent.1", Role: role, Model: model.Name,
-		System: prompt.System(role.Prompt), Next: t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
+		System: prompt.System(role.Prompt), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
 	}, d, store, nil)
 	if err == nil {
 		err = out.Refusal

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"iter"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -31,8 +29,12 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	if err != nil {
 		exe = "" // builds are slower without it
 	}
+	blobs, err := p.Blobs()
+	if err != nil {
+		return nil, nil, err
+	}
 	return World(ctx, Parts{
-		Run: o.Run, Repo: p.Repo, State: p.State, Config: c, Plan: o.Plan, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
+		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
 	})
 }
 
@@ -100,7 +102,7 @@ func keep(p *frame.Place, made *nexus.Plan) (string, error) {
 	if err := json.NewEncoder(&b).Encode(made); err != nil {
 		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}
 	}
-	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+	store, err := p.Blobs()
 	if err != nil {
 		return "", err
 	}

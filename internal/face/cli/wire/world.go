@@ -27,6 +27,7 @@ type Parts struct {
 	Run      nexus.RunID
 	Repo     git.Repo // the user's
 	State    string   // directory of the repository's state
+	Blobs    *blob.Store
 	Config   config.Config
 	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
@@ -53,10 +54,6 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err := models.Ready(p.Plan); err != nil {
 		return nil, nil, err
 	}
-	blobs, err := blob.Open(filepath.Join(p.State, "blobs"))
-	if err != nil {
-		return nil, nil, err
-	}
 	trees, err := worktree.Open(ctx, p.Repo, p.State)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +63,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
 	shop := &attempt.Shop{
-		Run: p.Run, Trees: trees, Blobs: blobs, Box: box, Roles: roles, Pick: models.Pick, Rules: string(rules),
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, Rules: string(rules),
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},

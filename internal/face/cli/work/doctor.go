@@ -45,7 +45,11 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 	all = append(all, checked("git", "2.38 or newer", git.Check(ctx)))
 	p, err := a.Open(ctx, frame.Reads)
 	if err != nil {
-		all = append(all, checked("repository", "", err))
+		c := checked("repository", "", err)
+		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code != nexus.CodeNotRepository && e.Code != nexus.CodeNoCommits {
+			c.Name = "journal"
+		}
+		all = append(all, c)
 	} else {
 		defer p.Close()
 		all = append(all, checkPlace(ctx, p, fix)...)

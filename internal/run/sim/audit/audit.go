@@ -5,6 +5,7 @@ package audit
 import (
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
@@ -229,7 +230,7 @@ func (b *Audit) accept(f nexus.AttemptEnded) {
 	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
 		b.wrong("%s is accepted with tree %q, and the gates said %q of %q", f.Attempt, f.Tree, v.State, v.Tree)
 	}
-	if r.Tree != f.Tree || !r.Reviewed || !r.Approved {
+	if r.Tree != f.Tree || !r.Reviewed || !r.Approved && (len(r.Findings) == 0 || repair.Blocks(r, 1)) {
 		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved)
 	}
 }
@@ -350,7 +351,9 @@ func (b *Audit) train(f nexus.Fact) {
 			b.wrong("%s is refused and on the branch", f.Task)
 		}
 		b.aboard = ""
-		delete(b.snaps, f.Attempt)
+		if !f.Broken && !f.Conflict {
+			b.snaps[f.Attempt] = f.Tree // it goes on from the merged tree
+		}
 	default:
 	}
 }

@@ -253,7 +253,9 @@ func (x *Actor) review(ctx context.Context) error {
 	f.Reviewed = outcome == nexus.Accepted && !x.roll(x.scenario.blind)
 	f.Approved = f.Reviewed && !x.roll(x.scenario.reject)
 	if f.Reviewed && !f.Approved {
-		f.Findings = []nexus.Finding{{Message: x.id("not so "), Severity: nexus.Major}}
+		for range x.pick(4) {
+			f.Findings = append(f.Findings, nexus.Finding{Message: x.id("not so "), Severity: nexus.Major})
+		}
 	}
 	return x.record(ctx, f)
 }

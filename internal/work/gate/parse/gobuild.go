@@ -267,7 +267,18 @@ func unreadLint(in Input) Report {
 		return Report{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
 	case slices.ContainsFunc(t.findings, func(f nexus.Finding) bool { return f.File != "" }) && !t.environment:
 		return Report{State: nexus.Fail, Findings: t.findings}
+	case otherLint(string(in.Stderr)):
+		return Report{State: nexus.NotRun, Why: "the golangci-lint that is installed is not of the version that the configuration is for"}
 	default:
 		return Report{State: nexus.Environmental, Why: clip(lastLines(in)), Findings: t.findings}
 	}
+}
+
+// otherLint reports whether golangci-lint refused its flags or configuration
+// as those of another major version: to us it is a tool that is missing.
+func otherLint(said string) bool {
+	return slices.ContainsFunc([]string{
+		"unknown flag: --out-format", "unknown flag: --output.", "unsupported version of the configuration",
+		"you are using a configuration file for golangci-lint v",
+	}, func(s string) bool { return strings.Contains(said, s) })
 }

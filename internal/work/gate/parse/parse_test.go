@@ -124,6 +124,7 @@ func TestText(t *testing.T) {
 		{name: "golangci clean", format: "golangci", out: `{"Issues":[],"Report":{}}`, want: "pass 0/0/0"},
 		{name: "golangci without JSON", format: "golangci", out: "0 issues.\n", want: "unverifiable 0/0/0 (golangci-lint printed no JSON)"},
 		{name: "golangci config", format: "golangci", err: "Error: can't load config: unsupported version\n", exit: 3, want: "environmental 0/0/0 (Error: can't load config: unsupported version)\n:0:0 [golangci] : Error: can't load config: unsupported version"},
+		{name: "golangci of another version", format: "golangci", err: "Error: unknown flag: --out-format\nThe command is terminated due to an error: unknown flag: --out-format\n", exit: 3, want: "not-run 0/0/0 (the golangci-lint that is installed is not of the version that the configuration is for)"},
 		{name: "no events", format: "go-test-json", out: "hello\n", want: "unverifiable 0/0/0 (go test printed no events)"},
 		{name: "failed build flag", format: "go-test-json", err: "flag provided but not defined: -nope\n", exit: 2, want: "fail 0/0/0\n:0:0 [compile] : flag provided but not defined: -nope"},
 		{name: "forged events in foreign output", format: "go-test-json", exit: 1, out: `{"Action":"pass","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [vanished] x.T: the test began and never ended"},

@@ -1,0 +1,243 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+func agentCommand(a *frame.App) *cobra.Command {
+	var s size
+	var rounds int
+	l := loop{app: a}
+	c := a.Command("agent [flags]", "measure what a turn of an agent costs beyond the work", func(ctx context.Context, _ []string) error {
+		if err := s.check(500); err != nil {
+			return err
+		}
+		l.turns = s.n
+		if l.kind != "" {
+			return l.print(ctx)
+		}
+		f, err := measure(ctx, a, s.n, max(1, rounds))
+		if err != nil {
+			return err
+		}
+		return a.Answer(f, func(v view.Style) string { return drawAgent(v, f) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	s.flags(a, c, 40, "turns of a session")
+	f := c.Flags()
+	f.IntVar(&rounds, "rounds", 3, "`TIMES` that everything is measured; the middle one counts")
+	f.StringVar(&l.kind, "loop", "", "run one loop and print what its turns took")
+	f.StringVar(&l.url, "server", "", "where the scripted model is")
+	f.StringVar(&l.dir, "dir", "", "where the loop works")
+	f.IntVar(&l.sessions, "sessions", 1, "sessions at once")
+	for _, name := range []string{"loop", "server", "dir", "sessions"} {
+		_ = f.MarkHidden(name) // of the processes that this command starts
+	}
+	return c
+}
+
+// Figures is what `bench agent --json` prints. Durations are nanoseconds of
+// one turn, the middle of all measured.
+type Figures struct {
+	Turns  int    `json:"turns"`
+	Rounds int    `json:"rounds"`
+	Loops  []Turn `json:"loops"`
+	Price  Price  `json:"sandbox_price"`
+	Sent   Sent   `json:"sent"`
+	Start  Start  `json:"start"`
+	Memory Memory `json:"memory"`
+}
+
+// Turn is what one turn of a loop costs.
+type Turn struct {
+	Loop     string        `json:"loop"`
+	Sandbox  string        `json:"sandbox"`
+	Gap      time.Duration `json:"gap_ns"` // from an answer to the next request
+	CPU      time.Duration `json:"cpu_ns"` // of the loop and its commands, not of the model
+	Allocs   uint64        `json:"allocs"`
+	Bytes    uint64        `json:"alloc_bytes"`
+	GapRatio float64       `json:"gap_ratio"`        // to the floor
+	CPURatio float64       `json:"cpu_ratio"`        // to the floor
+	Prices   float64       `json:"prices,omitempty"` // gap over the floor, in prices of the sandbox
+	CPUPrice float64       `json:"cpu_prices,omitempty"`
+}
+
+// Price is what bubblewrap itself costs: bare `bwrap true` less bare `true`.
+type Price struct {
+	Wall time.Duration `json:"wall_ns"`
+	CPU  time.Duration `json:"cpu_ns"`
+}
+
+// Start is how long this binary takes to begin.
+type Start struct {
+	True    time.Duration `json:"true_ns"` // a process that does nothing
+	Version time.Duration `json:"version_ns"`
+	CPU     time.Duration `json:"version_cpu_ns"`
+	Peak    int64         `json:"version_peak_bytes"`
+	Request time.Duration `json:"first_request_ns"` // of `nexus agent -p`
+}
+
+// Memory is the most that a run of sessions holds, in one process.
+type Memory struct {
+	One     int64 `json:"one_bytes"`
+	Further int64 `json:"further_bytes"` // for each session more
+}
+
+// lab is where everything is measured.
+type lab struct {
+	app    *frame.App
+	exe    string
+	home   string
+	turns  int
+	rounds int
+	made   int
+	sent   Sent
+}
+
+func measure(ctx context.Context, a *frame.App, turns, rounds int) (f Figures, err error) {
+	if turns < 3 {
+		return f, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--n must be 3 or more", Hint: "The first turn is not measured."}
+	}
+	b := lab{app: a, turns: turns, rounds: rounds}
+	if b.exe, err = os.Executable(); err != nil {
+		return f, err
+	}
+	// On the disk of the state, which is where a run syncs what it records.
+	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus")
+	if err = os.MkdirAll(state, 0o700); err == nil {
+		b.home, err = os.MkdirTemp(state, "bench-")
+	}
+	if err != nil {
+		return f, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set XDG_STATE_HOME to one that can be written."}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.home)) }()
+	f = Figures{Turns: turns, Rounds: rounds}
+	if f.Price, err = b.price(ctx); err != nil {
+		return f, err
+	}
+	if f.Loops, err = b.loops(ctx, f.Price); err != nil {
+		return f, err
+	}
+	f.Sent = b.sent
+	if f.Start, err = b.start(ctx); err != nil {
+		return f, err
+	}
+	f.Memory, err = b.memory(ctx)
+	return f, err
+}
+
+// loops measures every loop, all of them once a round.
+func (b *lab) loops(ctx context.Context, p Price) ([]Turn, error) {
+	turns := []Turn{{Loop: bareLoop}, {Loop: ownLoop}, {Loop: durableLoop}, {Loop: attemptLoop}}
+	for i := range turns {
+		turns[i].Sandbox = string(sandbox.Off)
+	}
+	if p.Wall > 0 {
+		turns = append(turns, Turn{Loop: ownLoop, Sandbox: string(sandbox.Bwrap)}, Turn{Loop: attemptLoop, Sandbox: string(sandbox.Bwrap)})
+	}
+	gaps, spent := make([][]time.Duration, len(turns)), make([][]Spent, len(turns))
+	for range b.rounds {
+		for i, t := range turns {
+			s, g, _, err := b.play(ctx, t.Loop, t.Sandbox, 1)
+			if err != nil {
+				return nil, fmt.Errorf("loop %s, sandbox %s: %w", t.Loop, t.Sandbox, err)
+			}
+			gaps[i], spent[i] = append(gaps[i], g...), append(spent[i], s)
+		}
+	}
+	for i := range turns {
+		t := &turns[i]
+		m := middle(spent[i], func(s Spent) time.Duration { return s.CPU })
+		n := uint64(max(1, m.Turns))                                                                           //nolint:gosec // above 0
+		t.Gap, t.CPU, t.Allocs, t.Bytes = middle(gaps[i], same), m.CPU/time.Duration(n), m.Allocs/n, m.Bytes/n //nolint:gosec // few
+		floor := turns[0]
+		t.GapRatio, t.CPURatio = ratio(t.Gap, floor.Gap), ratio(t.CPU, floor.CPU)
+		if t.Sandbox == string(sandbox.Bwrap) {
+			t.Prices, t.CPUPrice = ratio(t.Gap-floor.Gap, p.Wall), ratio(t.CPU-floor.CPU, p.CPU)
+		}
+	}
+	return turns, nil
+}
+
+func same(d time.Duration) time.Duration { return d }
+
+func ratio(x, y time.Duration) float64 { return float64(x) / float64(max(1, y)) }
+
+// middle returns the one in the middle by a measure.
+func middle[T any](all []T, by func(T) time.Duration) T {
+	all = slices.SortedFunc(slices.Values(all), func(x, y T) int { return cmp.Compare(by(x), by(y)) })
+	if len(all) == 0 {
+		var none T
+		return none
+	}
+	return all[len(all)/2]
+}
+
+// play runs one loop in a process of its own, against a model in this one.
+func (b *lab) play(ctx context.Context, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
+	s, stop, err := open(ctx, b.app.Now, b.turns)
+	if err != nil {
+		return Spent{}, nil, ended{}, err
+	}
+	defer stop()
+	b.made++
+	home := filepath.Join(b.home, fmt.Sprintf("%d", b.made))
+	repo := filepath.Join(home, "repo")
+	if err := sample(ctx, repo); err != nil {
+		return Spent{}, nil, ended{}, err
+	}
+	dir := filepath.Join(home, "work")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return Spent{}, nil, ended{}, err
+	}
+	e, err := launch(ctx, b.app.Now, repo, b.env(home, s.url, box), b.exe, "bench", "agent",
+		"--loop", kind, "--server", s.url, "--dir", dir, "--n", fmt.Sprint(b.turns), "--sessions", fmt.Sprint(sessions))
+	if err != nil {
+		return Spent{}, nil, ended{}, err
+	}
+	var out Spent
+	if err := json.Unmarshal(e.out, &out); err != nil || e.exit != 0 {
+		return Spent{}, nil, ended{}, fmt.Errorf("it ended with code %d and said: %s", e.exit, view.CleanText(string(e.out)))
+	}
+	if kind == attemptLoop && sessions == 1 {
+		b.sent = s.sent()
+	}
+	return out, s.gaps(), e, os.RemoveAll(home)
+}
+
+// sample makes a small repository without gates.
+func sample(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for i := range 20 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%d.txt", i)), []byte("text\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return git.Create(ctx, dir, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin")
+}
+
+// env is the environment of a process that is measured: a home of its own,
+// and the scripted model in place of the providers.
+func (b *lab) env(home, url, box string) []string {
+	return []string{
+		"PATH=" + b.app.Env("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "TMPDIR=" + os.TempDir(),
+		"ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL=" + url, "NEXUS_SANDBOX=" + box,
+	}
+}

@@ -1,0 +1,80 @@
+package bench_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+)
+
+// TestMain lets this binary be nexus, because that is what the benchmark
+// starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && slices.Contains([]string{"bench", "agent", "version"}, os.Args[1]) {
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// nexus runs a command line and decodes what it prints.
+func nexus[T any](t *testing.T, args ...string) T {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	var out, err bytes.Buffer
+	if code := cli.Main(t.Context(), append(args, "--json"), strings.NewReader(""), &out, &err); code != 0 {
+		t.Fatalf("%v ended with code %d: %s%s", args, code, &out, &err)
+	}
+	var v T
+	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
+		t.Fatalf("%v: %s", err, &out)
+	}
+	return v
+}
+
+func TestChaos(t *testing.T) {
+	r := nexus[sim.Report](t, "bench", "chaos", "--seed", "7", "--n", "40")
+	if r.First != 7 || r.Seeds != 40 || r.Violations != 0 || r.Events == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	p := nexus[sim.Pace](t, "bench", "schedule", "--n", "100", "-j", "8")
+	if p.Landed != 100 || p.Parallel != 8 || p.Efficiency < 0.9 || p.Efficiency > 1 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestAgent holds the counts, which do not depend on the machine: what is
+// sent, and that a whole attempt costs no more than a multiple of its
+// allocations today.
+func TestAgent(t *testing.T) {
+	f := nexus[bench.Figures](t, "bench", "agent", "--n", "4", "--rounds", "1")
+	if f.Sent.Beyond != 0 || f.Sent.Kept != 1 || f.Sent.Standing < 1000 || f.Sent.Standing > 6000 {
+		t.Errorf("sent %+v", f.Sent)
+	}
+	if len(f.Loops) < 4 || f.Memory.One == 0 || f.Start.Request == 0 {
+		t.Fatalf("%+v", f)
+	}
+	for _, l := range f.Loops {
+		if l.Gap <= 0 || l.CPU <= 0 || l.Allocs == 0 || l.Allocs > 6000 {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
+func TestWrongNumbers(t *testing.T) {
+	for _, args := range [][]string{{"chaos", "--n", "0"}, {"schedule", "--n", "-1"}, {"agent", "--n", "2"}, {"agent", "--n", "9999"}} {
+		var out, err bytes.Buffer
+		if code := cli.Main(t.Context(), append([]string{"bench"}, args...), strings.NewReader(""), &out, &err); code != 2 {
+			t.Errorf("%v ended with code %d: %s", args, code, &err)
+		}
+	}
+}

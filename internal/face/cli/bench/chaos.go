@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+)
+
+func chaosCommand(a *frame.App) *cobra.Command {
+	var s size
+	c := a.Command("chaos [flags]", "play runs with faults of every kind and check what must hold", func(_ context.Context, _ []string) error {
+		if err := s.check(10_000_000); err != nil {
+			return err
+		}
+		r := sim.Chaos(s.seed, s.n, nil) //nolint:contextcheck // it touches nothing outside
+		if err := a.Answer(r, func(v view.Style) string { return drawChaos(v, r) }); err != nil || r.Violations == 0 {
+			return err
+		}
+		return frame.ExitError(frame.CodeFailed)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	s.flags(a, c, 2000, "runs to play, one a seed")
+	return c
+}
+
+func (s *size) check(most int) error {
+	if s.n >= 1 && s.n <= most {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("--n %d is not from 1 to %d", s.n, most), Hint: "Use a number in between.",
+	}
+}
+
+func drawChaos(s view.Style, r sim.Report) string {
+	var b strings.Builder
+	verdict := s.Good("nothing violated")
+	if r.Violations > 0 {
+		verdict = s.Bad(view.Count(r.Violations, "violation"))
+	}
+	fmt.Fprintf(&b, "%s in %s from %d on\n", verdict, view.Count(r.Seeds, "run"), r.First)
+	fmt.Fprintf(&b, "  %d events in %d steps, %s of virtual time\n", r.Events, r.Steps, r.Virtual.Round(1e9))
+	fmt.Fprintf(&b, "  %d deaths of a process, %d lives, %d of %d tasks landed\n", r.Deaths, r.Lives, r.Landed, r.Tasks)
+	fmt.Fprintf(&b, "  %d model calls, %d of them in flight when a process died\n", r.Calls, r.Repeated)
+	for _, end := range slices.Sorted(maps.Keys(r.Ends)) {
+		fmt.Fprintf(&b, "  %-9s %d\n", end, r.Ends[end])
+	}
+	if r.Worst != nil {
+		fmt.Fprintf(&b, "seed %d: %s\n%s\n", r.Worst.Seed, view.CleanText(r.Worst.Violation), view.CleanText(r.Worst.Tape))
+	}
+	return b.String()
+}

@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+)
+
+const benchRun nexus.RunID = "bench"
+
+// conducted runs sessions as a run does: one task each, all at once.
+func (l *loop) conducted(ctx context.Context) (Spent, error) {
+	p, err := l.app.Open(ctx, frame.Makes)
+	if err != nil {
+		return Spent{}, err
+	}
+	defer p.Close()
+	lease, err := p.Journal.Acquire(ctx, benchRun, journal.Self(), time.Minute)
+	if err != nil {
+		return Spent{}, err
+	}
+	commit, branch, err := p.Repo.Head(ctx)
+	if err != nil {
+		return Spent{}, err
+	}
+	facts := []nexus.Fact{
+		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Take notes"}, Base: commit, Target: branch, Limits: l.config.Limits, Gates: []string{gateName}},
+		nexus.PlanProposed{Tasks: l.sessions},
+	}
+	for i := range l.sessions {
+		facts = append(facts, nexus.TaskPlanned{Task: l.task(i + 1)})
+	}
+	if _, err := lease.Append(ctx, facts...); err != nil {
+		return Spent{}, err
+	}
+	m := l.meter()
+	world, drain, release, err := l.world(ctx, p, m)
+	if err != nil {
+		return Spent{}, err
+	}
+	s, err := run.Conduct(ctx, held{lease, p.Journal}, world, benchRun, run.Opening{Process: journal.Self(), Fence: lease.Fence()}, run.Signals{Drain: drain})
+	if errors.Is(err, run.ErrInterrupted) && drain != nil {
+		err = nil
+	}
+	if err == nil && drain == nil && s.Status != nexus.StatusDone {
+		err = fmt.Errorf("the run ended as %s: %s", s.Status, s.Why)
+	}
+	return m.result(), errors.Join(err, release(), lease.Release(context.WithoutCancel(ctx)))
+}
+
+// world returns what acts: all of it for attempts, and sessions alone else,
+// after which it drains the run.
+func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
+	if l.kind == durableLoop {
+		blobs, err := p.Blobs()
+		w := &hall{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
+		return w, w.drain, func() error { return nil }, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	blobs, err := p.Blobs()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	w, release, err := wire.World(ctx, wire.Parts{
+		Run: benchRun, Repo: p.Repo, State: p.State, Blobs: blobs, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	machine, ok := w.(*local.World)
+	if !ok {
+		return nil, nil, nil, fmt.Errorf("cannot measure in %T", w)
+	}
+	machine.Shop.Roles = maps.Clone(machine.Shop.Roles)
+	machine.Shop.Roles[nexus.Coder] = l.role
+	pick := machine.Shop.Pick
+	machine.Shop.Pick = func(role nexus.Role, tier nexus.Tier, pin string) (attempt.Model, error) {
+		model, err := pick(role, tier, pin)
+		if role == nexus.Coder && l.sessions == 1 {
+			model.Model = metered{model.Model, m}
+		}
+		return model, err
+	}
+	return machine, nil, release, nil
+}
+
+// hall is a world in which an attempt is one session, without a worktree
+// and without a judge.
+type hall struct {
+	*loop
+	meter *meter
+	blobs *blob.Store
+	ended atomic.Int64
+	drain chan struct{} // closed when all sessions have ended
+}
+
+// Now implements [run.World].
+func (w *hall) Now() time.Time { return w.app.Now() }
+
+// Alarm implements [run.World].
+func (w *hall) Alarm(t time.Time) <-chan time.Time { return alarm(w.Now(), t) }
+
+// Act implements [run.World].
+func (w *hall) Act(ctx context.Context, intent nexus.Fact, _ state.View, d run.Desk) ([]nexus.Fact, error) {
+	f, ok := intent.(nexus.AttemptStarted)
+	if !ok || int(w.ended.Load()) == w.sessions {
+		return nil, run.ErrInterrupted
+	}
+	dir := filepath.Join(w.dir, string(f.Attempt))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	mine := w.meter
+	if f.Task != "T1" {
+		mine = nil
+	}
+	if err := w.session(ctx, f.Attempt, dir, mine, d, w.blobs); err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "session", Cause: err}
+	}
+	if int(w.ended.Add(1)) == w.sessions {
+		close(w.drain)
+	}
+	<-w.drain
+	return nil, run.ErrInterrupted
+}
+
+// held is the run's part of the journal.
+type held struct {
+	*journal.Lease
+	journal *journal.Journal
+}
+
+// Events implements [run.Journal].
+func (h held) Events(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
+	return h.journal.Events(ctx, benchRun, after)
+}

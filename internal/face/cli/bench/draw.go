@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+)
+
+func drawAgent(s view.Style, f Figures) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", s.Bold(fmt.Sprintf("a turn, the middle of %d x %d", f.Rounds, f.Turns)))
+	fmt.Fprintf(&b, "  %-8s %-7s %9s %6s %9s %6s %8s %9s %7s\n", "loop", "sandbox", "gap ms", "x", "cpu ms", "x", "allocs", "alloc KB", "prices")
+	for _, t := range f.Loops {
+		prices := ""
+		if t.Prices != 0 {
+			prices = fmt.Sprintf("%.2f", t.Prices)
+		}
+		fmt.Fprintf(&b, "  %-8s %-7s %9s %6.2f %9s %6.2f %8d %9d %7s\n",
+			t.Loop, t.Sandbox, ms(t.Gap), t.GapRatio, ms(t.CPU), t.CPURatio, t.Allocs, t.Bytes>>10, prices)
+	}
+	cost := func(name string, from, to int) {
+		if to < len(f.Loops) {
+			fmt.Fprintf(&b, "  %-26s gap %s ms, cpu %s ms\n", name, ms(f.Loops[to].Gap-f.Loops[from].Gap), ms(f.Loops[to].CPU-f.Loops[from].CPU))
+		}
+	}
+	cost("journal, blobs, conductor:", 1, 2)
+	cost("snapshots, real worktree:", 2, 3)
+	if f.Price.Wall > 0 {
+		fmt.Fprintf(&b, "  %-26s wall %s ms, cpu %s ms\n", "price of bwrap alone:", ms(f.Price.Wall), ms(f.Price.CPU))
+	}
+	fmt.Fprintf(&b, "%s\n", s.Bold("what is sent"))
+	fmt.Fprintf(&b, "  %.2f KB of system prompt and tools before the coder's brief\n", float64(f.Sent.Standing)/1000)
+	fmt.Fprintf(&b, "  %.1f bytes a turn beyond what the conversation grew by; %.1f %% of the prefix kept\n", f.Sent.Beyond, 100*f.Sent.Kept)
+	fmt.Fprintf(&b, "%s\n", s.Bold("start"))
+	fmt.Fprintf(&b, "  true %s ms; version %s ms, cpu %s ms, %.1f MB; agent to its first request %s ms\n",
+		ms(f.Start.True), ms(f.Start.Version), ms(f.Start.CPU), mb(f.Start.Peak), ms(f.Start.Request))
+	fmt.Fprintf(&b, "%s\n", s.Bold("memory"))
+	fmt.Fprintf(&b, "  %.1f MB for one attempt, %.1f MB for each further one in the process\n", mb(f.Memory.One), mb(f.Memory.Further))
+	return b.String()
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/1e6) }
+
+func mb(bytes int64) float64 { return float64(bytes) / 1e6 }

@@ -1,0 +1,40 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+)
+
+func scheduleCommand(a *frame.App) *cobra.Command {
+	var s size
+	parallel := 64
+	c := a.Command("schedule [flags]", "compare the scheduler with the best that any could do", func(_ context.Context, _ []string) error {
+		if err := s.check(100_000); err != nil {
+			return err
+		}
+		p := sim.Schedule(s.n, max(1, parallel), s.seed) //nolint:contextcheck // it touches nothing outside
+		if err := a.Answer(p, func(v view.Style) string { return drawPace(v, p) }); err != nil || p.Problem == "" {
+			return err
+		}
+		return frame.ExitError(frame.CodeFailed)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	s.flags(a, c, 1000, "tasks of the made-up plan")
+	c.Flags().IntVarP(&parallel, "parallel", "j", parallel, "attempts at `once`")
+	return c
+}
+
+func drawPace(s view.Style, p sim.Pace) string {
+	text := fmt.Sprintf("%s of the bound: %s for %s, %d at once\n", s.Bold(fmt.Sprintf("%.3f", p.Efficiency)), p.Took, view.Count(p.Tasks, "task"), p.Parallel)
+	text += fmt.Sprintf("  bound %s = the longer of critical path %s and work %s / %d\n", p.Bound, p.Path, p.Work, p.Parallel)
+	text += fmt.Sprintf("  %d of %d landed\n", p.Landed, p.Tasks)
+	if p.Problem != "" {
+		text += s.Bad("stopped: ") + view.CleanText(p.Problem) + "\n"
+	}
+	return text
+}

@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// server is a scripted model that takes no time, and a clock at its door.
+type server struct {
+	*llmtest.Server
+	url string
+	now func() time.Time
+
+	mu     sync.Mutex // guards visits
+	visits []visit
+}
+
+// visit is one request at the door.
+type visit struct{ in, out time.Time }
+
+// visitCommand is what the model lets run at a turn.
+func visitCommand(turn int) string {
+	return fmt.Sprintf("echo turn %d >> notes.txt; echo done %d", turn, turn)
+}
+
+// script returns a model that runs one command a turn, then hands in; its
+// reviewer agrees.
+func script(turns int) llmtest.Script {
+	all := make([]llmtest.Turn, 0, turns+1)
+	for i := range turns {
+		command := map[string]any{"command": visitCommand(i + 1)}
+		all = append(all, llmtest.Turn{Say: fmt.Sprintf("Step %d.", i+1), Calls: []llmtest.Call{{Tool: "shell", Input: command}}})
+	}
+	handin := map[string]any{"summary": "Done.", "status": "done"}
+	all = append(all, llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: handin}}})
+	agrees := map[string]any{"approved": true, "summary": "Correct.", "findings": []any{}}
+	return llmtest.Script{Conversations: []llmtest.Conversation{
+		{Match: "*/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: agrees}}}}},
+		{Match: "*/*", Turns: all},
+	}}
+}
+
+// open starts a server on loopback and returns the function that ends it.
+func open(ctx context.Context, now func() time.Time, turns int) (*server, func(), error) {
+	inner, err := llmtest.New(script(turns), llmtest.Options{Bodies: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, fmt.Errorf("scripted model: %w", err)
+	}
+	s := &server{Server: inner, url: "http://" + l.Addr().String(), now: now}
+	h := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = h.Serve(l) }) // ends by Close
+	return s, func() {
+		_ = h.Close() // nothing is left to save
+		wg.Wait()
+	}, nil
+}
+
+// ServeHTTP notes when a request came and when it was answered.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := visit{in: s.now()}
+	s.Server.ServeHTTP(w, r)
+	v.out = s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visits = append(s.visits, v)
+}
+
+// first returns when the first request came.
+func (s *server) first() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.visits) == 0 {
+		return time.Time{}
+	}
+	return s.visits[0].in
+}
+
+// gaps returns the time between an answer and the next request of the coder,
+// from the second on: the first pays for what is made ready once.
+func (s *server) gaps() []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := s.Requests()
+	var gaps []time.Duration
+	for i := 2; i < min(len(s.visits), len(seen)); i++ {
+		if seen[i].Conversation == seen[0].Conversation {
+			gaps = append(gaps, s.visits[i].in.Sub(s.visits[i-1].out))
+		}
+	}
+	return gaps
+}
+
+// Sent is how much a conversation sends, and sends anew.
+type Sent struct {
+	Standing int     `json:"standing_bytes"` // system prompt and tools, which every request of a role begins with
+	Beyond   float64 `json:"beyond_bytes"`   // of a turn, over what the conversation grew by
+	Kept     float64 `json:"kept"`           // share of the last request that the next one begins with
+}
+
+// sent compares each request of the coder with the one before it.
+func (s *server) sent() Sent {
+	seen := s.Requests()
+	var out Sent
+	var last llmtest.Seen
+	turns, kept, before := 0, 0, 0
+	for i, q := range seen {
+		if q.Conversation != seen[0].Conversation {
+			continue
+		}
+		if i == 0 {
+			out.Standing = len(gjson.GetBytes(q.Body, "system").Raw) + len(gjson.GetBytes(q.Body, "tools").Raw)
+			last = q
+			continue
+		}
+		turns++
+		kept += min(q.Kept, last.Prompt)
+		before += last.Prompt
+		commas := len(gjson.GetBytes(q.Body, "messages").Array()) - len(gjson.GetBytes(last.Body, "messages").Array())
+		out.Beyond += float64(q.Bytes - last.Bytes - (q.Prompt - last.Prompt) - commas)
+		last = q
+	}
+	if turns > 0 {
+		out.Beyond /= float64(turns)
+		out.Kept = float64(kept) / float64(before)
+	}
+	return out
+}

@@ -1,0 +1,517 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// sh runs plain git as a user would.
+func sh(tb testing.TB, dir string, args ...string) string {
+	tb.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=U", "GIT_AUTHOR_EMAIL=u@x", "GIT_COMMITTER_NAME=U", "GIT_COMMITTER_EMAIL=u@x")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		tb.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func repo(tb testing.TB, init ...string) Repo {
+	tb.Helper()
+	dir := tb.TempDir()
+	sh(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a\n"), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+	sh(tb, dir, "add", "-A")
+	sh(tb, dir, "commit", "-qm", "base")
+	r, err := Find(tb.Context(), dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+func TestCheck(t *testing.T) {
+	if err := Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for out, want := range map[string]string{
+		"git version 2.39.5\n":                  "2.39",
+		"git version 2.47.1.windows.1\n":        "2.47",
+		"git version 2.39.5 (Apple Git-154)\n":  "2.39",
+		"git version 3.0\n":                     "3.0",
+		"":                                      "",
+		"git version x.y":                       "",
+		"git version -1.2":                      "",
+		"hg version 2.39.5":                     "",
+		"git version 99999999999999999999999.1": "",
+	} {
+		got := ""
+		if major, minor, ok := version(out); ok {
+			got = fmt.Sprintf("%d.%d", major, minor)
+		}
+		if got != want {
+			t.Errorf("version(%q) = %q", out, got)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := Check(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
+		t.Errorf("without git: %v", err)
+	}
+}
+
+func TestOldGit(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\necho git version 2.37.9\n"), 0o755)
+	t.Setenv("PATH", dir)
+	if err := Check(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
+		t.Errorf("git 2.37: %v", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	r := repo(t)
+	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)
+	got, err := Find(t.Context(), filepath.Join(r.Work, "d"))
+	if d := cmp.Diff(r, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	empty := t.TempDir()
+	if _, err := Find(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
+		t.Errorf("no repository: %v", err)
+	}
+	if _, err := Find(t.Context(), filepath.Join(empty, "nowhere")); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
+		t.Errorf("no directory: %v", err)
+	}
+	sh(t, empty, "init", "-q")
+	if _, err := Find(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
+		t.Errorf("no commit: %v", err)
+	}
+	t.Setenv("GIT_DIR", filepath.Join(empty, ".git")) // the caller's own does not count
+	if got, err := Find(t.Context(), r.Work); got.Dir != r.Dir || err != nil {
+		t.Error(got, err)
+	}
+}
+
+func TestHeadAndResolve(t *testing.T) {
+	r := repo(t)
+	want := sh(t, r.Work, "rev-parse", "HEAD")
+	if commit, branch, err := r.Head(t.Context()); commit != want || branch != "main" || err != nil {
+		t.Error(commit, branch, err)
+	}
+	sh(t, r.Work, "checkout", "-q", "--detach")
+	if commit, branch, err := r.Head(t.Context()); commit != want || branch != "" || err != nil {
+		t.Error(commit, branch, err)
+	}
+	sh(t, r.Work, "tag", "-a", "-m", "x", "v1")
+	for _, rev := range []string{"main", "v1", want, want[:10], "HEAD^0"} {
+		if got, err := r.Resolve(t.Context(), rev); got != want || err != nil {
+			t.Errorf("%q: %s, %v", rev, got, err)
+		}
+	}
+	for _, rev := range []string{"", "-h", "--all", "--git-dir", "nothing", "main..main", "^main", "main\nmain", "x\x00"} {
+		if got, err := r.Resolve(t.Context(), rev); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			t.Errorf("%q: %s, %v", rev, got, err)
+		}
+	}
+}
+
+func TestRunSaysWhat(t *testing.T) {
+	r := repo(t)
+	_, err := r.Run(t.Context(), "cat-file", "-p", strings.Repeat("1", 40))
+	x, ok := errors.AsType[*ExitError](err)
+	if !ok || x.Status != 128 || !strings.Contains(err.Error(), "git cat-file: fatal: Not a valid object name") {
+		t.Errorf("%v", err)
+	}
+	cause := errors.New("enough")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
+	defer cancel()
+	in, w, _ := os.Pipe() // nobody writes: git waits
+	defer w.Close()
+	if _, err := r.RunIn(ctx, in, "cat-file", "--batch"); !errors.Is(err, cause) {
+		t.Errorf("stopped: %v", err)
+	}
+	if out, cut, err := r.RunTo(t.Context(), 3, "rev-parse", "HEAD"); len(out) != 3 || !cut || err != nil {
+		t.Errorf("%q, %v, %v", out, cut, err)
+	}
+}
+
+// TestHardened shows that the environment and the configuration around a
+// repository do not reach git.
+func TestHardened(t *testing.T) {
+	r := repo(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	home := t.TempDir()
+	os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[core]\n\tfsmonitor = touch "+mark+"\n"), 0o644)
+	for k, v := range map[string]string{
+		"HOME": home, "GIT_TRACE": mark, "GIT_EXTERNAL_DIFF": "touch " + mark, "GIT_CONFIG_COUNT": "1",
+		"GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "touch " + mark, "GIT_INDEX_FILE": "/nowhere",
+		"GIT_CONFIG_PARAMETERS": "'core.fsmonitor'='touch " + mark + "'", "GIT_PAGER": "touch " + mark,
+	} {
+		t.Setenv(k, v)
+	}
+	sh2 := exec.Command("git", "status")
+	sh2.Dir = r.Work
+	sh2.Run()
+	if _, err := os.Stat(mark); err != nil {
+		t.Fatal("plain git does not fire, so this proves nothing")
+	}
+	os.Remove(mark)
+	for _, args := range [][]string{{"status"}, {"diff-index", "-p", "HEAD"}, {"add", "-A"}, {"log"}} {
+		if _, err := r.Run(t.Context(), args...); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("something ran")
+	}
+}
+
+func TestIndexIsGits(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		r := repo(t, "--object-format="+format)
+		for _, name := range []string{"b/c", "b.d", "b-e", "ü", strings.Repeat("long/", 100) + "x"} {
+			os.MkdirAll(filepath.Dir(filepath.Join(r.Work, name)), 0o755)
+			os.WriteFile(filepath.Join(r.Work, name), []byte(name), 0o755)
+		}
+		for i := range 12 {
+			os.WriteFile(filepath.Join(r.Work, strings.Repeat("n", i+1)), nil, 0o644)
+		}
+		os.Symlink("a", filepath.Join(r.Work, "l"))
+		sh(t, r.Work, "-c", "index.version=2", "add", "-A")
+		size := len(sh(t, r.Work, "rev-parse", "HEAD")) / 2
+		data, err := os.ReadFile(filepath.Join(r.Dir, "index"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := ParseIndex(data, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, e := range x {
+			list = append(list, fmt.Sprintf("%06o %s 0\t%s", e.Mode, e.ID(), e.Path))
+		}
+		if d := cmp.Diff(sh(t, r.Work, "-c", "core.quotePath=false", "ls-files", "-s"), strings.Join(list, "\n")); d != "" {
+			t.Error(d)
+		}
+		back, err := x.Bytes(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ParseIndex(back, size); err != nil || cmp.Diff(x, again) != "" {
+			t.Error(err)
+		}
+		os.WriteFile(filepath.Join(r.Dir, "index"), back, 0o644)
+		if got := sh(t, r.Work, "status", "--porcelain", "--untracked-files=all"); strings.Contains(got, "??") || strings.Contains(got, "D ") {
+			t.Errorf("git reads our index as\n%s", got)
+		}
+		if e, ok := x.Find("b/c"); !ok || e.Path != "b/c" || len(x.Under("b")) != 1 || len(x.Under("")) != len(x) {
+			t.Error(e, ok, x.Under("b"))
+		}
+		if _, ok := x.Find("b"); ok {
+			t.Error("found a directory")
+		}
+	}
+}
+
+// TestSpliceIsGits changes trees at random and compares with git's own.
+func TestSpliceIsGits(t *testing.T) {
+	r := repo(t)
+	o, err := r.Objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	blob, err := o.Write("blob", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"a", "a.b", "a-b", "a0", "ab", "b"})
+		r := r
+		r.Index = filepath.Join(r.Dir, "splice")
+		os.Remove(r.Index)
+		tree, err := o.Write("tree", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
+			changes := map[string]Node{}
+			var in strings.Builder
+			paths := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+				return strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "path"), "/")
+			}), 1, 6).Draw(t, "paths")
+			slices.Sort(paths)
+			for i, p := range slices.Compact(paths) {
+				node := Node{Mode: ModeFile, ID: blob}
+				if i > 0 && strings.HasPrefix(p, paths[0]+"/") || rapid.IntRange(0, 3).Draw(t, "gone") == 0 {
+					node = Node{}
+				}
+				if slices.ContainsFunc(paths, func(q string) bool { return strings.HasPrefix(p, q+"/") || strings.HasPrefix(q, p+"/") }) && i > 0 {
+					continue
+				}
+				changes[p] = node
+				if node.Mode == 0 { // a whole directory, to git, is its files
+					old, _ := r.Run(ctx, "ls-files", "-z", p)
+					for f := range strings.SplitSeq(strings.TrimSuffix(old, "\x00"), "\x00") {
+						fmt.Fprintf(&in, "0 %s\t%s\n", strings.Repeat("0", 40), f)
+					}
+					continue
+				}
+				old, _ := r.Run(ctx, "ls-files", "-z")
+				for f := range strings.SplitSeq(strings.TrimSuffix(old, "\x00"), "\x00") {
+					if strings.HasPrefix(f, p+"/") || strings.HasPrefix(p, f+"/") {
+						fmt.Fprintf(&in, "0 %s\t%s\n", strings.Repeat("0", 40), f)
+					}
+				}
+				fmt.Fprintf(&in, "100644 %s\t%s\n", blob, p)
+			}
+			if _, err := r.RunIn(ctx, strings.NewReader(in.String()), "update-index", "--index-info"); err != nil {
+				t.Fatal(err, in.String())
+			}
+			want, err := r.Line(ctx, "write-tree")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tree, err = o.Splice(ctx, tree, changes); err != nil {
+				t.Fatal(err)
+			}
+			if tree != want {
+				a, _ := r.Run(ctx, "ls-tree", "-r", "-t", want)
+				b, _ := r.Run(ctx, "ls-tree", "-r", "-t", tree)
+				t.Fatalf("changes %v\nwant\n%sgot\n%s", changes, a, b)
+			}
+		}
+	})
+}
+
+func TestObjectsAreGits(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		r := repo(t, "--object-format="+format)
+		o, err := r.Objects(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		big := bytes.Repeat([]byte("0123456789"), 100_000)
+		for _, data := range [][]byte{nil, []byte("x"), []byte("a\x00b\n"), big} {
+			id, err := o.Write("blob", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := r.RunIn(t.Context(), bytes.NewReader(data), "hash-object", "--stdin")
+			if id+"\n" != want || err != nil {
+				t.Errorf("wrote %s, git says %s, %v", id, want, err)
+			}
+			kind, got, err := o.Read(t.Context(), id)
+			if kind != "blob" || !bytes.Equal(got, data) || err != nil {
+				t.Errorf("read a %s of %d bytes, %v", kind, len(got), err)
+			}
+		}
+		head := sh(t, r.Work, "rev-parse", "HEAD")
+		tree := sh(t, r.Work, "rev-parse", "HEAD^{tree}")
+		if n, err := o.Lookup(t.Context(), tree, "a"); n.Mode != ModeFile || err != nil {
+			t.Error(n, err)
+		}
+		for _, p := range []string{"b", "a/b", "b/c"} {
+			if n, err := o.Lookup(t.Context(), tree, p); n.Mode != 0 || err != nil {
+				t.Error(p, n, err)
+			}
+		}
+		commit, err := o.Commit(tree, []string{head}, Identity{"Ü", "u@x"}, 42, "two\n\nbody\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sh(t, r.Work, "log", "-1", "--format=%P %T %an %ce %ct %s/%b", commit); got != head+" "+tree+" Ü u@x 42 two/body" {
+			t.Error(got)
+		}
+		if _, data, err := o.Read(t.Context(), commit); err != nil {
+			t.Error(err)
+		} else if got, at, err := ParseCommit(data); got != tree || at != 42 || err != nil {
+			t.Error(got, at, err)
+		}
+		if _, _, err := o.Read(t.Context(), strings.Repeat("1", len(head))); err == nil {
+			t.Error("read what is not there")
+		}
+		if _, _, err := o.Read(t.Context(), "HEAD"); err == nil {
+			t.Error("read a name")
+		}
+		for _, id := range []Identity{{"a<", "b"}, {"a\nb", "c"}} {
+			if _, err := o.Commit(tree, nil, id, 1, "m"); err == nil {
+				t.Errorf("a commit by %q", id)
+			}
+		}
+		sh(t, r.Work, "fsck", "--strict")
+	}
+}
+
+func TestPoint(t *testing.T) {
+	r := repo(t)
+	o, err := r.Objects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	head := sh(t, r.Work, "rev-parse", "HEAD")
+	tree := sh(t, r.Work, "rev-parse", "HEAD^{tree}")
+	const ref = "refs/nexus/r/T1.1/snap"
+	for i, step := range []struct {
+		to, from string
+		fails    bool
+	}{{head, head, true}, {head, "", false}, {tree, "", true}, {tree, head, false}, {head, tree, false}} {
+		if err := o.Point(ref, step.to, step.from); (err != nil) != step.fails {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+	if got := sh(t, r.Work, "rev-parse", ref); got != head {
+		t.Error(got)
+	}
+	if got, err := o.Ref("refs/nothing"); got != "" || err != nil {
+		t.Error(got, err)
+	}
+	os.WriteFile(filepath.Join(r.Dir, ref+".lock"), nil, 0o600)
+	if err := o.Point(ref, tree, head); err == nil {
+		t.Error("moved a ref that is locked")
+	}
+	for _, bad := range []string{"", "../x", "refs/../../x", "-x"} {
+		if o.Point(bad, head, "") == nil {
+			t.Errorf("%q was written", bad)
+		}
+	}
+}
+
+// TestRefOK compares with git: what is taken, git takes.
+func TestRefOK(t *testing.T) {
+	for _, good := range []string{"main", "nexus/run-1", "refs/heads/ünï", "F001-A-01.2", "a@b", "x/y.z"} {
+		if err := RefOK(good); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, bad := range []string{
+		"", "@", "-x", ".x", "x.", "a..b", "a/.b", "a//b", "/a", "a/", "a.lock", "a.lock/b", "a b", "a\u3000b", "a\u200bb",
+		"a~", "a^", "a:b", "a?", "a*", "a[", `a\b`, "a\x7f", "a\n", "a@{b", "\xff", "a\u202eb", strings.Repeat("x", 251),
+	} {
+		if RefOK(bad) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func FuzzRefOK(f *testing.F) {
+	for _, s := range []string{"main", "a/b", "@{u}", "x.lock", "a..b", "é"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if RefOK(s) != nil || strings.Contains(s, "\x00") {
+			return
+		}
+		if err := exec.CommandContext(t.Context(), "git", "check-ref-format", "--allow-onelevel", s).Run(); err != nil {
+			t.Errorf("git refuses %q", s)
+		}
+	})
+}
+
+// TestPathOK compares with git: what is taken, git takes.
+func TestPathOK(t *testing.T) {
+	r := repo(t)
+	names := []string{
+		"a", ".gitignore", ".gitmodules", "git", "x.git", ".gitx", "git~2", "gitmod", "a:b",
+		".git", ".GIT", ".giT", "git~1", "GIT~1", ".git ", ".git.", ".git . .", ".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", ".gi\u202et", ".", "..", "",
+	}
+	blob := sh(t, r.Work, "rev-parse", "HEAD:a")
+	for _, name := range names {
+		for _, p := range []string{name, "d/" + name, name + "/f"} {
+			for _, mode := range []uint32{ModeFile, ModeLink} {
+				args := []string{"-c", "core.protectNTFS=true", "-c", "core.protectHFS=true", "update-index", "--add", "--replace", "--cacheinfo"}
+				_, err := r.Run(t.Context(), append(args, fmt.Sprintf("%o,%s,%s", mode, blob, p))...)
+				if ours := PathOK(p, mode); err != nil && ours == nil || err == nil && ours != nil {
+					t.Errorf("%q %o: git says %v, we say %v", p, mode, err, ours)
+				}
+			}
+		}
+	}
+}
+
+func FuzzParseIndex(f *testing.F) {
+	x := Index{{Path: "a", Mode: ModeFile, Raw: strings.Repeat("x", 20)}, {Path: "b/c", Mode: ModeExec, Raw: strings.Repeat("y", 20)}}
+	data, err := x.Bytes(20)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte("DIRC\x00\x00\x00\x02\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, size := range []int{20, 32} {
+			x, err := ParseIndex(data, size)
+			if err != nil {
+				continue
+			}
+			if !slices.IsSortedFunc(x, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
+				t.Error("not sorted")
+			}
+			back, err := x.Bytes(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := ParseIndex(back, size); err != nil || len(again) != len(x) {
+				t.Errorf("what was read cannot be read again: %v", err)
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	id := strings.Repeat("1", 40)
+	f.Add(":100644 100755 " + id + " " + id + " M\x00path\x00")
+	f.Add(id + "\x00a\x00b\x00")
+	f.Add("100644 a\x00" + strings.Repeat("x", 20))
+	f.Add("tree " + id + "\ncommitter A <a@b> 12 +0000\n\nm")
+	f.Add("git version 2.39.5")
+	f.Fuzz(func(_ *testing.T, s string) {
+		_, _ = parseRaw(s)
+		_, _ = parseMerge(s, true)
+		_, _ = parseTree([]byte(s), 20)
+		_, _, _ = ParseCommit([]byte(s))
+		_, _, _ = version(s)
+		_ = PathOK(s, ModeLink)
+	})
+}
+
+func TestParseRaw(t *testing.T) {
+	id := strings.Repeat("1", 40)
+	got, err := parseRaw(":100644 100755 " + id + " " + id + " M\x00a\tb\x00:100644 000000 " + id + " " + id + " D\x00c\x00")
+	want := []Change{{Path: "a\tb", Status: "M", Mode: "100755", ID: id}, {Path: "c", Status: "D", Mode: "000000", ID: id}}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if bits, err := got[0].Bits(); bits != ModeExec || err != nil {
+		t.Error(bits, err)
+	}
+	if _, err := parseRaw(":x\x00a\x00"); err == nil {
+		t.Error("took nonsense")
+	}
+	if _, err := hex.DecodeString(id); err != nil {
+		t.Error(err)
+	}
+}

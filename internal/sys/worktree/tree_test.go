@@ -1,0 +1,481 @@
+package worktree_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
+)
+
+// add makes a tree, and snap makes a snapshot and lists what it holds.
+func add(t *testing.T, s *worktree.Store, id nexus.AttemptID, base string) *worktree.Tree {
+	t.Helper()
+	return must[*worktree.Tree](t)(s.Add(t.Context(), "r", id, base))
+}
+
+func snap(t *testing.T, s *worktree.Store, tr *worktree.Tree) (commit, files string) {
+	t.Helper()
+	commit, _, err := tr.Snapshot(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commit, sh(t, s.Git().Dir, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", commit)
+}
+
+func head(t *testing.T, dir string) string {
+	t.Helper()
+	return sh(t, dir, "rev-parse", "HEAD")
+}
+
+func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n"})
+		s := open(t, user, way)
+		tr := add(t, s, "T", head(t, user))
+		sub := filepath.Join(tr.Dir, "x/sub")
+		os.MkdirAll(sub, 0o755)
+		sh(t, sub, "init", "-q")
+		put(t, sub, map[string]string{"f": "f\n", "d/g": "g\n"})
+		sh(t, sub, "add", "-A")
+		sh(t, sub, "commit", "-qm", "inner")
+		put(t, sub, map[string]string{"late": "l\n"})
+		if _, files := snap(t, s, tr); files != "a\nx/sub/d/g\nx/sub/f\nx/sub/late" {
+			t.Errorf("holds %q", files)
+		}
+	})
+}
+
+func TestSubmodules(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		inner := userRepo(t, map[string]string{"i": "i\n"})
+		user := userRepo(t, map[string]string{"a": "a\n"})
+		sh(t, user, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "mod")
+		sh(t, user, "commit", "-qm", "mod")
+		s := open(t, user, way)
+		base := head(t, user)
+		tr := add(t, s, "T", base)
+		put(t, tr.Dir, map[string]string{"b": "b\n"})
+		commit, files := snap(t, s, tr)
+		if files != ".gitmodules\na\nb\nmod" {
+			t.Errorf("holds %q", files)
+		}
+		if got := sh(t, s.Git().Dir, "ls-tree", commit, "mod"); !strings.HasPrefix(got, "160000 commit "+head(t, inner)) {
+			t.Errorf("the submodule became %q", got)
+		}
+		put(t, tr.Dir, map[string]string{"mod/own": "o\n"})
+		if _, files := snap(t, s, tr); files != ".gitmodules\na\nb\nmod/own" {
+			t.Errorf("after a write into it, holds %q", files)
+		}
+		if err := tr.Restore(t.Context(), base); err != nil {
+			t.Fatal(err)
+		}
+		if _, tree := tr.Last(); tree != sh(t, user, "rev-parse", "HEAD^{tree}") {
+			t.Errorf("restored to %s", tree)
+		}
+		os.Remove(filepath.Join(tr.Dir, "mod"))
+		if _, files := snap(t, s, tr); files != ".gitmodules\na" {
+			t.Errorf("without the directory, holds %q", files)
+		}
+	})
+}
+
+func TestNamesGitRefuses(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s := open(t, user, worktree.AnyWay)
+	for i, name := range []string{".GIT/config", "d/.gIt", "git~1/x", ".git /x", ".git./x", ".g\u200cit/x", ".git:stream"} {
+		tr := add(t, s, nexus.AttemptID(fmt.Sprint("T", i)), head(t, user))
+		put(t, tr.Dir, map[string]string{name: "x", "ok": "ok\n"})
+		if _, _, err := tr.Snapshot(t.Context(), "s"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err := tr.Remove(t.Context()); err == nil {
+			t.Errorf("%q: removed with something in it that is nowhere else", name)
+		}
+		if err := tr.Restore(t.Context(), head(t, user)); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if _, err := os.Lstat(filepath.Join(tr.Dir, name)); err == nil {
+			t.Errorf("%q is still there after a restore", name)
+		}
+	}
+}
+
+func TestChangeThatHides(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "aaaa\n", "b": "bbbb\n"})
+		s := open(t, user, way)
+		tr := add(t, s, "T", head(t, user))
+		snap(t, s, tr)
+		for i := range 20 {
+			name := filepath.Join(tr.Dir, "a")
+			info, _ := os.Stat(name)
+			os.WriteFile(name, fmt.Appendf(nil, "%04d\n", i), 0o644)
+			os.Chtimes(name, info.ModTime(), info.ModTime())
+			commit, _ := snap(t, s, tr)
+			if got := sh(t, s.Git().Dir, "show", commit+":a"); got != fmt.Sprintf("%04d", i) {
+				t.Fatalf("round %d: the snapshot has %q", i, got)
+			}
+		}
+	})
+}
+
+func TestOddFilesAndClosedDirectories(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"})
+	s := open(t, user, worktree.AnyWay)
+	tr := add(t, s, "T", head(t, user))
+	if err := syscall.Mkfifo(filepath.Join(tr.Dir, "pipe"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	os.Symlink("/etc", filepath.Join(tr.Dir, "etc"))
+	os.Symlink("nowhere", filepath.Join(tr.Dir, "dangling"))
+	os.Remove(filepath.Join(tr.Dir, "a"))
+	syscall.Mkfifo(filepath.Join(tr.Dir, "a"), 0o600)
+	put(t, tr.Dir, map[string]string{"closed/c": "c\n"})
+	os.Chmod(filepath.Join(tr.Dir, "closed/c"), 0)
+	os.Chmod(filepath.Join(tr.Dir, "closed"), 0)
+	if _, files := snap(t, s, tr); files != "closed/c\nd/b\ndangling\netc" {
+		t.Errorf("holds %q", files)
+	}
+	if err := tr.Restore(t.Context(), head(t, user)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]string{"a": "---------- a\n", "d/b": "---------- b\n"}, listing(t, tr.Dir)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAttributes(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{".gitattributes": "*.txt text\n*.bat text eol=crlf\n*.u16 working-tree-encoding=UTF-16\n", "a.txt": "a\n", "b.bat": "b\n"})
+		s := open(t, user, way)
+		tr := add(t, s, "T", head(t, user))
+		if data, _ := os.ReadFile(filepath.Join(tr.Dir, "b.bat")); string(data) != "b\r\n" {
+			t.Errorf("checked out %q", data)
+		}
+		put(t, tr.Dir, map[string]string{"a.txt": "x\r\ny\r\n", "new.bat": "n\r\n", "raw": "r\r\n", "odd\n\"name": "o"})
+		commit, _ := snap(t, s, tr)
+		for name, want := range map[string]string{"a.txt": "x\ny\n", "new.bat": "n\n", "raw": "r\r\n"} {
+			_, data, err := s.Objects().Read(t.Context(), sh(t, s.Git().Dir, "rev-parse", commit+":"+name))
+			if err != nil || string(data) != want {
+				t.Errorf("%s is stored as %q, %v", name, data, err)
+			}
+		}
+		put(t, tr.Dir, map[string]string{"bad.u16": "odd"}) // three bytes are no UTF-16
+		commit, _ = snap(t, s, tr)
+		if got := sh(t, s.Git().Dir, "show", commit+":bad.u16"); got != "odd" {
+			t.Errorf("what cannot be encoded is stored as %q", got)
+		}
+	})
+}
+
+func TestTreeAsBase(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s := open(t, user, worktree.AnyWay)
+	tree := sh(t, user, "rev-parse", "HEAD^{tree}")
+	tr := add(t, s, "T", tree)
+	if got := sh(t, s.Git().Dir, "rev-parse", tr.Base+"^{tree}"); got != tree {
+		t.Errorf("base has %s", got)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s := open(t, user, worktree.AnyWay)
+	for _, id := range []nexus.AttemptID{"", ".", "..", "../x", "a/b", "-x", "a..b", "a.lock", ".new-1", "a b", "é", "train", nexus.AttemptID(strings.Repeat("x", 101))} {
+		if _, err := s.Add(t.Context(), "r", id, head(t, user)); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	for _, id := range []nexus.AttemptID{"T3.2", "F001-A-01.2", "plan.1", "train.1"} {
+		add(t, s, id, head(t, user))
+	}
+}
+
+// TestResume goes on from the pins alone, as another machine would.
+func TestResume(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
+		s := open(t, user, way)
+		base := head(t, user)
+		tr := add(t, s, "T", base)
+		put(t, tr.Dir, map[string]string{"a": "changed\n", "n/m": "m\n"})
+		if err := tr.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		last, _ := tr.Last()
+		if got := sh(t, s.Git().Dir, "rev-parse", worktree.Branch("r", "T")); got != last {
+			t.Errorf("the branch is at %s, the last snapshot is %s", got, last)
+		}
+		back := add(t, s, "T", base)
+		want := map[string]string{"a": "---------- changed\n", "b": "---------- b\n", "n/m": "---------- m\n"}
+		if d := cmp.Diff(want, listing(t, back.Dir)); d != "" {
+			t.Error(d)
+		}
+		if got := sh(t, back.Dir, "status", "--porcelain"); got != "" {
+			t.Errorf("the agent's git says %q", got)
+		}
+		if err := back.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, user, map[string]string{"a": "user\n"})
+		sh(t, user, "commit", "-qam", "user")
+		other := must[string](t)(s.Fetch(t.Context(), "main"))
+		fresh := add(t, s, "T", other)
+		if d := cmp.Diff(map[string]string{"a": "---------- user\n", "b": "---------- b\n"}, listing(t, fresh.Dir)); d != "" {
+			t.Error(d)
+		}
+		if got := sh(t, s.Git().Dir, "for-each-ref", "--contains", last, "refs/nexus/r/T"); !strings.Contains(got, "old-"+last[:12]) {
+			t.Errorf("the old work is at %q", got)
+		}
+	})
+}
+
+// TestTreesApart writes in one tree in every way and looks at the others.
+func TestTreesApart(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "aaaa\n", "d/b": "b\n"})
+		s := open(t, user, way)
+		base := head(t, user)
+		one, two := add(t, s, "T1", base), add(t, s, "T2", base)
+		want := listing(t, two.Dir)
+		f, err := os.OpenFile(filepath.Join(one.Dir, "a"), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteAt([]byte("X"), 0)
+		f.Close()
+		os.Link(filepath.Join(one.Dir, "d/b"), filepath.Join(one.Dir, "linked"))
+		os.WriteFile(filepath.Join(one.Dir, "linked"), []byte("L"), 0o644)
+		os.Chmod(filepath.Join(one.Dir, "d/b"), 0o755)
+		if d := cmp.Diff(want, listing(t, two.Dir)); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(want, listing(t, add(t, s, "T3", base).Dir)); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// TestFifty makes fifty trees at once, from two processes.
+func TestFifty(t *testing.T) {
+	if dir := os.Getenv("NEXUS_FIFTY"); dir != "" {
+		fifty(t, openAt2(t, dir), "child")
+		return
+	}
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"})
+		state := filepath.Join(t.TempDir(), "state")
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFifty$", "-test.v")
+		child.Env = append(os.Environ(), "NEXUS_FIFTY="+user+"\n"+state+"\n"+string(way))
+		var out strings.Builder
+		child.Stdout, child.Stderr = &out, &out
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		s := openAt(t, user, state, way)
+		fifty(t, s, "parent")
+		if err := child.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	})
+}
+
+func openAt2(t *testing.T, where string) *worktree.Store {
+	t.Helper()
+	f := strings.Split(where, "\n")
+	s := openAt(t, f[0], f[1], worktree.Way(f[2]))
+	return s
+}
+
+func fifty(t *testing.T, s *worktree.Store, who string) {
+	t.Helper()
+	base := sh(t, s.Git().Dir, "for-each-ref", "--format=%(objectname)", "refs/user")
+	errs := make(chan error)
+	rounds := 2
+	for round := range rounds {
+		for i := range 50 {
+			go func() {
+				run := nexus.RunID(fmt.Sprintf("%s-%d", who, round))
+				tr, err := s.Add(t.Context(), run, nexus.AttemptID(fmt.Sprintf("T%d", i)), base)
+				if err == nil {
+					os.WriteFile(filepath.Join(tr.Dir, "own"), []byte(run), 0o644)
+					_, _, err = tr.Snapshot(t.Context(), "own")
+				}
+				if err == nil && i%2 == 0 {
+					err = tr.Remove(t.Context())
+				}
+				errs <- err
+			}()
+		}
+		for range 50 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if got := strings.Count(sh(t, s.Git().Dir, "for-each-ref", "refs/nexus/"+who+"-*/*/snap"), "\n") + 1; got != 50*rounds {
+		t.Errorf("%d snapshots", got)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		ctx := t.Context()
+		user := userRepo(t, map[string]string{"a": "a\n"})
+		state := filepath.Join(t.TempDir(), "state")
+		s := openAt(t, user, state, way)
+		base := head(t, user)
+		kept, gone := add(t, s, "kept", base), add(t, s, "gone", base)
+		put(t, gone.Dir, map[string]string{"unsaved": "work\n"})
+		// What a process leaves that is killed while it makes a tree.
+		half := filepath.Join(state, "trees/r/.new-1")
+		put(t, half, map[string]string{"tree/f": "f"})
+		if way == worktree.Overlay {
+			l := overlay.Layers{Lower: filepath.Join(half, "l"), Upper: filepath.Join(half, "u"), Work: filepath.Join(half, "w"), Dir: filepath.Join(half, "tree")}
+			for _, d := range []string{l.Lower, l.Upper, l.Work} {
+				os.Mkdir(d, 0o700)
+			}
+			if err := overlay.Mount(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, state, map[string]string{"trash/tree-1/gone/x": "x"})
+		keep := func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "kept" }
+		dry := must[[]string](t)(s.Sweep(ctx, keep, true))
+		if _, err := os.Stat(gone.Dir); err != nil {
+			t.Fatal("a dry sweep removed something")
+		}
+		did := must[[]string](t)(s.Sweep(ctx, keep, false))
+		for _, d := range []string{filepath.Dir(gone.Dir), half, filepath.Join(state, "trash/tree-1")} {
+			if !strings.Contains(strings.Join(dry, "\n")+"\n", d+"\n") || !strings.Contains(strings.Join(did, "\n")+"\n", d+"\n") {
+				t.Errorf("%s is not named by\n%s\nand\n%s", d, dry, did)
+			}
+			if _, err := os.Stat(d); err == nil {
+				t.Errorf("%s is still there", d)
+			}
+		}
+		s.Close()
+		if left, _ := filepath.Glob(filepath.Join(state, "trash/*")); len(left) > 0 {
+			t.Errorf("trash: %v", left)
+		}
+		mounts := must[[]string](t)(overlay.Below(state))
+		if want := map[worktree.Way]int{worktree.Overlay: 1}[way]; len(mounts) != want {
+			t.Errorf("mounts: %v", mounts)
+		}
+		if got := sh(t, s.Git().Dir, "show", worktree.Pin("r", "gone")+":unsaved"); got != "work" {
+			t.Errorf("the pin has %q", got)
+		}
+		if _, files := snap(t, s, kept); files != "a" {
+			t.Errorf("the kept one holds %q", files)
+		}
+	})
+}
+
+// TestRemount loses the mounts, as a restart of the machine does.
+func TestRemount(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
+		state := filepath.Join(t.TempDir(), "state")
+		s := openAt(t, user, state, way)
+		tr := add(t, s, "T", head(t, user))
+		put(t, tr.Dir, map[string]string{"a": "saved\n"})
+		snap(t, s, tr)
+		put(t, tr.Dir, map[string]string{"n": "unsaved\n"})
+		os.Remove(filepath.Join(tr.Dir, "b"))
+		if way == worktree.Overlay {
+			if err := overlay.Unmount(tr.Dir); err != nil {
+				t.Fatal(err)
+			}
+			ready, _ := filepath.Glob(filepath.Join(state, "lower/*/ready"))
+			os.WriteFile(ready[0], []byte("another-boot 1"), 0o600)
+			os.WriteFile(filepath.Join(filepath.Dir(ready[0]), "tree/b"), nil, 0o600) // torn by the crash
+		}
+		back := add(t, openAt(t, user, state, way), "T", head(t, user))
+		if d := cmp.Diff(map[string]string{"a": "---------- saved\n", "n": "---------- unsaved\n"}, listing(t, back.Dir)); d != "" {
+			t.Error(d)
+		}
+		if _, files := snap(t, s, back); files != "a\nn" {
+			t.Errorf("holds %q", files)
+		}
+	})
+}
+
+// TestNearLower makes a tree over files that differ a little.
+func TestNearLower(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/c": "c\n"})
+	s := open(t, user, worktree.AnyWay)
+	add(t, s, "T1", head(t, user))
+	put(t, user, map[string]string{"b": "new\n", "e/f": "f\n"})
+	sh(t, user, "rm", "-q", "d/c")
+	sh(t, user, "add", "-A")
+	sh(t, user, "commit", "-qm", "two")
+	next := must[string](t)(s.Fetch(t.Context(), "HEAD"))
+	tr := add(t, s, "T2", next)
+	if got := sh(t, tr.Dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the agent's git says %q", got)
+	}
+	if d := cmp.Diff(map[string]string{"a": "---------- a\n", "b": "---------- new\n", "e/f": "---------- f\n"}, listing(t, tr.Dir)); d != "" {
+		t.Error(d)
+	}
+	if commit, _ := snap(t, s, tr); commit != next {
+		t.Errorf("an untouched tree has the snapshot %s", commit)
+	}
+}
+
+func TestTwoOwners(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s := open(t, user, worktree.AnyWay)
+	one, two := add(t, s, "T", head(t, user)), add(t, s, "T", head(t, user))
+	put(t, one.Dir, map[string]string{"one": "1\n"})
+	snap(t, s, one)
+	put(t, two.Dir, map[string]string{"two": "2\n"})
+	if _, files := snap(t, s, two); files != "a\none\ntwo" {
+		t.Errorf("holds %q", files)
+	}
+	put(t, one.Dir, map[string]string{"a": "A\n"})
+	commit, _ := snap(t, s, one)
+	if got := sh(t, s.Git().Dir, "rev-list", "--count", commit); got != "4" {
+		t.Errorf("%s commits", got)
+	}
+}
+
+func TestDates(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s := open(t, user, worktree.AnyWay)
+	tr := add(t, s, "T", head(t, user))
+	s.Now = func() time.Time { return time.Unix(1e9, 0) }
+	put(t, tr.Dir, map[string]string{"a": "A\n"})
+	commit, _ := snap(t, s, tr)
+	if got := sh(t, s.Git().Dir, "log", "-1", "--format=%ct %an %s", commit); got != "1000000000 nexus s" {
+		t.Errorf("the commit says %q", got)
+	}
+}
+
+// TestFallback forces overlays where the path cannot be one's option.
+func TestFallback(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	s := openAt(t, user, filepath.Join(t.TempDir(), "a,b:c"), worktree.AnyWay)
+	if tr := add(t, s, "T", head(t, user)); tr.Way != worktree.Plain {
+		t.Errorf("made the %s way", tr.Way)
+	}
+}
