@@ -136,6 +136,9 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error)
 	}
 	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
+	if s.Box.Name() == string(sandbox.Off) {
+		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
+	}
 	e.Git = s.git(e)
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {

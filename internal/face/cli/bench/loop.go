@@ -98,7 +98,11 @@ func (l *loop) task(n int) nexus.Task {
 }
 
 func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
-	return tool.New(tool.Env{Dir: dir, Box: l.box, Blob: s, Now: l.app.Now, Writes: true}, l.role.Tools...)
+	e := tool.Env{Dir: dir, Box: l.box, Blob: s, Now: l.app.Now, Writes: true}
+	if l.box.Name() == string(sandbox.Off) {
+		e.Tmp = dir + ".tmp" // as in an attempt
+	}
+	return tool.New(e, l.role.Tools...)
 }
 
 // model returns the scripted model, metered for the first session.

@@ -85,7 +85,7 @@ func (b *lab) first(ctx context.Context, home string) (time.Duration, error) {
 	}
 	defer stop()
 	began := b.app.Now()
-	e, err := launch(ctx, b.app.Now, home, b.env(home, server.url, "off"), b.exe, "agent", "-p", "Conversation: agent.1/coder.1\nSay that it is done.")
+	e, err := launch(ctx, b.app.Now, home, b.env(home, server.url, "off"), b.exe, "agent", "-p", "Say that it is done.")
 	if err == nil && (e.exit != 0 || server.first().IsZero()) {
 		err = fmt.Errorf("nexus agent ended with code %d: %s", e.exit, e.out)
 	}

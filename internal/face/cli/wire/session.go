@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -68,17 +69,15 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	temporary, err := os.MkdirTemp("", "nexus-agent-")
-	if err != nil {
-		return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
-	}
-	defer func() { _ = os.RemoveAll(temporary) }() // a temporary directory
-	store, err := blob.Open(temporary)
-	if err != nil {
-		return Spoken{}, err
-	}
 	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
-	tools, err := tool.New(tool.Env{Dir: dir, Box: box, Blob: store, Now: a.Now, Writes: writes}, role.Tools...)
+	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes}
+	if box.Name() == string(sandbox.Off) {
+		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
+			return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+		}
+		defer func() { _ = os.RemoveAll(env.Tmp) }() // a temporary directory
+	}
+	tools, err := tool.New(env, role.Tools...)
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -88,11 +87,26 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	out, err := agent.Run(ctx, llm.Retry(model.Model, llm.Policy{Now: a.Now}), tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
 		System: prompt.System(role.Prompt), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
-	}, d, store, nil)
+	}, d, forgetful{}, nil)
 	if err == nil {
 		err = out.Refusal
 	}
 	return Spoken{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, d.ledger.Spent(), out.Usage}, err
+}
+
+// forgetful keeps nothing: a session outside of any run is never taken up
+// again.
+type forgetful struct{}
+
+// Put implements [agent.Store].
+func (forgetful) Put(data []byte) (string, error) {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Get implements [agent.Store].
+func (forgetful) Get(hash string) ([]byte, error) {
+	return nil, frame.NotFound("blob", hash, "A session outside of any run keeps none.")
 }
 
 // desk is where a session outside of any run asks leave to spend.
