@@ -16,10 +16,10 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.AttemptResumed:
 		return string(f.Attempt), "goes on from " + Short(f.Base)
 	case nexus.AttemptLost:
-		if !f.Counted {
-			return string(f.Attempt), because("let go", f.Why) // it can go on, and is not to blame
+		if f.Counted {
+			return string(f.Attempt), because("lost its worker", f.Why)
 		}
-		return string(f.Attempt), because("lost its worker", f.Why)
+		return string(f.Attempt), because("let go", f.Why)
 	case nexus.AttemptBroken:
 		return string(f.Attempt), because("broken", f.Why)
 	case nexus.AttemptEnded:
