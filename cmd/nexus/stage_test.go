@@ -61,6 +61,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	start NAME COMMAND...  starts a command beside the story
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
 //	signal NAME SIG        sends it INT, TERM or KILL
+//	insist NAME SIG        sends it again and again until it is gone
 //	until KIND [TEXT...]   waits for an event of that kind that holds all texts
 //	happened N KIND [TEXT...]  wants exactly N such events so far
 //	order A B...           wants the first events that match, each "KIND [TEXT]", in that order
@@ -77,7 +78,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill,
+		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "mark": mark, "same": same,
 		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly,
@@ -364,7 +365,22 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 
 func kill(ts *testscript.TestScript, _ bool, args []string) {
 	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[1]]
-	ts.Check(actorOf(ts, args[0]).cmd.Process.Signal(sig))
+	if err := actorOf(ts, args[0]).cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+		ts.Check(err)
+	}
+}
+
+func insist(ts *testscript.TestScript, _ bool, args []string) {
+	a := actorOf(ts, args[0])
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		kill(ts, false, args)
+		select {
+		case <-a.gone:
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	ts.Fatalf("%s does not mind %s", args[0], args[1])
 }
 
 // theJournal opens the only journal of the story, once it is there.

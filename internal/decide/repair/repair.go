@@ -40,7 +40,8 @@ type Step struct {
 
 // Facts that the worker knows about the tree and the journal does not say.
 type Facts struct {
-	Tested bool // the diff has a test file
+	Tested    bool // the diff has a test file
+	Untouched bool // there is no diff
 }
 
 // Next decides the next step of an attempt at a task under the limits. It
@@ -118,6 +119,9 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	wantsTests := !facts.Tested && a.Of(nexus.Tester) == nil && needsTests(t, a)
 	switch v.State {
 	case nexus.Pass:
+		if facts.Untouched {
+			return Step{Move: End, Outcome: nexus.Unverified, Why: "nothing was changed, and the gates pass as they did before"}
+		}
 		if wantsTests {
 			return write(t, a, l, Step{Role: nexus.Tester})
 		}

@@ -44,7 +44,7 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	case nexus.Unverified, nexus.Inapplicable:
 		return park(t, a.Why)
 	case nexus.GaveUp:
-		return escalate(t, a, park)
+		return escalate(s, t, a, park)
 	default:
 		return climb(s, t, a)
 	}
@@ -76,7 +76,7 @@ func exhausted(s *state.State, t *state.Task) string {
 			used += ": " + why
 		}
 		return used
-	case l.TaskTime > 0 && t.Worked-t.MercyWorked >= l.TaskTime:
+	case l.TaskTime > 0 && t.Spell() >= l.TaskTime:
 		return fmt.Sprintf("its %s are over; the work is kept", l.TaskTime)
 	}
 	return ""
@@ -94,7 +94,7 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) {
 		return nil
 	}
-	return escalate(t, a, fail)
+	return escalate(s, t, a, fail)
 }
 
 func allBroken(tries []*state.Attempt) bool {
@@ -116,17 +116,27 @@ func repeats(tries []*state.Attempt) bool {
 	return last != "" && last == repair.Last(tries[len(tries)-2])
 }
 
-// escalate moves the task to the next tier; at the top it is left.
-func escalate(t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
+// escalate moves the task to the next tier that may try it; at the top it is
+// left.
+func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
 	why := cmp.Or(a.Why, string(a.Outcome))
 	if len(t.At(t.Tier)) == 0 {
 		return nil // it was moved to this tier, and has not tried it yet
 	}
 	to, ok := t.Tier.Next()
+	for ok && closed(s, to) {
+		to, ok = to.Next()
+	}
 	if !ok {
 		return leave(t, why)
 	}
 	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
+}
+
+// closed reports whether no attempt may be made at a tier.
+func closed(s *state.State, tier nexus.Tier) bool {
+	limit, capped := s.Limits.PerTier[tier]
+	return capped && limit <= 0
 }
 
 // park leaves a task to a person's judgement.

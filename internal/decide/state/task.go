@@ -59,6 +59,10 @@ func (t *Task) Underway() bool {
 // Tried returns the rounds that count against the cap.
 func (t *Task) Tried() int { return t.Rounds - t.MercyRounds }
 
+// Spell returns the time in attempts that are over that counts against the
+// cap.
+func (t *Task) Spell() time.Duration { return t.Worked - t.MercyWorked }
+
 // Stage is where an attempt stands.
 type Stage string
 

@@ -13,6 +13,7 @@ type View struct {
 	Merge     *Attempt // the merger's work, when landing
 	Tip       string   // last commit on the run's branch
 	Landings  int      // commits on it
+	Passed    bool     // the gates passed the last tree
 	Tasks     []nexus.Task
 	Meanwhile []nexus.Task // tasks that landed since the attempt's base
 	Dead      []string     // why earlier attempts at the task ended, oldest first
@@ -22,6 +23,7 @@ type View struct {
 // landing needs to know.
 func (s *State) View(id nexus.TaskID) View {
 	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings)}
+	v.Passed = s.Result != nil && s.Result.Verdict.Passed
 	for _, t := range s.Tasks {
 		v.Tasks = append(v.Tasks, t.Task)
 	}

@@ -16,10 +16,10 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.AttemptResumed:
 		return string(f.Attempt), "goes on from " + Short(f.Base)
 	case nexus.AttemptLost:
-		if !f.Counted {
-			return string(f.Attempt), because("let go", f.Why) // it can go on, and is not to blame
+		if f.Counted {
+			return string(f.Attempt), because("lost its worker", f.Why)
 		}
-		return string(f.Attempt), because("lost its worker", f.Why)
+		return string(f.Attempt), because("let go", f.Why)
 	case nexus.AttemptBroken:
 		return string(f.Attempt), because("broken", f.Why)
 	case nexus.AttemptEnded:
@@ -78,13 +78,7 @@ func describeReview(f nexus.ReviewGiven) string {
 
 // Place says where a finding is and what it is.
 func Place(f nexus.Finding) string {
-	text := FirstLine(f.Message)
-	if where, rest, found := strings.Cut(strings.TrimSpace(f.Message), "\n"); found && strings.HasSuffix(where, ":") {
-		text = Clean(where) + " " + FirstLine(rest) // a test that says no more than its place on the first line
-	}
-	if at, rest, found := strings.Cut(text, ": "); found && f.Line > 0 && at == fmt.Sprintf("%s:%d", path.Base(f.File), f.Line) {
-		text = rest // the place is said already
-	}
+	text := FirstLine(strings.TrimPrefix(strings.TrimSpace(f.Message), fmt.Sprintf("%s:%d:", path.Base(f.File), f.Line)))
 	if f.Test != "" {
 		text = f.Test + ": " + text
 	}
@@ -93,9 +87,8 @@ func Place(f nexus.Finding) string {
 		return text
 	case f.Line == 0:
 		return f.File + ": " + text
-	default:
-		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
 	}
+	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
 }
 
 func describeSession(f nexus.Fact) (about, text string) {

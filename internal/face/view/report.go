@@ -100,10 +100,6 @@ func onto(r Run) string {
 	}
 }
 
-// unfinished reports whether there is work that nothing but the end of the run
-// keeps from going on.
-func unfinished(r Run) bool { return r.Counts.Total == 0 || r.Counts.Active+r.Counts.Pending > 0 }
-
 // next says what a person would type now.
 func next(r Run) string {
 	var rows [][]string
@@ -115,7 +111,8 @@ func next(r Run) string {
 			break
 		}
 	}
-	if !r.Status.Ended() || r.Status == nexus.StatusStopped || r.Status == nexus.StatusFailed && unfinished(r) {
+	open := r.Counts.Total == 0 || r.Counts.Active+r.Counts.Pending > 0
+	if !r.Status.Ended() || open && r.Status != nexus.StatusLimit {
 		add("nexus resume", "go on where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {

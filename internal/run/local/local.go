@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -103,7 +102,10 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 	sum := repair.Sum("", nexus.Task{}, hash, evidence)
 	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
 	if !verdict.Passed {
-		verdict.Why = strings.TrimSpace(fmt.Sprintf("gate %s: %s: %s", sum.Gate, sum.State, sum.Why))
+		verdict.Why = sum.Why
+		if sum.Gate != "" {
+			verdict.Why = fmt.Sprintf("gate %s: %s: %s", sum.Gate, sum.State, sum.Why)
+		}
 	}
 	return []nexus.Fact{nexus.ResultGated{Verdict: verdict}}, tree.Remove(ctx)
 }
@@ -119,6 +121,10 @@ func (w *World) publish(ctx context.Context, v state.View) ([]nexus.Fact, error)
 		return nil, err
 	}
 	if !v.Goal.Land {
+		return []nexus.Fact{f}, nil
+	}
+	if !v.Passed {
+		f.Why = v.Goal.Target + " was not moved: the last tree does not pass"
 		return []nexus.Fact{f}, nil
 	}
 	if v.Goal.Target == "" {

@@ -56,7 +56,7 @@ func (s *sim) inspect() {
 			s.wrong("%s is %s and does not say why", t.ID, t.Status)
 		}
 	}
-	if s.dice.IntN(300) == 0 {
+	if s.dice.IntN(1500) == 0 {
 		s.same()
 	}
 }

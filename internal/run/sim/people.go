@@ -60,8 +60,13 @@ func (s *sim) ask(r nexus.Request) {
 
 // other lets somebody get in between two appends of the process.
 func (s *sim) other() {
-	if s.scenario.Requests > 0 && s.dice.IntN(200) == 0 {
+	switch {
+	case s.scenario.Requests == 0:
+	case s.dice.IntN(200) == 0:
 		s.request()
+	case s.core != nil && len(s.core.State.Queue) > 0 && s.dice.IntN(30) == 0:
+		// Just when it may land at any moment.
+		s.ask(nexus.Request{Verb: nexus.VerbSkip, Task: s.core.State.Queue[0].Task})
 	}
 }
 

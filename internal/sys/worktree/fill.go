@@ -89,11 +89,11 @@ func (t *Tree) stack(ctx context.Context, home string) (note, string, error) {
 	if low.Tree == t.tree {
 		return n, index, nil
 	}
-	changes, stats, err := t.apply(ctx, l.Dir, low.Tree, t.tree)
+	changes, stats, now, err := t.apply(ctx, l.Dir, low.Tree, t.tree)
 	if err != nil {
 		return note{}, "", err
 	}
-	if err := t.learn(changes, stats); err != nil {
+	if err := t.learn(changes, stats, now); err != nil {
 		return note{}, "", err
 	}
 	index = filepath.Join(home, "index")

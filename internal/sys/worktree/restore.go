@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Restore makes the files those of a commit or tree, exactly. Files that the
@@ -36,14 +37,14 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 		if t.tree == tree {
 			return t.lead()
 		}
-		changes, stats, err := t.apply(ctx, t.Dir, t.tree, tree)
+		changes, stats, now, err := t.apply(ctx, t.Dir, t.tree, tree)
 		if err != nil {
 			return err
 		}
 		if err := t.advance(ctx, tree, "nexus: restored "+rev); err != nil {
 			return err
 		}
-		if err := t.learn(changes, stats); err != nil {
+		if err := t.learn(changes, stats, now); err != nil {
 			return err
 		}
 	}
@@ -105,41 +106,54 @@ func (t *Tree) lead() error {
 }
 
 // apply turns the files in dir, which are those of one tree, into those of
-// another. It returns what it changed, and an index of what it wrote.
-func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.Index, error) {
+// another. It returns what it changed, an index of what it wrote, and when.
+func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.Index, int64, error) {
 	changes, err := t.s.git.Changed(ctx, from, to)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
+	want, err := clearAway(dir, changes)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	var got git.Index
+	if len(want) > 0 {
+		if got, err = t.writeOut(ctx, dir, want); err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	now, err := survey.Clock(filepath.Join(filepath.Dir(dir), "clock"))
+	return changes, got, now, disk.Fail("restore the files", err)
+}
+
+// clearAway removes the files that changes remove, or that would be in the
+// way, and returns those that are to be written.
+func clearAway(dir string, changes []Change) (git.Index, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, nil, disk.Fail("restore the files", err)
+		return nil, disk.Fail("restore the files", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	var want git.Index
 	for _, c := range changes {
 		if c.Status != "M" {
 			if err := clearFile(root, c.Path); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		mode, err := c.Bits()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		raw, err := hex.DecodeString(c.ID)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if mode != 0 {
 			want = append(want, git.Entry{Path: c.Path, Mode: mode, Raw: string(raw)})
 		}
 	}
-	if len(want) == 0 {
-		return changes, nil, nil
-	}
-	got, err := t.writeOut(ctx, dir, want)
-	return changes, got, err
+	return want, nil
 }
 
 // writeOut has git write files, as attributes say.

@@ -172,13 +172,10 @@ func (t *Tree) keep(ctx context.Context, message string, found survey.Found) (co
 // settle takes over what was found into what is known.
 func (t *Tree) settle(found survey.Found, files map[string]survey.File) {
 	for _, p := range found.Gone {
-		t.known.Set(p, survey.File{})
+		t.known.Set(p, survey.File{}, found.Now)
 	}
 	for p, f := range files {
-		if f.Stat.Changed >= found.Now { // it may change again within this tick
-			f.Stat = git.Stat{}
-		}
-		t.known.Set(p, f)
+		t.known.Set(p, f, found.Now)
 		t.attrs = t.attrs || ground.Attributes(p)
 	}
 }

@@ -275,12 +275,12 @@ func (t *Tree) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.learn(changes, nil)
+	return t.learn(changes, nil, 0)
 }
 
 // learn notes changes of the files that are known to have been made, with
-// what an index says of them.
-func (t *Tree) learn(changes []Change, stats git.Index) error {
+// what an index says of them, at a time.
+func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 	for _, c := range changes {
 		mode, err := c.Bits()
 		if err != nil {
@@ -290,7 +290,7 @@ func (t *Tree) learn(changes []Change, stats git.Index) error {
 		if e, ok := stats.Find(c.Path); ok {
 			f.Stat = e.Stat
 		}
-		t.known.Set(c.Path, f)
+		t.known.Set(c.Path, f, now)
 		t.attrs = t.attrs || ground.Attributes(c.Path)
 		if path.Base(c.Path) == ".gitignore" {
 			t.known.Forget()

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,11 +90,11 @@ func (s *Shop) Work(ctx context.Context, v state.View, d Desk) ([]nexus.Fact, er
 		if over := w.late(); over != "" {
 			return w.end(ctx, repair.Step{Outcome: nexus.Exhausted, Why: over})
 		}
-		tested, err := w.tested(ctx)
+		facts, err := w.facts(ctx)
 		if err != nil {
 			return nil, err
 		}
-		step := repair.Next(w.task, w.a, v.Limits, repair.Facts{Tested: tested})
+		step := repair.Next(w.task, w.a, v.Limits, facts)
 		switch step.Move {
 		case repair.Write:
 			err = w.write(ctx, step)
@@ -169,27 +170,20 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 // late says why the task's time is over, empty while it is not.
 func (w *work) late() string {
 	limit := w.view.Limits.TaskTime
-	if limit <= 0 || w.task.Worked+w.Now().Sub(w.a.Resumed()) < limit {
+	if limit <= 0 || w.task.Spell()+w.Now().Sub(w.a.Resumed()) < limit {
 		return ""
 	}
 	return fmt.Sprintf("the task's %s are over; the work is kept", limit)
 }
 
-// tested reports whether the attempt changed or added a test.
-func (w *work) tested(ctx context.Context) (bool, error) {
+// facts says what the attempt changed so far.
+func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if w.a.Snapshot.Commit == "" {
-		return false, nil
+		return repair.Facts{}, nil
 	}
 	changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
-	if err != nil {
-		return false, err
-	}
-	for _, c := range changed {
-		if isTest(c.Path) {
-			return true, nil
-		}
-	}
-	return false, nil
+	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return isTest(c.Path) })
+	return repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}, err
 }
 
 // isTest reports whether a path is a test's by the habits of common stacks.

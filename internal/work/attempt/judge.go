@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -52,7 +53,7 @@ func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if base, err = s.Bases.judge(ctx, s, c.Base, gates, d); err != nil {
+		if gates, base, err = s.Bases.judge(ctx, s, c.Base, gates, d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -147,8 +148,10 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 	return os.WriteFile(mark, nil, 0o600)
 }
 
-// judge returns what every gate says of a base. A red one does not end it.
-func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, d Desk) (map[string]nexus.Evidence, error) {
+// judge returns the gates of a tree with those of its base, and what each says
+// of the base. A gate that the base has stays, whatever the work deleted. A
+// red one does not end it.
+func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.known == nil {
@@ -160,10 +163,19 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	}
 	hash, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	had, err := s.Gates(tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	gates = union(had, gates)
 	if err := b.heat(ctx, s, commit, hash); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, g := range gates {
 		if _, ok := all[g.Name]; ok {
@@ -172,16 +184,27 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		e, ok := d.Known(ctx, hash, g.Name)
 		if !ok || e.Command != g.Command() {
 			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		all[g.Name] = e
 	}
 	b.known[commit] = all
-	return all, nil
+	return gates, all, nil
+}
+
+// union returns the gates of the base, and after them those that are new.
+func union(base, now []gate.Gate) []gate.Gate {
+	all := slices.Clone(base)
+	for _, g := range now {
+		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 // place makes the worktree of a base. The caller holds the mutex.

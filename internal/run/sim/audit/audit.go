@@ -5,7 +5,6 @@ package audit
 import (
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
@@ -230,8 +229,15 @@ func (b *Audit) accept(f nexus.AttemptEnded) {
 	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
 		b.wrong("%s is accepted with tree %q, and the gates said %q of %q", f.Attempt, f.Tree, v.State, v.Tree)
 	}
-	if r.Tree != f.Tree || !r.Reviewed || !r.Approved && (len(r.Findings) == 0 || repair.Blocks(r, 1)) {
-		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved)
+	majors := 0
+	for _, x := range r.Findings {
+		if x.Severity == nexus.Major {
+			majors++
+		}
+	}
+	rejected := majors >= max(1, b.limits.MajorsBlock) || !r.Approved && (majors > 0 || len(r.Findings) == 0)
+	if r.Tree != f.Tree || !r.Reviewed || rejected {
+		b.wrong("%s is accepted with tree %q, and the review of %q is %v, %v with %d majors", f.Attempt, f.Tree, r.Tree, r.Reviewed, r.Approved, majors)
 	}
 }
 

@@ -256,6 +256,10 @@ func (x *Actor) review(ctx context.Context) error {
 		for range x.pick(4) {
 			f.Findings = append(f.Findings, nexus.Finding{Message: x.id("not so "), Severity: nexus.Major})
 		}
+	} else if f.Reviewed && x.roll(x.scenario.reject) {
+		for range x.pick(3) { // approved, and yet
+			f.Findings = append(f.Findings, nexus.Finding{Message: x.id("perhaps not "), Severity: nexus.Major})
+		}
 	}
 	return x.record(ctx, f)
 }

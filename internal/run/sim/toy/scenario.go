@@ -57,7 +57,7 @@ func Draw(r *rand.Rand) Scenario {
 		Limits: drawLimits(r), Tasks: drawTasks(r), Given: r.IntN(3) > 0, stubborn: map[nexus.TaskID]bool{},
 		Crash: sometimes(0.6, 0.06), Storage: sometimes(0.1, 0.02), broken: sometimes(0.4, 0.1),
 		provider: sometimes(0.4, 0.3), auth: sometimes(0.1, 0.02), overshoot: r.IntN(4) == 0,
-		bad: 0.1 + sometimes(0.7, 0.5), same: sometimes(0.3, 0.4), stray: sometimes(0.5, 0.5),
+		bad: 0.1 + sometimes(0.7, 0.5), same: sometimes(0.3, 0.4), stray: sometimes(0.6, 1),
 		giveUp: sometimes(0.2, 0.1), ask: sometimes(0.3, 0.2),
 		blind: sometimes(0.3, 0.3), reject: sometimes(0.6, 0.5), odd: sometimes(0.3, 0.1), slow: sometimes(0.3, 0.3),
 		noPlan: sometimes(0.1, 0.5), Reopen: r.IntN(3),

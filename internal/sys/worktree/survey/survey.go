@@ -66,10 +66,14 @@ type Found struct {
 // Forget drops what was learnt of names that are ignored, and of directories.
 func (k *Known) Forget() { k.ignored, k.rules, k.dirs = nil, nil, nil }
 
-// Set notes what a path holds now.
-func (k *Known) Set(p string, f File) {
+// Set notes what a path held at a time. A stat from that very moment proves
+// nothing: the file may have changed again within the tick of a coarse clock.
+func (k *Known) Set(p string, f File, now int64) {
 	if k.Recent == nil {
 		k.Recent = map[string]File{}
+	}
+	if f.Stat.Changed >= now {
+		f.Stat = git.Stat{}
 	}
 	k.Recent[p] = f
 }

@@ -1,0 +1,91 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func TestFail(t *testing.T) {
+	for err, want := range map[error]nexus.Code{
+		syscall.EIO: nexus.CodeStorage, syscall.ENOSPC: nexus.CodeDiskFull, syscall.EROFS: nexus.CodeStorage,
+		syscall.EACCES: nexus.CodeReadOnly, &nexus.Error{Code: nexus.CodeNotFound}: nexus.CodeNotFound,
+	} {
+		got := Fail("do it", fmt.Errorf("deep: %w", err))
+		if !errors.Is(got, &nexus.Error{Code: want}) || !errors.Is(got, err) {
+			t.Errorf("%v is %v", err, got)
+		}
+	}
+	if Fail("do it", nil) != nil {
+		t.Error("success is a failure")
+	}
+}
+
+func TestLock(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "d", "lock")
+	cause := errors.New("enough")
+	stopped, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	never := func(context.Context) error { return errors.New("got in") }
+	err := Lock(t.Context(), file, func(ctx context.Context) error {
+		if err := Lock(stopped, file, never); !errors.Is(err, cause) {
+			t.Errorf("a second: %v", err)
+		}
+		if err := Share(stopped, file, never); !errors.Is(err, cause) {
+			t.Errorf("a share: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := 0
+	err = Share(t.Context(), file, func(ctx context.Context) error {
+		return Share(ctx, file, func(context.Context) error { in++; return nil })
+	})
+	if err != nil || in != 1 {
+		t.Errorf("two shares: %v", err)
+	}
+	n := 0
+	done := make(chan error)
+	for range 20 {
+		go func() {
+			done <- Lock(t.Context(), file, func(context.Context) error { n++; return nil }) // -race watches n
+		}()
+	}
+	for range 20 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 20 {
+		t.Error(n)
+	}
+}
+
+func TestRemoveAllAndCopy(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(filepath.Join(dir, "a/b/c"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Copy(filepath.Join(dir, "a/b/c"), filepath.Join(dir, "e/f")); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "e/f")); string(data) != "x" || err != nil {
+		t.Error(string(data), err)
+	}
+	if err := Copy(filepath.Join(dir, "none"), filepath.Join(dir, "g")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	os.Chmod(filepath.Join(dir, "a/b"), 0)
+	if err := RemoveAll(filepath.Join(dir, "a")); err != nil {
+		t.Error(err)
+	}
+}
