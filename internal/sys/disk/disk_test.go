@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -53,11 +54,18 @@ func TestLock(t *testing.T) {
 	if err != nil || in != 1 {
 		t.Errorf("two shares: %v", err)
 	}
-	n := 0
+	var inside, n atomic.Int64
 	done := make(chan error)
 	for range 20 {
 		go func() {
-			done <- Lock(t.Context(), file, func(context.Context) error { n++; return nil }) // -race watches n
+			done <- Lock(t.Context(), file, func(context.Context) error {
+				if inside.Add(1) != 1 {
+					t.Error("two are inside")
+				}
+				n.Add(1)
+				inside.Add(-1)
+				return nil
+			})
 		}()
 	}
 	for range 20 {
@@ -65,8 +73,8 @@ func TestLock(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n != 20 {
-		t.Error(n)
+	if n.Load() != 20 {
+		t.Error(n.Load())
 	}
 }
 

@@ -202,7 +202,7 @@ func (o *Objects) Write(kind string, data []byte) (string, error) {
 	h.Write(data)
 	id := hex.EncodeToString(h.Sum(nil))
 	dir := filepath.Join(o.repo.Dir, "objects", id[:2])
-	if _, err := os.Lstat(filepath.Join(dir, id[2:])); err == nil {
+	if info, err := os.Lstat(filepath.Join(dir, id[2:])); err == nil && info.Size() > 0 { // a crash leaves empty ones
 		return id, nil
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -245,13 +245,14 @@ func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, m
 	return o.Write("commit", []byte(b.String()))
 }
 
-// Ref returns what a ref that [Objects.Point] wrote points to, or "".
+// Ref returns what a ref that [Objects.Point] wrote points to, or "" if there
+// is none, or one that a crash of the machine left empty.
 func (o *Objects) Ref(name string) (string, error) {
 	if err := RefOK(name); err != nil {
 		return "", err
 	}
 	data, err := os.ReadFile(filepath.Join(o.repo.Dir, filepath.FromSlash(name)))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
 		return "", nil
 	}
 	id := strings.TrimSuffix(string(data), "\n")

@@ -100,3 +100,42 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReady measures the time until the agent's own git has said what
+// the status is, against the cheapest way there is: one bare mount over a
+// checkout, with its index.
+func BenchmarkReady(b *testing.B) {
+	user := bigRepo(b, 27_000)
+	base := sh(b, user, "rev-parse", "main")
+	b.Run("ours", func(b *testing.B) {
+		s := open(b, user, worktree.AnyWay)
+		must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
+		i := 0
+		for b.Loop() {
+			tr := must[*worktree.Tree](b)(s.Add(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
+			sh(b, tr.Dir, "status", "--porcelain")
+			i++
+		}
+	})
+	b.Run("bare", func(b *testing.B) {
+		dir := b.TempDir()
+		lower := filepath.Join(dir, "lower")
+		sh(b, user, "-c", "core.checkStat=minimal", "worktree", "add", "-q", "--detach", lower, base)
+		sh(b, user, "config", "core.checkStat", "minimal")
+		sh(b, user, "config", "core.trustctime", "false")
+		i := 0
+		for b.Loop() {
+			home := filepath.Join(dir, fmt.Sprint(i))
+			l := overlay.Layers{Lower: lower, Upper: home + "/u", Work: home + "/w", Dir: home + "/m"}
+			for _, d := range []string{l.Upper, l.Work, l.Dir} {
+				os.MkdirAll(d, 0o755)
+			}
+			if err := overlay.Mount(l); err != nil {
+				b.Skip(err)
+			}
+			b.Cleanup(func() { overlay.Unmount(l.Dir) })
+			sh(b, l.Dir, "status", "--porcelain")
+			i++
+		}
+	})
+}

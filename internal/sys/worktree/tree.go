@@ -259,6 +259,9 @@ func (t *Tree) reload(ctx context.Context) error {
 	}
 	if t.last == "" {
 		t.last = t.Base
+		if err := t.s.objects.Point(Pin(t.Run, t.ID), t.last, ""); err != nil {
+			return disk.Fail("pin a worktree", err)
+		}
 	}
 	if t.tree, _, err = t.s.treeOf(ctx, t.last); err != nil {
 		return err

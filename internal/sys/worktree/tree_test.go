@@ -524,3 +524,32 @@ func TestRulesThatIgnoreThemselves(t *testing.T) {
 		}
 	})
 }
+
+// TestTorn finds what a crash of the machine leaves of files that were not
+// yet on the disk: nothing in them.
+func TestTorn(t *testing.T) {
+	user := userRepo(t, map[string]string{"a": "a\n"})
+	state := filepath.Join(t.TempDir(), "state")
+	s := openAt(t, user, state, worktree.AnyWay)
+	tr := add(t, s, "T", head(t, user))
+	put(t, tr.Dir, map[string]string{"n": "new\n"})
+	commit, _ := snap(t, s, tr)
+	pin := filepath.Join(s.Git().Dir, worktree.Pin("r", "T"))
+	blob := sh(t, s.Git().Dir, "rev-parse", commit+":n")
+	object := filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])
+	os.Chmod(object, 0o600)
+	for _, f := range []string{pin, object} {
+		if err := os.Truncate(f, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.WriteFile(pin+".lock", nil, 0o600)
+	back := add(t, openAt(t, user, state, worktree.AnyWay), "T", head(t, user))
+	commit, files := snap(t, s, back)
+	if files != "a\nn" {
+		t.Errorf("holds %q", files)
+	}
+	if got := sh(t, s.Git().Dir, "show", commit+":n"); got != "new" {
+		t.Errorf("n is %q", got)
+	}
+}

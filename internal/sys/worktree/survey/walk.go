@@ -59,6 +59,9 @@ type sub struct {
 
 // split sorts what the base has below dir into its files and directories.
 func split(dir string, in git.Index) (direct git.Index, subs []sub) {
+	if !slices.ContainsFunc(in, func(e git.Entry) bool { _, deeper := below(dir, e.Path); return deeper }) {
+		return in, nil
+	}
 	for i := 0; i < len(in); {
 		name, deeper := below(dir, in[i].Path)
 		if !deeper {
