@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -45,7 +46,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if !ok {
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
 	}
-	model, err := s.Pick(t.Role, t.Tier, t.Task.Model)
+	tier := t.Tier
+	if t.Role != nexus.Coder && t.Role != nexus.Tester { // who writes climbs with the task; the others do not
+		tier = cmp.Or(role.Tier, tier)
+	}
+	model, err := s.Pick(t.Role, tier, t.Task.Model)
 	if err != nil {
 		return agent.Outcome{}, err
 	}

@@ -9,6 +9,7 @@ package land
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -47,11 +48,11 @@ func Land(ctx context.Context, s *attempt.Shop, v state.View, d attempt.Desk) ([
 		return nil, fmt.Errorf("merge %s: %w", l.a.ID, err)
 	}
 	hash, refused, err := l.settle(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if refused == nil {
+	if err == nil && refused == nil {
 		refused, err = l.judge(ctx, hash)
+	}
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
+		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: v.Tip, Why: err.Error(), Broken: true}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -56,10 +56,10 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 // pin wins over the role's, and that over the tier's.
 func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
-	tier = cmp.Or(tier, r.Tier, nexus.Fast)
-	if role == nexus.Planner || role == nexus.Reviewer || role == nexus.Merger {
-		tier = cmp.Or(r.Tier, nexus.Balanced)
+	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
+		tier = r.Tier
 	}
+	tier = cmp.Or(tier, r.Tier, nexus.Fast)
 	if pin == "" || role == nexus.Reviewer {
 		pin = cmp.Or(r.Model, m.config.Models[tier])
 	}
