@@ -182,7 +182,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 			continue
 		}
 		e, ok := d.Known(ctx, hash, g.Name)
-		if !ok || e.Command != g.Command() {
+		if !ok || e.Command != g.Command() || e.Why != "" { // with a reason, it may have been weighed against another base
 			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
 				return nil, nil, err
 			}
