@@ -141,3 +141,35 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 		base = commit
 	}
 }
+
+// TestBaseIsCleanAfterACancel cancels a worker while a gate judges the base.
+// What the gate had written is gone when the next worker judges it.
+func TestBaseIsCleanAfterACancel(t *testing.T) {
+	slow := gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
+	s, base := shop(t, slow)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
+			if _, err := os.Stat(dirt); err == nil {
+				cancel(context.Canceled)
+			}
+		}
+	}()
+	c, _ := change(t, s, "T1.1", base)
+	if _, err := s.Judge(ctx, c, &desk{}); err == nil {
+		t.Fatal("judged though it was cancelled")
+	}
+	s.Gates = func(string) ([]gate.Gate, error) {
+		return []gate.Gate{{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}}}, nil
+	}
+	d := &desk{}
+	c, _ = change(t, s, "T2.1", base)
+	if evidence, err := s.Judge(t.Context(), c, d); err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
+		t.Fatalf("%+v, %v", evidence, err)
+	}
+	for _, e := range d.known {
+		if e.State != nexus.Pass {
+			t.Errorf("the base was judged with what another gate left: %+v", e)
+		}
+	}
+}
