@@ -173,3 +173,27 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 		}
 	}
 }
+
+// TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
+// reads: what it accepted is accepted.
+func TestAcceptedInTheLastMinute(t *testing.T) {
+	s, base := shop(t)
+	c, commit := change(t, s, "T1.1", base)
+	const id = "T1.1/coder.1"
+	a := &state.Attempt{
+		ID: "T1.1", Task: "T1", Base: base, Snapshot: nexus.TreeSnapshotted{Attempt: "T1.1", Commit: commit, Tree: c.Hash},
+		Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Session: id}, Over: true, Outcome: nexus.Accepted}},
+		Rounds: []*state.Round{{
+			RoundStarted: nexus.RoundStarted{Session: id}, Prompted: true, Verdict: &nexus.VerdictGiven{Tree: c.Hash, State: nexus.Pass},
+			Reviews: []nexus.ReviewGiven{{Tree: c.Hash, Reviewed: true, Approved: true}},
+		}},
+	}
+	v := state.View{Run: "r", Attempt: a, Task: state.Task{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
+	facts, err := s.Work(t.Context(), v, &desk{})
+	if err != nil || len(facts) != 1 {
+		t.Fatal(facts, err)
+	}
+	if f, ok := facts[0].(nexus.AttemptEnded); !ok || f.Outcome != nexus.Accepted || f.Commit != commit {
+		t.Errorf("%+v", facts[0])
+	}
+}
