@@ -93,6 +93,9 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 	if err != nil {
 		return nil, err
 	}
+	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
+		return nil, err
+	}
 	evidence, err := s.Judge(ctx, attempt.Case{
 		Tree: tree, Hash: hash, Base: v.Goal.Base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, d)

@@ -87,14 +87,14 @@ func (s *Shop) Work(ctx context.Context, v state.View, d Desk) ([]nexus.Fact, er
 		return nil, err
 	}
 	for {
-		if over := w.late(); over != "" {
-			return w.end(ctx, repair.Step{Outcome: nexus.Exhausted, Why: over})
-		}
 		facts, err := w.facts(ctx)
 		if err != nil {
 			return nil, err
 		}
 		step := repair.Next(w.task, w.a, v.Limits, facts)
+		if over := w.late(); over != "" && step.Move != repair.End {
+			step = repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: over}
+		}
 		switch step.Move {
 		case repair.Write:
 			err = w.write(ctx, step)

@@ -143,7 +143,7 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 		return err
 	}
 	if err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}); err != nil {
-		return err
+		return errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	return os.WriteFile(mark, nil, 0o600)
 }
@@ -182,7 +182,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 			continue
 		}
 		e, ok := d.Known(ctx, hash, g.Name)
-		if !ok || e.Command != g.Command() {
+		if !ok || e.Command != g.Command() || e.Why != "" { // with a reason, it may have been weighed against another base
 			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
 				return nil, nil, err
 			}
@@ -216,8 +216,11 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	if err != nil {
 		return nil, err
 	}
+	if err := tree.Reset(ctx, hash); err != nil {
+		return nil, err
+	}
 	b.trees[commit] = tree
-	return tree, tree.Reset(ctx, hash)
+	return tree, nil
 }
 
 func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate) (nexus.Evidence, error) {
@@ -229,7 +232,11 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	return r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
+		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+	}
+	return e, err
 }
 
 // Close removes the worktrees of the bases.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -47,7 +46,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	roles, err := agent.Roles(os.DirFS(filepath.Join(frame.Top(dir), ".nexus", "roles")))
+	roles, _, err := customs(frame.Top(dir))
 	if err != nil {
 		return Spoken{}, err
 	}

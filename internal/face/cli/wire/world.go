@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -43,7 +42,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, err := agent.Roles(os.DirFS(filepath.Join(p.Repo.Work, ".nexus", "roles")))
+	roles, rules, err := customs(p.Repo.Work)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,12 +57,8 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, err := os.ReadFile(filepath.Join(p.Repo.Work, "AGENTS.md"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, nil, errors.Join(err, trees.Close())
-	}
 	shop := &attempt.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, Rules: string(rules),
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, Rules: rules,
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},

@@ -1,0 +1,50 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+)
+
+// maxRules is the most bytes that the standing rules may have.
+const maxRules = 1 << 20
+
+// customs reads what a repository says to agents: its roles, and the standing
+// rules of its AGENTS.md. Both go to a provider, and the repository may be
+// anybody's, so no link is followed out of it.
+func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	theirs, err := fs.Sub(root.FS(), ".nexus/roles")
+	if err != nil {
+		return nil, "", err
+	}
+	if roles, err = agent.Roles(theirs); err != nil {
+		return nil, "", err
+	}
+	info, err := root.Stat("AGENTS.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return roles, "", nil
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxRules) {
+		err = fmt.Errorf("it is no file of at most %d bytes", maxRules)
+	}
+	var data []byte
+	if err == nil {
+		data, err = root.ReadFile("AGENTS.md")
+	}
+	if err != nil {
+		return nil, "", &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read AGENTS.md", Cause: err,
+			Hint: "Make it a file of the repository; a link may not lead out of it.",
+		}
+	}
+	return roles, string(data), nil
+}

@@ -1,0 +1,199 @@
+package attempt_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// desk remembers what gates said as a run's state does.
+type desk struct {
+	mu    sync.Mutex // guards known
+	known map[string]nexus.Evidence
+}
+
+func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range facts {
+		if f, ok := f.(nexus.GateJudged); ok {
+			if d.known == nil {
+				d.known = map[string]nexus.Evidence{}
+			}
+			d.known[f.Evidence.Tree+f.Evidence.Gate] = f.Evidence
+		}
+	}
+	return nil
+}
+
+func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e, ok := d.known[tree+name]
+	return e, ok
+}
+
+func (*desk) Reserve(context.Context, nexus.BudgetReserved) ([]state.Guidance, error) {
+	return nil, nil
+}
+func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
+
+// shop returns a shop over a repository with one file, and its commit.
+func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("bad\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+			"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "-q")
+	run("add", ".")
+	run("commit", "-q", "-m", "base")
+	repo, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := t.TempDir()
+	trees, err := worktree.Open(t.Context(), repo, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open(filepath.Join(at, "blobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &attempt.Shop{
+		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &attempt.Bases{}, State: at,
+		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.Versions{},
+	}
+	t.Cleanup(func() {
+		if err := s.Bases.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := trees.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, run("rev-parse", "HEAD")
+}
+
+// change writes a file into a new tree of base, and returns it as a case with
+// its commit.
+func change(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) (attempt.Case, string) {
+	t.Helper()
+	tree, err := s.Trees.Add(t.Context(), "r", id, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Remove(context.Background()) })
+	if err := os.WriteFile(filepath.Join(tree.Dir, string(id)), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commit, hash, err := tree.Snapshot(t.Context(), "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attempt.Case{
+		Tree: tree, Hash: hash, Base: base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
+	}, commit
+}
+
+// TestOldFailuresAreNeverTheNextTasks lets one task land on a base that is
+// red, and another start from there: what was red before both is held against
+// neither.
+func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
+	s, base := shop(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
+	d := &desk{}
+	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
+		c, commit := change(t, s, id, base)
+		evidence, err := s.Judge(t.Context(), c, d)
+		if err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
+			t.Fatalf("%s: %+v, %v", id, evidence, err)
+		}
+		base = commit
+	}
+}
+
+// TestBaseIsCleanAfterACancel cancels a worker while a gate judges the base.
+// What the gate had written is gone when the next worker judges it.
+func TestBaseIsCleanAfterACancel(t *testing.T) {
+	slow := gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
+	s, base := shop(t, slow)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
+			if _, err := os.Stat(dirt); err == nil {
+				cancel(context.Canceled)
+			}
+		}
+	}()
+	c, _ := change(t, s, "T1.1", base)
+	if _, err := s.Judge(ctx, c, &desk{}); err == nil {
+		t.Fatal("judged though it was cancelled")
+	}
+	s.Gates = func(string) ([]gate.Gate, error) {
+		return []gate.Gate{{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}}}, nil
+	}
+	d := &desk{}
+	c, _ = change(t, s, "T2.1", base)
+	if evidence, err := s.Judge(t.Context(), c, d); err != nil || len(evidence) != 1 || evidence[0].State != nexus.Pass {
+		t.Fatalf("%+v, %v", evidence, err)
+	}
+	for _, e := range d.known {
+		if e.State != nexus.Pass {
+			t.Errorf("the base was judged with what another gate left: %+v", e)
+		}
+	}
+}
+
+// TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
+// reads: what it accepted is accepted.
+func TestAcceptedInTheLastMinute(t *testing.T) {
+	s, base := shop(t)
+	c, commit := change(t, s, "T1.1", base)
+	const id = "T1.1/coder.1"
+	a := &state.Attempt{
+		ID: "T1.1", Task: "T1", Base: base, Snapshot: nexus.TreeSnapshotted{Attempt: "T1.1", Commit: commit, Tree: c.Hash},
+		Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Session: id}, Over: true, Outcome: nexus.Accepted}},
+		Rounds: []*state.Round{{
+			RoundStarted: nexus.RoundStarted{Session: id}, Prompted: true, Verdict: &nexus.VerdictGiven{Tree: c.Hash, State: nexus.Pass},
+			Reviews: []nexus.ReviewGiven{{Tree: c.Hash, Reviewed: true, Approved: true}},
+		}},
+	}
+	v := state.View{Run: "r", Attempt: a, Task: state.Task{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
+	facts, err := s.Work(t.Context(), v, &desk{})
+	if err != nil || len(facts) != 1 {
+		t.Fatal(facts, err)
+	}
+	if f, ok := facts[0].(nexus.AttemptEnded); !ok || f.Outcome != nexus.Accepted || f.Commit != commit {
+		t.Errorf("%+v", facts[0])
+	}
+}
