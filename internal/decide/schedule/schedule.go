@@ -181,7 +181,8 @@ func drain(s *state.State) []nexus.Fact {
 func lastTrain(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		a := t.Current()
-		if a != nil && !t.Status.Ended() && t.Status != nexus.Boarding && a.Outcome == nexus.Accepted && a.Refusals == 0 {
+		waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
+		if waits && a != nil && a.Outcome == nexus.Accepted && a.Refusals == 0 {
 			return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 		}
 	}

@@ -201,15 +201,15 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 }
 
 // retry gives a task a fresh allowance. Its attempt goes on where it stopped,
-// unless that is what failed.
+// to the train where it was accepted, unless that is what failed.
 func (s *State) retry(t *Task, at time.Time) {
 	t.Mercy, t.MercyRounds, t.MercyWorked = len(t.Attempts), t.Rounds, t.Worked
-	if a := t.Current(); a != nil && a.Stage == Waiting {
-		if t.Status == nexus.Failed {
-			a.Stage, a.Finished = Over, at
-		} else {
-			t.Mercy--
-		}
+	switch a := t.Current(); {
+	case a == nil:
+	case a.Stage == Waiting && t.Status == nexus.Failed:
+		a.Stage, a.Finished = Over, at
+	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted:
+		t.Mercy--
 	}
 	t.Status, t.Why, t.Ended, t.OverCap = nexus.Pending, "", time.Time{}, nil
 	t.Retried++
