@@ -98,7 +98,7 @@ func discover(ctx context.Context, dir, what string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env = dir, discoveryEnv()
 	own(cmd)
-	cmd.WaitDelay = killDelay
+	cmd.WaitDelay = pipeDelay
 	out, err := cmd.Output()
 	if x, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = &ExitError{Args: []string{"rev-parse"}, Status: x.ExitCode(), Stderr: string(x.Stderr)}

@@ -58,8 +58,10 @@ const maxOutput = 256 << 20
 // maxErrors is how much of git's error output is kept.
 const maxErrors = 64 << 10
 
-// killDelay is how long a killed git may hold its pipes open.
-const killDelay = 2 * time.Second
+// pipeDelay is how long the pipes of a git that ended may stay open. Another
+// command that is being started at that moment holds them too, on a busy
+// machine for seconds.
+const pipeDelay = time.Minute
 
 // Run runs git and returns its standard output as it is.
 func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
@@ -133,7 +135,7 @@ func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.Index)
 	}
 	own(cmd)
-	cmd.WaitDelay = killDelay
+	cmd.WaitDelay = pipeDelay
 	return cmd
 }
 

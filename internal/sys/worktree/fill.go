@@ -129,10 +129,15 @@ func (s *Store) layers(home, lower string) overlay.Layers {
 	}
 }
 
-// remount mounts a tree again whose mount did not outlive the machine.
+// remount mounts a tree that is not mounted: its store was closed, or the
+// machine started anew.
 func (t *Tree) remount(ctx context.Context) error {
+	if t.lower == "" {
+		return nil
+	}
+	t.s.use(t.Dir)
 	if on, err := overlay.Mounted(t.Dir); err != nil || on {
-		return err
+		return disk.Fail("look for a worktree's mount", err)
 	}
 	if _, err := t.s.shelf.Exact(ctx, t.lower); err != nil {
 		return err

@@ -54,6 +54,9 @@ func (t *Tree) snapshot(ctx context.Context, message string, only []string) (com
 
 // survey finds what changed.
 func (t *Tree) survey(ctx context.Context, only []string) (survey.Found, error) {
+	if err := t.remount(ctx); err != nil { // unmounted, it would look empty
+		return survey.Found{}, err
+	}
 	is, err := t.s.objects.Ref(Pin(t.Run, t.ID))
 	if err != nil {
 		return survey.Found{}, err

@@ -52,6 +52,9 @@ type Store struct {
 	probing sync.Once // sets probed
 	probed  Way
 
+	mu     sync.Mutex      // guards mounts
+	mounts map[string]bool // trees in use here that are mounted
+
 	deleting sync.WaitGroup // removals going on
 }
 
@@ -77,11 +80,30 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	return s, nil
 }
 
-// Close waits until what was removed is deleted. Mounts stay: a tree outlives
-// the process that made it.
+// Close unmounts the trees that were in use here, and waits until what was
+// removed is deleted. A tree outlives that: [Store.Add] mounts it again.
 func (s *Store) Close() error {
 	s.deleting.Wait()
-	return s.Clone.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs error
+	for dir := range s.mounts {
+		if on, err := overlay.Mounted(dir); err == nil && on {
+			errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Unmount(dir)))
+		}
+	}
+	s.mounts = nil
+	return errors.Join(errs, s.Clone.Close())
+}
+
+// use notes that a mounted tree is in use here.
+func (s *Store) use(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mounts == nil {
+		s.mounts = map[string]bool{}
+	}
+	s.mounts[dir] = true
 }
 
 // way chooses how files are made.

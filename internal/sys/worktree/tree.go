@@ -114,6 +114,9 @@ func (t *Tree) add(ctx context.Context, base string) error {
 	if err := os.Rename(aside, t.home); err != nil {
 		return errors.Join(disk.Fail("put a worktree in place", err), t.s.discard(aside))
 	}
+	if t.Way == Overlay {
+		t.s.use(t.Dir)
+	}
 	return nil
 }
 

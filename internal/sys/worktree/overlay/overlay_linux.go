@@ -47,10 +47,17 @@ func Unmount(dir string) error {
 	return nil
 }
 
-// Mounted reports whether an overlay is mounted at dir.
+// Mounted reports whether something is mounted at dir, which is no link: it
+// is then on another device than the directory it is in.
 func Mounted(dir string) (bool, error) {
-	mounts, err := Below(dir)
-	return slices.Contains(mounts, dir), err
+	var in, at unix.Stat_t
+	if err := unix.Lstat(filepath.Dir(dir), &in); err != nil {
+		return false, &fs.PathError{Op: "lstat", Path: filepath.Dir(dir), Err: err}
+	}
+	if err := unix.Lstat(dir, &at); err != nil {
+		return false, &fs.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	return at.Dev != in.Dev, nil
 }
 
 // Below lists the overlays mounted at dir and below, deepest first.
