@@ -168,7 +168,7 @@ func (w *work) opinion(ctx context.Context, o nexus.Outcome, why, result string)
 // when the change deleted it, and false where there is and was none.
 func (w *work) lines(ctx context.Context) func(file string) (int, bool) {
 	return func(file string) (int, bool) {
-		if n := w.tree.Lines(file); n >= 0 {
+		if n := Lines(w.tree.Dir, file); n >= 0 {
 			return n, true
 		}
 		old, err := w.Trees.Git().Run(ctx, "cat-file", "blob", w.a.Base+":"+file)

@@ -127,7 +127,7 @@ func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, erro
 		return "", nil, err
 	}
 	for _, file := range l.made.Conflicts {
-		if l.tree.Marked(file) {
+		if attempt.Marked(l.tree.Dir, file) {
 			return "", l.conflict(file + " still has conflict markers"), nil
 		}
 	}
