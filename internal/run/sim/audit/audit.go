@@ -360,6 +360,9 @@ func (b *Audit) train(f nexus.Fact) {
 		if !f.Broken && !f.Conflict {
 			b.snaps[f.Attempt] = f.Tree // it goes on from the merged tree
 		}
+		if f.Conflict {
+			b.tasks[f.Task].flying = false // it will be parked
+		}
 	default:
 	}
 }
