@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -18,10 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
-
-// hold is how long the lease on a run outlives a conductor that cannot be
-// seen to be dead.
-const hold = 30 * time.Second
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
 // way, and a report after it.
@@ -140,8 +135,13 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		return nil, err
 	}
 	requests := make(chan nexus.Event)
-	helpers.Go(func() { cancel(renew(work, lease)) })
-	helpers.Go(func() { forward(work, p.Journal, o.Run, requests) })
+	helpers.Go(func() { cancel(renew(work, hold, lease.Renew)) })
+	helpers.Go(func() {
+		follow := func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, o.Run, after) }
+		if err := forward(work, follow, requests); err != nil {
+			cancel(err)
+		}
+	})
 	screen := newScreen(a, p, o, file)
 	helpers.Go(func() { screen.follow(work) })
 	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0}
@@ -163,40 +163,6 @@ type held struct {
 // Events implements [run.Journal].
 func (h held) Events(ctx context.Context, after int64) events {
 	return h.journal.Events(ctx, h.run, after)
-}
-
-// renew keeps the lease until the context ends or the lease is lost, and says
-// which.
-func renew(ctx context.Context, lease *journal.Lease) error {
-	beat := time.NewTicker(hold / 3)
-	defer beat.Stop()
-	for {
-		select {
-		case <-beat.C:
-			if err := lease.Renew(ctx); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// forward hands requests of any process to the conductor.
-func forward(ctx context.Context, j *journal.Journal, id nexus.RunID, requests chan<- nexus.Event) {
-	for e, err := range j.Follow(ctx, id, 0) {
-		if err != nil {
-			return
-		}
-		if _, ok := e.Fact.(nexus.RequestMade); !ok {
-			continue
-		}
-		select {
-		case requests <- e:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // accept returns the facts that begin a run.
