@@ -118,7 +118,8 @@ func (s *Shop) mark(t *worktree.Tree) string { return string(s.Run) + "/" + stri
 
 // Bases judges the trees that work starts from, each once for all workers.
 type Bases struct {
-	mu    sync.Mutex // guards the maps and is held while a base is judged
+	once  sync.Once
+	turn  chan struct{} // filled by who judges a base, who owns the maps
 	trees map[string]*worktree.Tree
 	known map[string]map[string]nexus.Evidence // by commit and gate
 }
@@ -152,8 +153,11 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 // of the base. A gate that the base has stays, whatever the work deleted. A
 // red one does not end it.
 func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
 	if b.known == nil {
 		b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
 	}
@@ -196,6 +200,17 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	return gates, all, nil
 }
 
+// wait waits until nobody else judges a base, or ctx ends.
+func (b *Bases) wait(ctx context.Context) (done func(), err error) {
+	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
+	select {
+	case b.turn <- struct{}{}:
+		return func() { <-b.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // union returns the gates of the base, and after them those that are new.
 func union(base, now []gate.Gate) []gate.Gate {
 	all := slices.Clone(base)
@@ -207,7 +222,7 @@ func union(base, now []gate.Gate) []gate.Gate {
 	return all
 }
 
-// place makes the worktree of a base. The caller holds the mutex.
+// place makes the worktree of a base. The caller has the turn.
 func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*worktree.Tree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
@@ -241,9 +256,11 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 
 // Close removes the worktrees of the bases.
 func (b *Bases) Close(ctx context.Context) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var err error
+	done, err := b.wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer done()
 	for _, t := range b.trees {
 		err = errors.Join(err, t.Remove(ctx))
 	}

@@ -2,6 +2,7 @@ package attempt_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,6 +173,48 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 			t.Errorf("the base was judged with what another gate left: %+v", e)
 		}
 	}
+}
+
+// TestWaitForABaseEnds cancels a worker while another one judges the base
+// that both start from.
+func TestWaitForABaseEnds(t *testing.T) {
+	s, base := shop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
+	first, second := change1(t, s, "T1.1", base), change1(t, s, "T2.1", base)
+	judging, cancel := context.WithCancelCause(t.Context())
+	over := make(chan error, 1)
+	go func() {
+		_, err := s.Judge(judging, first, &desk{})
+		over <- err
+	}()
+	for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ; {
+		if _, err := os.Stat(dirt); err == nil {
+			break
+		}
+	}
+	why := errors.New("enough")
+	waiting, stop := context.WithCancelCause(t.Context())
+	waited := make(chan error, 1)
+	go func() {
+		_, err := s.Judge(waiting, second, &desk{})
+		waited <- err
+	}()
+	stop(why)
+	select {
+	case err := <-waited:
+		if !errors.Is(err, why) {
+			t.Error(err)
+		}
+	case err := <-over:
+		t.Errorf("the gate ended before the wait did: %v", err)
+	}
+	cancel(why)
+	<-over
+}
+
+func change1(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) attempt.Case {
+	t.Helper()
+	c, _ := change(t, s, id, base)
+	return c
 }
 
 // TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
