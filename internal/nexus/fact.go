@@ -323,6 +323,16 @@ type (
 		Usage     Usage  `json:"usage"`
 		Estimated bool   `json:"estimated,omitzero"` // nobody told what it cost
 	}
+	// CallDelayed says that a call of a model failed, was settled, and is made
+	// again after a wait.
+	CallDelayed struct {
+		Session SessionID     `json:"session"`
+		Model   string        `json:"model"`
+		Try     int           `json:"try"`  // failures of this kind in a row
+		Wait    time.Duration `json:"wait"` // until the next try
+		Why     string        `json:"why"`  // overload, quota or transient
+		Said    string        `json:"said,omitzero"`
+	}
 	// BudgetRefused says that a cap would have been passed.
 	BudgetRefused struct {
 		Task  TaskID `json:"task,omitzero"`

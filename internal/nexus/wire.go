@@ -77,6 +77,7 @@ func Kinds() []string {
 		"session.ended",
 		"budget.reserved",
 		"budget.spent",
+		"call.delayed",
 		"budget.refused",
 		"train.boarded",
 		"train.departed",
@@ -184,6 +185,8 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[BudgetReserved]
 	case "budget.spent":
 		return decodeAs[BudgetSpent]
+	case "call.delayed":
+		return decodeAs[CallDelayed]
 	case "budget.refused":
 		return decodeAs[BudgetRefused]
 	case "train.boarded":
@@ -243,6 +246,7 @@ func (ToolsAnswered) fact() string    { return "tools.answered" }
 func (SessionEnded) fact() string     { return "session.ended" }
 func (BudgetReserved) fact() string   { return "budget.reserved" }
 func (BudgetSpent) fact() string      { return "budget.spent" }
+func (CallDelayed) fact() string      { return "call.delayed" }
 func (BudgetRefused) fact() string    { return "budget.refused" }
 func (TrainBoarded) fact() string     { return "train.boarded" }
 func (TrainDeparted) fact() string    { return "train.departed" }

@@ -64,16 +64,6 @@ func (l *Ledger) Of(role nexus.Role) int {
 	return n
 }
 
-// Calls reports whether a session has a call in flight.
-func (l *Ledger) Calls(id nexus.SessionID) bool {
-	for _, r := range l.open {
-		if r.Session == id && id != "" {
-			return true
-		}
-	}
-	return false
-}
-
 func (l *Ledger) check(r nexus.BudgetReserved, reserved, task nexus.Money) (nexus.BudgetRefused, bool) {
 	held := l.spent + reserved
 	caps := []struct {

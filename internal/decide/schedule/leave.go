@@ -15,9 +15,8 @@ type Leave struct {
 
 // MaySpend decides on one call of a model. A worker waits while the run is
 // paused, while its role has no slot, and while money that others set aside
-// may come back. What a call in flight asks for on top of its own reservation,
-// for a try that failed, never waits: it would wait for itself, or for another
-// that waits for it.
+// may come back. Who waits has nothing set aside itself, since each try of a
+// call reserves its own, so nobody ever waits for one who waits.
 func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	t := s.Task(r.Task)
 	switch {
@@ -30,15 +29,14 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	case s.Status == nexus.StatusPaused || s.Status == nexus.StatusRecovering:
 		return Leave{}
 	}
-	trying := s.Ledger.Calls(r.Session)
-	if n := s.Limits.PerRole[r.Role]; n > 0 && !trying && s.Ledger.Of(r.Role) >= n {
+	if n := s.Limits.PerRole[r.Role]; n > 0 && s.Ledger.Of(r.Role) >= n {
 		return Leave{}
 	}
 	refused, no := s.Ledger.Check(r)
 	switch {
 	case !no:
 		return Leave{Granted: true}
-	case !trying && s.Ledger.MayFit(r):
+	case s.Ledger.MayFit(r):
 		return Leave{}
 	}
 	return Leave{Refused: &refused}

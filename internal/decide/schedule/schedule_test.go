@@ -262,29 +262,24 @@ func TestMaySpend(t *testing.T) {
 		return s
 	}
 	other := nexus.BudgetReserved{ID: "R0", Task: "T1", Role: nexus.Coder, Money: 4}
-	same := nexus.BudgetReserved{ID: "R0", Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: 4}
 	for name, c := range map[string]struct {
 		s    *state.State
 		r    nexus.BudgetReserved
 		want string
 	}{
-		"yes":                        {fold(), nexus.BudgetReserved{Task: "T1", Money: 6}, "granted"},
-		"paused":                     {fold(nexus.RunPaused{}), nexus.BudgetReserved{Task: "T1"}, "wait"},
-		"between processes":          {fold(nexus.RunRecovered{}), nexus.BudgetReserved{Task: "T1"}, "wait"},
-		"draining":                   {fold(nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
-		"draining while paused":      {fold(nexus.RunPaused{}, nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
-		"skipped":                    {fold(nexus.TaskSkipped{Task: "T1", By: "ann"}), nexus.BudgetReserved{Task: "T1"}, "skipped by ann"},
-		"ended":                      {fold(nexus.RunEnded{Status: nexus.StatusFailed}), nexus.BudgetReserved{}, "the run has ended"},
-		"role has no slot":           {fold(other), nexus.BudgetReserved{Role: nexus.Coder, Money: 1}, "wait"},
-		"another role has":           {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 1}, "granted"},
-		"too dear now":               {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 7}, "wait"},
-		"too dear for ever":          {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 11}, "run"},
-		"too dear for the task":      {fold(), nexus.BudgetReserved{Task: "T1", Money: 7}, "task"},
-		"may not be, the task waits": {fold(other), nexus.BudgetReserved{Task: "T1", Role: nexus.Tester, Money: 3}, "wait"},
-		"a try of a call in flight needs no slot": {fold(same), nexus.BudgetReserved{Session: "T1.1/coder.1", Role: nexus.Coder, Money: 1}, "granted"},
-		"a try of a call in flight does not wait for itself": {
-			fold(same), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: 3}, "task",
-		},
+		"yes":                          {fold(), nexus.BudgetReserved{Task: "T1", Money: 6}, "granted"},
+		"paused":                       {fold(nexus.RunPaused{}), nexus.BudgetReserved{Task: "T1"}, "wait"},
+		"between processes":            {fold(nexus.RunRecovered{}), nexus.BudgetReserved{Task: "T1"}, "wait"},
+		"draining":                     {fold(nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
+		"draining while paused":        {fold(nexus.RunPaused{}, nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
+		"skipped":                      {fold(nexus.TaskSkipped{Task: "T1", By: "ann"}), nexus.BudgetReserved{Task: "T1"}, "skipped by ann"},
+		"ended":                        {fold(nexus.RunEnded{Status: nexus.StatusFailed}), nexus.BudgetReserved{}, "the run has ended"},
+		"role has no slot":             {fold(other), nexus.BudgetReserved{Role: nexus.Coder, Money: 1}, "wait"},
+		"another role has":             {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 1}, "granted"},
+		"too dear now":                 {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 7}, "wait"},
+		"too dear for ever":            {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 11}, "run"},
+		"too dear for the task":        {fold(), nexus.BudgetReserved{Task: "T1", Money: 7}, "task"},
+		"may not be, the task waits":   {fold(other), nexus.BudgetReserved{Task: "T1", Role: nexus.Tester, Money: 3}, "wait"},
 		"below zero is not affordable": {fold(), nexus.BudgetReserved{Money: -1}, "run"},
 	} {
 		got := "wait"

@@ -14,7 +14,7 @@ import (
 // equal states.
 func (s *State) Dump() (string, error) {
 	type clock struct {
-		Active, Clock time.Time
+		Active, Clock, Rests time.Time
 	}
 	type known struct {
 		Key      string
@@ -43,7 +43,7 @@ func (s *State) Dump() (string, error) {
 		all.Reserved = append(all.Reserved, r)
 	}
 	for id, a := range s.attempts {
-		all.Clocks[id] = clock{a.active, a.clock}
+		all.Clocks[id] = clock{a.active, a.clock, a.rests}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {
 		all.Evidence = append(all.Evidence, known{k.text(), s.evidence[k]})

@@ -50,10 +50,8 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded:
 		s.applySession(f, e.At)
-	case nexus.BudgetReserved:
-		s.Ledger.Reserve(f)
-	case nexus.BudgetSpent:
-		s.spend(f)
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
+		s.applyMoney(f, e.At)
 	case nexus.BudgetRefused:
 		s.refuse(f)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
@@ -246,7 +244,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	}
 	switch {
 	case before == Working && a.Stage != Working:
-		t.Worked += s.clock(at).Sub(a.clock)
+		t.Worked += max(0, s.clock(at).Sub(a.clock)-a.rested(at))
 	case before != Working && a.Stage == Working:
 		a.clock = s.clock(at)
 	}
@@ -320,13 +318,34 @@ func attemptPart(f nexus.Fact) nexus.AttemptID {
 		id = f.Session
 	default:
 	}
+	return attemptOfSession(id)
+}
+
+func attemptOfSession(id nexus.SessionID) nexus.AttemptID {
 	attempt, _, _ := strings.Cut(string(id), "/")
 	return nexus.AttemptID(attempt)
 }
 
+func (s *State) applyMoney(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		s.Ledger.Reserve(f)
+		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
+			a.Apply(f, at)
+		}
+	case nexus.BudgetSpent:
+		s.spend(f, at)
+	case nexus.CallDelayed:
+		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
+			a.Apply(f, at)
+		}
+	default:
+	}
+}
+
 // spend settles a reservation and books it on the run, the task, the session
 // and the tables that people ask for.
-func (s *State) spend(f nexus.BudgetSpent) {
+func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 	r, ok := s.Ledger.Settle(f)
 	if !ok {
 		return
@@ -340,6 +359,9 @@ func (s *State) spend(f nexus.BudgetSpent) {
 	if c := s.sessions[r.Session]; c != nil {
 		c.Spent += f.Money
 		c.Usage = c.Usage.Add(f.Usage)
+		if c.call == f.ID {
+			c.lap(at)
+		}
 	}
 }
 

@@ -422,3 +422,48 @@ func long(n int) []nexus.Event {
 	}
 	return events
 }
+
+// TestElapsedIsActiveTime counts a session's calls and tools, and neither what
+// people and providers took nor the time without a process.
+func TestElapsedIsActiveTime(t *testing.T) {
+	const id = "T1.1/coder.1"
+	s := state.New("r")
+	at := func(second int, facts ...nexus.Fact) {
+		t.Helper()
+		for _, f := range facts {
+			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: tape.Start().Add(time.Duration(second) * time.Second), Fact: f}
+			if err := s.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	elapsed := func(want int) {
+		t.Helper()
+		if got := s.Session(id).Elapsed; got != time.Duration(want)*time.Second {
+			t.Errorf("elapsed %s, want %d s", got, want)
+		}
+	}
+	reserved := func(name string) nexus.Fact { return nexus.BudgetReserved{ID: name, Session: id, Task: "T1"} }
+	at(0, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, nexus.SessionStarted{Session: id, Attempt: "T1.1"}, nexus.PromptSent{Session: id})
+	at(10, reserved("a"))
+	at(15, nexus.BudgetSpent{ID: "a"}, nexus.TurnTaken{Session: id, Turn: 1, Stop: "tools"},
+		nexus.ToolCalled{Session: id, Call: "1", Tool: "ask"}, nexus.ToolCalled{Session: id, Call: "2", Tool: "shell"})
+	elapsed(5)
+	at(125, nexus.ToolAnswered{Session: id, Call: "1", Duration: 100 * time.Second}, nexus.ToolAnswered{Session: id, Call: "2", Duration: 10 * time.Second},
+		nexus.ToolsAnswered{Session: id})
+	elapsed(15)
+	at(200, reserved("b"))
+	at(201, nexus.BudgetSpent{ID: "b"}, nexus.CallDelayed{Session: id, Wait: time.Hour})
+	at(3801, reserved("c"))
+	elapsed(16)
+	at(9000, nexus.RunRecovered{}, nexus.AttemptLost{Attempt: "T1.1", Counted: true}, nexus.BudgetSpent{ID: "c"}, nexus.RunResumed{})
+	elapsed(16)
+	at(9001, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"}, reserved("d"))
+	at(9005, nexus.BudgetSpent{ID: "d"}, nexus.TurnTaken{Session: id, Turn: 2}, nexus.SessionEnded{Session: id, Outcome: nexus.Accepted})
+	at(9500, nexus.RoundStarted{Attempt: "T1.1", Round: 2, Session: id}, nexus.PromptSent{Session: id})
+	elapsed(20)
+	if w := s.Task("T1").Worked; w != 201*time.Second {
+		t.Errorf("the task worked for %s, want 201 s: an hour of waiting does not count", w)
+	}
+}

@@ -2,6 +2,8 @@ package state
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -99,8 +101,10 @@ type Attempt struct {
 	HandedWhy string
 	Began     time.Time
 	Finished  time.Time
-	active    time.Time // since when it works
-	clock     time.Time // the same by the run's clock
+	Rested    time.Duration // of its time since then, it waited for a provider
+	rests     time.Time     // until when it does
+	active    time.Time     // since when it works
+	clock     time.Time     // the same by the run's clock
 }
 
 // Round is one stretch of writing and what was found after it.
@@ -128,7 +132,24 @@ type Session struct {
 	Doing    string // for people: what it did last
 	Usage    nexus.Usage
 	Spent    nexus.Money
+	Elapsed  time.Duration // of calls and tools, while a process was there; waits for leave, people and providers left out
+
+	call  string        // reservation of the call under way
+	since time.Time     // when the call or the tools under way began
+	asks  []string      // calls under way that wait for a person
+	asked time.Duration // time that those took
 }
+
+// lap adds the time of the step under way, less what people took.
+func (s *Session) lap(at time.Time) {
+	if !s.since.IsZero() {
+		s.Elapsed += max(0, at.Sub(s.since)-s.asked)
+	}
+	s.halt()
+}
+
+// halt forgets the step under way: it is over, or its process is gone.
+func (s *Session) halt() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
 
 // Resumed returns since when the attempt works, for as long as it does.
 func (a *Attempt) Resumed() time.Time { return a.active }
@@ -167,7 +188,11 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.active = Working, f.Base, f.Tree, at
 		a.Outcome, a.Commit, a.Tree = "", "", ""
+		a.Rested, a.rests = 0, time.Time{}
 	case nexus.AttemptLost:
+		for _, s := range a.Sessions {
+			s.halt()
+		}
 		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
 		if f.Counted && !a.Moved {
 			a.Losses++
@@ -201,9 +226,39 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		}
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
+		a.spend(f, at)
 	default:
-		a.converse(f)
+		a.converse(f, at)
 	}
+}
+
+// spend keeps the time of the calls of its sessions.
+func (a *Attempt) spend(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		if s := a.Session(f.Session); s != nil {
+			s.halt()
+			s.call, s.since = f.ID, at
+		}
+	case nexus.BudgetSpent:
+		for _, s := range a.Sessions {
+			if s.call == f.ID && f.ID != "" {
+				s.lap(at)
+			}
+		}
+	case nexus.CallDelayed:
+		a.Rested, a.rests = a.Rested+f.Wait, at.Add(f.Wait)
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
+		}
+	default:
+	}
+}
+
+// rested returns how long it waited for providers since it last had a worker.
+func (a *Attempt) rested(at time.Time) time.Duration {
+	return a.Rested - max(0, a.rests.Sub(at))
 }
 
 // judge folds what was found after a round's writing.
@@ -227,7 +282,7 @@ func (a *Attempt) judge(f nexus.Fact) {
 }
 
 // converse folds a fact of one of the attempt's sessions.
-func (a *Attempt) converse(f nexus.Fact) {
+func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PromptSent:
 		if s := a.Session(f.Session); s != nil {
@@ -239,6 +294,7 @@ func (a *Attempt) converse(f nexus.Fact) {
 	case nexus.TurnTaken:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
+			s.since = at
 			a.Moved = true
 			if f.Says != "" {
 				s.Doing = f.Says
@@ -247,15 +303,24 @@ func (a *Attempt) converse(f nexus.Fact) {
 	case nexus.ToolCalled:
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = f.Tool + " " + f.About
+			if f.Tool == "ask" {
+				s.asks = append(s.asks, f.Call)
+			}
+		}
+	case nexus.ToolAnswered:
+		if s := a.Session(f.Session); s != nil && slices.Contains(s.asks, f.Call) {
+			s.asked += f.Duration
 		}
 	case nexus.ToolsAnswered:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
+			s.lap(at)
 		}
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
 			s.Outcome, s.Why, s.Result = f.Outcome, f.Why, f.Result
+			s.halt()
 		}
 	default:
 	}
@@ -276,7 +341,7 @@ func (a *Attempt) Clone() *Attempt {
 	c.Sessions = make([]*Session, len(a.Sessions))
 	for i, s := range a.Sessions {
 		session := *s
-		session.Messages = clip(s.Messages)
+		session.Messages, session.asks = clip(s.Messages), clip(s.asks)
 		c.Sessions[i] = &session
 	}
 	return &c

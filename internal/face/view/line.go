@@ -31,6 +31,9 @@ func Progress(s Style, e nexus.Event) string {
 	return about + s.tint(e.Fact, Clean(text))
 }
 
+// noted is how long a wait is that people want to know of.
+const noted = 5 * time.Second
+
 // notable reports whether a person who waits for the run wants to know.
 func notable(f nexus.Fact) bool {
 	switch f := f.(type) {
@@ -38,6 +41,8 @@ func notable(f nexus.Fact) bool {
 		return !f.Cached && !f.Evidence.Passed() && !f.Base
 	case nexus.VerdictGiven:
 		return f.State == nexus.Pass // a red gate was told already
+	case nexus.CallDelayed:
+		return f.Wait >= noted
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
@@ -70,7 +75,7 @@ func (s Style) tint(f nexus.Fact, text string) string {
 		return good(f.Status == nexus.StatusDone)
 	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken:
 		return s.Bad(text)
-	case nexus.TaskParked, nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked:
+	case nexus.TaskParked, nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent,
 		nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
@@ -111,6 +116,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), fmt.Sprintf("%s reserved for %s", f.Money, f.Model)
 	case nexus.BudgetSpent:
 		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
+	case nexus.CallDelayed:
+		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, ailing(f.Why), f.Wait.Round(time.Second))
 	case nexus.BudgetRefused:
 		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
 	case nexus.TrainBoarded:
@@ -127,6 +134,18 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), "not landed: " + f.Why
 	}
 	return "", ""
+}
+
+// ailing says in words why a provider did not answer.
+func ailing(class string) string {
+	switch class {
+	case "overload":
+		return "overloaded"
+	case "quota":
+		return "out of quota"
+	default:
+		return "failing"
+	}
 }
 
 func by(who string) string {

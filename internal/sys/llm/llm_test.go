@@ -1,15 +1,12 @@
 package llm_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -110,103 +107,51 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// failing fails n times, at most len(errs), then answers.
-type failing struct {
-	errs []error
-	at   []time.Duration // when it was called
-	from time.Time
-}
-
-func (f *failing) Stream(context.Context, llm.Request, func(llm.Delta)) (llm.Response, error) {
-	f.at = append(f.at, time.Since(f.from))
-	if n := len(f.at); n <= len(f.errs) {
-		return llm.Response{Usage: nexus.Usage{Input: int64(n)}}, f.errs[n-1]
-	}
-	return llm.Response{Stop: llm.StopDone}, nil
-}
-
-func errorsOf(classes ...llm.Class) []error {
-	var errs []error
-	for _, c := range classes {
-		errs = append(errs, &llm.Error{Class: c, Cause: errors.New("planted")})
-	}
-	return errs
-}
-
-func TestRetry(t *testing.T) {
+// TestPolicy asks how long to wait after each of many failures of one class.
+func TestPolicy(t *testing.T) {
 	s := time.Second
-	after := func(v string) []error {
-		return []error{&llm.Error{Class: llm.Quota, After: v, Cause: errors.New("planted")}}
-	}
 	for name, c := range map[string]struct {
-		errs []error
-		p    llm.Policy
-		at   []time.Duration
-		ok   bool
+		class llm.Class
+		after string
+		p     llm.Policy
+		waits []time.Duration // for as long as there is another try
 	}{
-		"none":         {at: []time.Duration{0}, ok: true},
-		"one":          {errs: errorsOf(llm.Transient), at: []time.Duration{0, s}, ok: true},
-		"doubles":      {errs: errorsOf(llm.Transient, llm.Overload, llm.Quota), at: []time.Duration{0, s, 3 * s, 7 * s}, ok: true},
-		"at most four": {errs: errorsOf(llm.Transient, llm.Transient, llm.Transient, llm.Transient), at: []time.Duration{0, s, 3 * s, 7 * s}},
-		"billing":      {errs: errorsOf(llm.Billing), at: []time.Duration{0}},
-		"auth":         {errs: errorsOf(llm.Auth), at: []time.Duration{0}},
-		"invalid":      {errs: errorsOf(llm.Invalid), at: []time.Duration{0}},
-		"context":      {errs: errorsOf(llm.Context), at: []time.Duration{0}},
-		"safety":       {errs: errorsOf(llm.Safety), at: []time.Duration{0}},
-		"fatal":        {errs: errorsOf(llm.Fatal), at: []time.Duration{0}},
-		"unknown":      {errs: []error{errors.New("planted")}, at: []time.Duration{0}},
-		"then billing": {errs: errorsOf(llm.Transient, llm.Billing), at: []time.Duration{0, s}},
-		"asked":        {errs: after("20"), at: []time.Duration{0, 20 * s}, ok: true},
-		"asked less":   {errs: after("0.1"), at: []time.Duration{0, s}, ok: true},
-		"asked much":   {errs: after("3600"), at: []time.Duration{0}},
-		"asked a date": {errs: after("Sat, 01 Jan 2000 00:00:09 GMT"), p: llm.Policy{Now: time.Now}, at: []time.Duration{0, 9 * s}, ok: true},
-		"jitter":       {errs: errorsOf(llm.Transient), p: llm.Policy{Jitter: func() float64 { return 0.5 }}, at: []time.Duration{0, 3 * s / 4}, ok: true},
-		"capped": {
-			errs: errorsOf(llm.Transient, llm.Transient, llm.Transient), p: llm.Policy{Most: 2 * s},
-			at: []time.Duration{0, s, 3 * s, 5 * s}, ok: true,
+		"passing":      {class: llm.Transient, waits: []time.Duration{s, 2 * s, 4 * s}},
+		"capped":       {class: llm.Transient, p: llm.Policy{Most: 2 * s, Tries: 5}, waits: []time.Duration{s, 2 * s, 2 * s, 2 * s}},
+		"jitter":       {class: llm.Transient, p: llm.Policy{Jitter: func() float64 { return 0.5 }, Tries: 2}, waits: []time.Duration{3 * s / 4}},
+		"asked":        {class: llm.Transient, after: "20", p: llm.Policy{Tries: 2}, waits: []time.Duration{20 * s}},
+		"asked less":   {class: llm.Transient, after: "0.1", p: llm.Policy{Tries: 2}, waits: []time.Duration{s}},
+		"asked much":   {class: llm.Transient, after: "3600"},
+		"overloaded":   {class: llm.Overload, waits: []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s}},
+		"out of quota": {class: llm.Quota, after: "3600", waits: []time.Duration{3600 * s, 3600 * s, 3600 * s, 3600 * s, 3600 * s, 3600 * s}},
+		"for ever":     {class: llm.Quota, after: "100000000"},
+		"a date": {
+			class: llm.Quota, after: "Sat, 01 Jan 2000 00:00:09 GMT",
+			p: llm.Policy{Now: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }}, waits: []time.Duration{9 * s, 9 * s, 9 * s, 9 * s, 16 * s},
 		},
+		"billing": {class: llm.Billing}, "auth": {class: llm.Auth}, "invalid": {class: llm.Invalid},
+		"context": {class: llm.Context}, "safety": {class: llm.Safety}, "fatal": {class: llm.Fatal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := &failing{errs: c.errs, from: time.Now()}
-				var told []llm.Try
-				c.p.Failed = func(_ context.Context, x llm.Try) error {
-					told = append(told, x)
-					return nil
-				}
-				_, err := llm.Retry(f, c.p).Stream(t.Context(), llm.Request{}, nil)
-				if diff := cmp.Diff(c.at, f.at); diff != "" || (err == nil) != c.ok {
-					t.Error(err, diff)
-				}
-				if name != "unknown" && len(told) != min(len(c.errs), len(c.at)) {
-					t.Errorf("told of %d failures of %d", len(told), len(c.errs))
-				}
-				for i, x := range told {
-					if x.Number != i+1 || x.Usage.Input != int64(i+1) || x.Last != (i == len(c.at)-1) {
-						t.Errorf("told of %+v", x)
+			e := &llm.Error{Class: c.class, After: c.after, Cause: errors.New("planted")}
+			for n := 1; ; n++ {
+				wait, again := c.p.Wait(e, n)
+				patient := c.class == llm.Overload || c.class == llm.Quota && c.after != "100000000"
+				if n > len(c.waits) {
+					if again != patient {
+						t.Errorf("try %d: %s, %v", n, wait, again)
 					}
+					return
 				}
-			})
+				if !again || wait != c.waits[n-1] {
+					t.Errorf("try %d: %s, %v", n, wait, again)
+				}
+			}
 		})
 	}
-}
-
-func TestRetryEndsWithItsCaller(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		why := errors.New("enough")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(500*time.Millisecond, func() { cancel(why) })
-		f := &failing{errs: errorsOf(llm.Transient), from: time.Now()}
-		if _, err := llm.Retry(f, llm.Policy{}).Stream(ctx, llm.Request{}, nil); !errors.Is(err, why) || len(f.at) != 1 {
-			t.Errorf("%d calls: %v", len(f.at), err)
-		}
-		f = &failing{errs: errorsOf(llm.Transient), from: time.Now()}
-		refuse := func(context.Context, llm.Try) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "no money"} }
-		_, err := llm.Retry(f, llm.Policy{Failed: refuse}).Stream(t.Context(), llm.Request{}, nil)
-		if !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(f.at) != 1 {
-			t.Errorf("%d calls: %v", len(f.at), err)
-		}
-	})
+	if wait, again := (llm.Policy{}).Wait(&llm.Error{Class: llm.Overload}, 1000); !again || wait != 5*time.Minute {
+		t.Error(wait, again)
+	}
 }
 
 func prices(t *testing.T, more map[string]llm.Listed) *llm.Prices {

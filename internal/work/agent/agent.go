@@ -68,10 +68,13 @@ type Brief struct {
 	Messages []llm.Message // so far; see [Replay] and [Recall]
 	Turn     int           // turns taken so far
 	Used     nexus.Usage   // tokens of those
-	Elapsed  time.Duration // time of those; 0 is unknown
+	Elapsed  time.Duration // active time of those
 
 	Next string // our next message; empty to go on where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
+
+	Retry llm.Policy                                                  // how failed calls are made again
+	Spare func(context.Context) (context.Context, context.CancelFunc) // bounds what costs nothing to do again; nil: nothing does
 
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
 	Price    func(nexus.Usage) nexus.Money                            // nil: free

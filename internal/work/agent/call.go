@@ -166,6 +166,9 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 	if _, ok := errors.AsType[*nexus.Error](err); ok {
 		return nil, err
 	}
+	if again, err := c.rest(ctx, err); again || err != nil {
+		return nil, err
+	}
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return nil, fmt.Errorf("call %s: %w", c.Model, err)

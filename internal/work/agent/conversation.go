@@ -33,9 +33,10 @@ type conversation struct {
 	specs    []llm.Tool
 	messages []llm.Message
 	track    track
-	left     time.Duration // of the session's time
-	taken    int           // turns of the session, former ones included
-	usage    nexus.Usage   // of this stretch
+	left     time.Duration     // of the session's time
+	taken    int               // turns of the session, former ones included
+	failures map[llm.Class]int // of calls since the last that succeeded
+	usage    nexus.Usage       // of this stretch
 	facts    []nexus.Fact
 }
 
@@ -143,6 +144,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if err != nil {
 		return c.failed(ctx, err)
 	}
+	clear(c.failures)
 	message, err := c.hear(resp)
 	if err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 // late says why the task's time is over, empty while it is not.
 func (w *work) late() string {
 	limit := w.view.Limits.TaskTime
-	if limit <= 0 || w.task.Spell()+w.Now().Sub(w.a.Resumed()) < limit {
+	if limit <= 0 || w.task.Spell()+w.Now().Sub(w.a.Resumed())-w.a.Rested < limit {
 		return ""
 	}
 	return fmt.Sprintf("the task's %s are over; the work is kept", limit)

@@ -3,7 +3,6 @@ package attempt
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,44 +62,26 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name,
 		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
+		Retry: s.Retry,
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
 		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
 			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
 		}
-		b.Turn, b.Used = old.Turns, old.Usage
+		b.Turn, b.Used, b.Elapsed = old.Turns, old.Usage, old.Elapsed
 	}
 	var heard func(llm.Delta)
 	if s.Heard != nil {
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
-	retry := s.Retry
-	retry.Failed = s.failed(t, model, d)
-	return agent.Run(ctx, llm.Retry(model.Model, retry), tools, b, sessionDesk{t, d}, s.Blobs, heard)
-}
-
-// failed books what a failed try of a call cost, so that the next one is made
-// only while there is money for it.
-func (s *Shop) failed(t Talk, m Model, d Desk) func(context.Context, llm.Try) error {
-	return func(ctx context.Context, try llm.Try) error {
-		cost := m.Price(try.Usage)
-		if try.Last || cost == 0 {
-			return nil
-		}
-		r := nexus.BudgetReserved{
-			ID: string(t.Session) + "!" + rand.Text()[:8], Task: t.Task.ID, Session: t.Session, Role: t.Role, Model: m.Name, Money: cost,
-		}
-		if _, err := d.Reserve(ctx, r); err != nil {
-			return err
-		}
-		return t.Record(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: try.Usage, Estimated: true})
-	}
+	return agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
 }
 
 // sessionDesk is the desk as an agent sees it.
 type sessionDesk struct {
 	talk Talk
 	desk Desk
+	now  func() time.Time
 }
 
 // Record implements [agent.Desk].
@@ -108,9 +89,13 @@ func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.talk.Record(ctx, facts...)
 }
 
-// Reserve implements [agent.Desk].
+// Reserve implements [agent.Desk]. The call's time runs from here on.
 func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
-	return d.desk.Reserve(ctx, r)
+	told, err := d.desk.Reserve(ctx, r)
+	if err == nil {
+		d.talk.Attempt.Apply(r, d.now())
+	}
+	return told, err
 }
 
 // tools returns what the role may use on the tree, and what closes it.

@@ -156,9 +156,10 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 		return err
 	}
 	name := nexus.SessionID(id) + "/coder.1"
-	out, err := agent.Run(ctx, llm.Retry(model.Model, llm.Policy{Now: l.app.Now}), tools, agent.Brief{
+	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt),
 		Next: l.brief(name), Limits: l.config.Limits, Price: model.Price, Worst: model.Worst,
+		Retry: llm.Policy{Now: l.app.Now},
 	}, d, s, nil)
 	if err == nil && out.Outcome != nexus.Accepted {
 		err = fmt.Errorf("session %s ended as %s: %s", name, out.Outcome, out.Why)

@@ -83,9 +83,10 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	d := &desk{heard: t.Heard}
 	d.ledger.Cap(c.Limits, 0)
 	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
-	out, err := agent.Run(ctx, llm.Retry(model.Model, llm.Policy{Now: a.Now}), tools, agent.Brief{
+	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
 		System: prompt.System(role.Prompt), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+		Retry: llm.Policy{Now: a.Now},
 	}, d, forgetful{}, nil)
 	if err == nil {
 		err = out.Refusal

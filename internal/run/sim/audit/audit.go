@@ -105,7 +105,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
 		b.leave(f)
-	case nexus.BudgetReserved, nexus.BudgetSpent:
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
 		b.money(f)
 	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		b.train(f)
@@ -291,25 +291,10 @@ func (b *Audit) work(id nexus.AttemptID) {
 func (b *Audit) money(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
-		if b.paused || b.draining {
-			b.wrong("%s is reserved; paused %v, draining %v", f.ID, b.paused, b.draining)
-		}
-		if b.open[f.ID].ID != "" || b.closed[f.ID] {
-			b.wrong("%s is reserved twice", f.ID)
-		}
-		b.open[f.ID] = f
-		held, role := b.spent, 0
-		for _, r := range b.open {
-			held += r.Money
-			if r.Role == f.Role {
-				role++
-			}
-		}
-		if held > b.cap {
-			b.wrong("%s is reserved: %s of %s", f.ID, held, b.cap)
-		}
-		if n := b.limits.PerRole[f.Role]; n > 0 && role > n {
-			b.wrong("%d calls of %s at once", role, f.Role)
+		b.reserve(f)
+	case nexus.BudgetRefused:
+		if f.Cap != "task" && f.Asked <= f.Limit-b.spent {
+			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, b.spent, f.Limit, len(b.open))
 		}
 	case nexus.BudgetSpent:
 		if b.open[f.ID].ID == "" || b.closed[f.ID] {
@@ -322,6 +307,33 @@ func (b *Audit) money(f nexus.Fact) {
 	}
 	if over := b.world.Books().Charged - b.cap; over > toy.Worst {
 		b.wrong("the provider charged %s more than the cap", over)
+	}
+}
+
+// reserve books that a call is about to be made.
+func (b *Audit) reserve(f nexus.BudgetReserved) {
+	if b.paused || b.draining {
+		b.wrong("%s is reserved; paused %v, draining %v", f.ID, b.paused, b.draining)
+	}
+	if b.open[f.ID].ID != "" || b.closed[f.ID] {
+		b.wrong("%s is reserved twice", f.ID)
+	}
+	b.open[f.ID] = f
+	held, role := b.spent, 0
+	for _, r := range b.open {
+		if r.Session == f.Session && r.ID != f.ID {
+			b.wrong("%s waits for money while it holds %s", f.ID, r.ID)
+		}
+		held += r.Money
+		if r.Role == f.Role {
+			role++
+		}
+	}
+	if held > b.cap {
+		b.wrong("%s is reserved: %s of %s", f.ID, held, b.cap)
+	}
+	if n := b.limits.PerRole[f.Role]; n > 0 && role > n {
+		b.wrong("%d calls of %s at once", role, f.Role)
 	}
 }
 

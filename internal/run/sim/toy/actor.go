@@ -336,16 +336,28 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 		default:
 			return x.answer(ctx, s, r)
 		}
-		if failed := x.record(ctx, nexus.BudgetSpent{ID: r.ID, Estimated: true}); failed != nil {
-			return failed
-		}
+		spent := nexus.BudgetSpent{ID: r.ID, Estimated: true}
 		if auth := (&nexus.Error{}); errors.As(err, &auth) || try == 3 {
+			if failed := x.record(ctx, spent); failed != nil {
+				return failed
+			}
 			return err
 		}
-		if err := x.wait(ctx, time.Minute); err != nil {
+		if err := x.again(ctx, s, spent, try); err != nil {
 			return err
 		}
 	}
+}
+
+// again settles a try that failed in the middle of an answer, and waits.
+func (x *Actor) again(ctx context.Context, s *state.Session, spent nexus.BudgetSpent, try int) error {
+	spent.Money = x.charge()
+	rest := time.Duration(1+x.pick(300)) * time.Second
+	err := x.record(ctx, spent, nexus.CallDelayed{Session: s.Session, Model: s.Model, Try: try, Wait: rest, Why: "overload"})
+	if err != nil {
+		return err
+	}
+	return x.wait(ctx, rest)
 }
 
 // answer is a call that succeeds.

@@ -184,6 +184,15 @@ func (w *World) bill(c call) nexus.Money {
 	return cost
 }
 
+// charge charges a call that fails in the middle of its answer.
+func (w *World) charge() nexus.Money {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cost := Worst / 100 * nexus.Money(w.dice.IntN(101))
+	w.charged += cost
+	return cost
+}
+
 // heard says that a call's answer is on record.
 func (w *World) heard(c call) {
 	w.mu.Lock()

@@ -1,0 +1,74 @@
+package attempt_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+)
+
+// ponderous hands in at once, after a long thought.
+type ponderous struct{ thought time.Duration }
+
+func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+	select {
+	case <-time.After(m.thought):
+	case <-ctx.Done():
+		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: context.Cause(ctx)}
+	}
+	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
+	return llm.Response{
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: handin}}}},
+		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
+	}, nil
+}
+
+// TestSessionTimeIsOfAllRounds lets a session go on after a repair: it has
+// what is left of its time, and not all of it again.
+func TestSessionTimeIsOfAllRounds(t *testing.T) {
+	s, base := shop(t)
+	c, _ := change(t, s, "T1.1", base)
+	roles, err := agent.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Roles = roles
+	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
+		return attempt.Model{
+			Model: ponderous{6 * time.Minute}, Name: "toy/model",
+			Price: func(nexus.Usage) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+		}, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a := &state.Attempt{ID: "T1.1", Task: "T1"}
+		talk := attempt.Talk{
+			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree,
+			Limits: nexus.Limits{SessionTime: 10 * time.Minute},
+			Record: func(_ context.Context, facts ...nexus.Fact) error {
+				for _, f := range facts {
+					a.Apply(f, time.Now())
+				}
+				return nil
+			},
+			Snap: func(context.Context) (nexus.TreeSnapshotted, error) { return nexus.TreeSnapshotted{}, nil },
+		}
+		for i, want := range []nexus.Outcome{nexus.Accepted, nexus.Exhausted} {
+			talk.Next = "round"
+			start := time.Now()
+			o, err := s.Converse(t.Context(), talk, &desk{})
+			if err != nil || o.Outcome != want {
+				t.Fatalf("round %d after %s: %s %s, %v", i+1, time.Since(start), o.Outcome, o.Why, err)
+			}
+			if took := time.Since(start); took > 6*time.Minute {
+				t.Errorf("round %d took %s", i+1, took)
+			}
+		}
+	})
+}
