@@ -61,6 +61,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	start NAME COMMAND...  starts a command beside the story
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
 //	signal NAME SIG        sends it INT, TERM or KILL
+//	says NAME TEXT         waits until it says that on its standard error
 //	insist NAME SIG        sends it again and again until it is gone
 //	until KIND [TEXT...]   waits for an event of that kind that holds all texts
 //	happened N KIND [TEXT...]  wants exactly N such events so far
@@ -78,7 +79,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "insist": insist,
+		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "mark": mark, "same": same,
 		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly,
@@ -307,9 +308,37 @@ func exitCode(err error) int {
 // actor is a command that runs beside the story.
 type actor struct {
 	cmd      *exec.Cmd
-	out, err bytes.Buffer
+	out, err heard
 	gone     chan struct{} // closed once it was waited for
 	end      error
+}
+
+// heard is what a command says, while it says it.
+type heard struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+func says(ts *testscript.TestScript, _ bool, args []string) {
+	a := actorOf(ts, args[0])
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if strings.Contains(a.err.String(), args[1]) {
+			return
+		}
+	}
+	ts.Fatalf("%s does not say %q:\n%s", args[0], args[1], a.err.String())
 }
 
 func start(ts *testscript.TestScript, _ bool, args []string) {
@@ -354,8 +383,8 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s does not end:\n%s\n%s", args[0], a.out.String(), a.err.String())
 	}
 	work := ts.Getenv("WORK")
-	ts.Check(os.WriteFile(filepath.Join(work, args[0]+".out"), a.out.Bytes(), 0o644))
-	ts.Check(os.WriteFile(filepath.Join(work, args[0]+".err"), a.err.Bytes(), 0o644))
+	ts.Check(os.WriteFile(filepath.Join(work, args[0]+".out"), []byte(a.out.String()), 0o644))
+	ts.Check(os.WriteFile(filepath.Join(work, args[0]+".err"), []byte(a.err.String()), 0o644))
 	delete(playOf(ts).beside, args[0])
 	ts.Logf("[%s out]\n%s[%s err]\n%s", args[0], a.out.String(), args[0], a.err.String())
 	if got := exitCode(a.end); got != want {

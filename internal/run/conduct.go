@@ -31,6 +31,9 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening
 	}
 	work, cancel := context.WithCancelCause(ctx)
 	h := &hall{core: core, world: w, inbox: make(chan message), stops: map[Key]context.CancelCauseFunc{}}
+	for i := range h.spare {
+		h.spare[i], h.letGo[i] = context.WithCancelCause(work)
+	}
 	err = h.serve(ctx, work, sig)
 	cancel(context.Canceled)
 	h.close(context.WithoutCancel(ctx), err == nil || ctx.Err() != nil)
@@ -48,6 +51,8 @@ type hall struct {
 	inbox   chan message
 	workers sync.WaitGroup
 	stops   map[Key]context.CancelCauseFunc
+	spare   [2]context.Context         // of what can be done again; the second where paid work hangs on it
+	letGo   [2]context.CancelCauseFunc // ends it
 }
 
 // message is something that a worker says. Handle runs on the goroutine that
@@ -67,6 +72,7 @@ func (h *hall) serve(ctx, work context.Context, sig Signals) error {
 		for _, w := range start {
 			h.start(work, w)
 		}
+		h.ease()
 		for _, key := range cancel {
 			if stop := h.stops[key]; stop != nil {
 				stop(stopped{"somebody asked"})
@@ -97,6 +103,15 @@ func (h *hall) serve(ctx, work context.Context, sig Signals) error {
 	}
 }
 
+// ease ends what the workers can do again, once they are to go.
+func (h *hall) ease() {
+	for i, paid := range []bool{false, true} {
+		if why := h.core.LetGo(paid); why != nil {
+			h.letGo[i](why)
+		}
+	}
+}
+
 func (h *hall) alarm() <-chan time.Time {
 	at := h.core.Wake()
 	if at.IsZero() {
@@ -114,6 +129,8 @@ func (h *hall) start(ctx context.Context, w Work) {
 		switch cause := context.Cause(ctx); {
 		case err != nil && cause != nil:
 			err = cause
+		case errors.Is(err, context.Canceled) && h.spare[0].Err() != nil:
+			err = context.Cause(h.spare[0])
 		case errors.Is(err, context.Canceled):
 			err = fmt.Errorf("%v", err) //nolint:errorlint // nobody cancelled this worker, so it is a failure like any other
 		}
@@ -135,6 +152,7 @@ func (h *hall) close(ctx context.Context, record bool) {
 		close(gone)
 	}()
 	h.core.Interrupt()
+	h.ease()
 	for {
 		select {
 		case m := <-h.inbox:
@@ -208,6 +226,20 @@ func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)
 		return a, a.Err
 	case <-ctx.Done():
 		return Answer{}, context.Cause(ctx)
+	}
+}
+
+// Spare implements [Desk].
+func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+	spare := d.h.spare[0]
+	if paid {
+		spare = d.h.spare[1]
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(spare, func() { cancel(context.Cause(spare)) })
+	return ctx, func() {
+		stop()
+		cancel(context.Canceled)
 	}
 }
 

@@ -135,6 +135,19 @@ func (c *Core) Over() bool {
 // Interrupt lets the workers go at their next turn and starts no others.
 func (c *Core) Interrupt() { c.drained = true }
 
+// LetGo returns why a worker must not go on with what costs nothing to do
+// again, nil while it may. Paid says that paid work hangs on it.
+func (c *Core) LetGo(paid bool) error {
+	switch d := c.State.Drain; {
+	case c.drained:
+		return ErrInterrupted
+	case d == nil, paid && d.To != nexus.StatusStopped:
+		return nil
+	default:
+		return stopped{d.Why}
+	}
+}
+
 // intend turns a recorded decision into work.
 func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	add := func(key Key, task nexus.TaskID) []Work {

@@ -55,6 +55,10 @@ type Desk interface {
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
 	// Known returns what a gate already said of exactly this tree.
 	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	// Spare bounds what costs nothing to do again, a gate or a wait: its
+	// context ends with ctx, and once the run lets its workers go. Where paid
+	// work hangs on it, only an interrupt and a person who stops the run end it.
+	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
 // ErrInterrupted is returned by a run that was told to drain. It can be taken

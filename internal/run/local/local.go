@@ -97,7 +97,7 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 		return nil, err
 	}
 	evidence, err := s.Judge(ctx, attempt.Case{
-		Tree: tree, Hash: hash, Base: v.Goal.Base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
+		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, d)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,10 @@ func (desk) Known(context.Context, string, string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
+func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
+	return ctx, func() {}
+}
+
 // shop returns a shop over a repository with one file, and its commit.
 func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
 	t.Helper()

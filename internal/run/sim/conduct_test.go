@@ -169,6 +169,84 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 	return s, err
 }
 
+// idle is a world whose workers do what can be done again, for ever.
+type idle struct{ stage }
+
+func (idle) Act(ctx context.Context, intent nexus.Fact, _ state.View, d run.Desk) ([]nexus.Fact, error) {
+	_, landing := intent.(nexus.TrainDeparted)
+	if _, ok := intent.(nexus.AttemptStarted); !ok && !landing {
+		return nil, errors.New("it has nothing else to do")
+	}
+	ctx, stop := d.Spare(ctx, landing)
+	defer stop()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(90 * time.Minute):
+		return nil, errors.New("it went on to its end")
+	}
+}
+
+// TestDrainEndsWhatCanBeDoneAgain lets a run go while its worker runs a gate
+// or waits: that ends at once, unless accepted work hangs on it and only a
+// limit was reached.
+func TestDrainEndsWhatCanBeDoneAgain(t *testing.T) {
+	const soon, never = 10 * time.Minute, 90 * time.Minute
+	for name, c := range map[string]struct {
+		landing bool
+		limits  nexus.Limits
+		stop    *nexus.Request
+		drain   bool
+		took    time.Duration
+	}{
+		"interrupt":          {drain: true, took: soon},
+		"stop":               {stop: &nexus.Request{Verb: nexus.VerbStop}, took: soon},
+		"limit":              {limits: nexus.Limits{RunTime: soon}, took: soon},
+		"interrupt, landing": {landing: true, drain: true, took: soon},
+		"stop, landing":      {landing: true, stop: &nexus.Request{Verb: nexus.VerbStop}, took: soon},
+		"limit, landing":     {landing: true, limits: nexus.Limits{RunTime: soon}, took: never},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := &shared{journal: &journal{run: "r", now: time.Now, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}}
+				c.limits.RunMoney, c.limits.Losses = nexus.Dollar, 1
+				j.put(nexus.GoalAccepted{Base: "c0", Limits: c.limits})
+				j.put(toy.Planned([]nexus.Task{{ID: "T1", Title: "a task"}})...)
+				if c.landing {
+					j.put(nexus.RunStarted{}, nexus.PlanApproved{By: "policy"}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"},
+						nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"})
+				}
+				drain, requests := make(chan struct{}), make(chan nexus.Event, 1)
+				time.AfterFunc(soon, func() {
+					if c.drain {
+						close(drain)
+					}
+					if c.stop != nil {
+						j.ask(*c.stop)
+						requests <- j.events[len(j.events)-1]
+					}
+				})
+				start := time.Now()
+				s, err := run.Conduct(t.Context(), j, idle{}, "r", run.Opening{Fence: 1}, run.Signals{Requests: requests, Drain: drain})
+				if took := time.Since(start); took < c.took || took > c.took+time.Minute && c.took == soon {
+					t.Errorf("%s after %s: %v", s.Status, took, err)
+				}
+				for e := range j.Events(t.Context(), 0) {
+					switch f := e.Fact.(type) {
+					case nexus.AttemptBroken:
+						t.Errorf("%+v", f)
+					case nexus.AttemptLost:
+						if f.Counted != (c.took == never) {
+							t.Errorf("%+v", f)
+						}
+					default:
+					}
+				}
+			})
+		})
+	}
+}
+
 // follow hands all requests of the journal to a process.
 func follow(ctx context.Context, j *shared, requests chan<- nexus.Event) {
 	for next := 0; ; {

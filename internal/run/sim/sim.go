@@ -186,6 +186,7 @@ func (s *sim) after() {
 			for _, w := range start {
 				s.hire(w)
 			}
+			s.ease(context.Background())
 			for _, key := range cancel {
 				s.cancel(context.Background(), s.workers[key])
 			}

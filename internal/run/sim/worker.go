@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -24,6 +26,7 @@ type worker struct {
 	gone   error // it was cancelled, or its process died
 	failed error // what the last thing it waited for came to
 	answer run.Answer
+	spare  *spare // what it does costs nothing to do again
 	facts  []nexus.Fact
 	err    error
 }
@@ -89,9 +92,45 @@ func (k *worker) wait(do func(turn int)) error {
 	return k.failed
 }
 
+// spare is a stretch that ends when the run lets its workers go.
+type spare struct {
+	paid  bool
+	eased error
+}
+
 // nap lets virtual time pass.
 func (k *worker) nap(ctx context.Context, d time.Duration) error {
-	return k.wait(func(turn int) { k.sim.in(d, func() { k.sim.resume(ctx, k, turn) }) })
+	s := k.spare
+	if s != nil {
+		if why := k.sim.core.LetGo(s.paid); why != nil {
+			return why
+		}
+	}
+	err := k.wait(func(turn int) { k.sim.in(d, func() { k.sim.resume(ctx, k, turn) }) })
+	if err == nil && s != nil {
+		err = s.eased
+	}
+	return err
+}
+
+// Spare implements [run.Desk].
+func (k *worker) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+	k.spare = &spare{paid: paid}
+	return ctx, func() { k.spare = nil }
+}
+
+// ease ends what workers can do again, once they are to go.
+func (s *sim) ease(ctx context.Context) {
+	for _, key := range slices.Sorted(maps.Keys(s.workers)) {
+		k := s.workers[key]
+		if k.spare == nil || k.spare.eased != nil || k.gone != nil {
+			continue
+		}
+		if k.spare.eased = s.core.LetGo(k.spare.paid); k.spare.eased != nil {
+			turn := k.turn
+			s.soon(func() { s.resume(ctx, k, turn) })
+		}
+	}
 }
 
 // Record implements [run.Desk].

@@ -23,9 +23,11 @@ const side = 8
 // work runs the calls of an answer, pins the tree if it may have changed, and
 // records what came of it.
 func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, error) {
-	answers := c.answer(ctx, calls)
-	if ctx.Err() != nil { // half-done answers are not said; the calls are run again
-		return nil, context.Cause(ctx)
+	spare, stop := c.spare(ctx)
+	defer stop()
+	answers := c.answer(spare, calls)
+	if spare.Err() != nil { // half-done answers are not said; the calls are run again
+		return nil, context.Cause(spare)
 	}
 	changed := false
 	for _, a := range answers {

@@ -33,6 +33,7 @@ type Desk interface {
 	Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error)
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
 	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
 // Model is a model that was picked for a role, with what it costs.

@@ -40,13 +40,26 @@ type Case struct {
 	Hash string // git tree that stands in it
 	Base string // commit whose failures are not held against it; empty for none
 	Task nexus.Task
+	Paid bool                                    // work that was accepted waits for it
 	Mark func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
 }
 
 // Judge lets the gates judge a tree in their order and stops at the first red
 // one. A gate that was red on the base for the same reasons is not red. Each
 // judgement is recorded as it is made.
+//
+// It ends when the run lets its workers go: gates cost nothing to run again.
 func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+	spare, stop := d.Spare(ctx, c.Paid)
+	defer stop()
+	evidence, err := s.judge(spare, c, d)
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	return evidence, err
+}
+
+func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
 	gates, err := s.Gates(c.Tree.Dir)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,10 @@ func (*desk) Reserve(context.Context, nexus.BudgetReserved) ([]state.Guidance, e
 }
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
 
+func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
+	return ctx, func() {}
+}
+
 // shop returns a shop over a repository with one file, and its commit.
 func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
 	t.Helper()

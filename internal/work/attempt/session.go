@@ -62,7 +62,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name,
 		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
-		Retry: s.Retry,
+		Retry: s.Retry, Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
 		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {

@@ -91,10 +91,39 @@ func (s *screen) show(e nexus.Event) bool {
 	}
 	if text := view.Progress(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
 		s.erase()
+		if _, ok := e.Fact.(nexus.RunDrained); ok {
+			text += s.awaited()
+		}
 		_, _ = fmt.Fprintln(s.a.Err, text)
 		s.draw()
 	}
 	return true
+}
+
+// interrupted says at once what a signal began, and what is still waited for.
+func (s *screen) interrupted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.erase()
+	s.a.Say("interrupted: nothing new begins, and gates and commands are ended%s; once more ends at once, and loses nothing but that", s.awaited())
+	s.draw()
+}
+
+// awaited names the answers of models that are still to come: they are paid
+// for. The caller holds the lock.
+func (s *screen) awaited() string {
+	var all []string
+	for _, id := range s.state.Ledger.Unsettled() {
+		r, _ := s.state.Ledger.Open(id)
+		all = append(all, string(r.Session))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; waiting for " + view.Count(len(all), "answer") + " of a model: " + view.Clean(strings.Join(all, ", "))
 }
 
 // finish shows what is left and takes the block away.

@@ -201,7 +201,7 @@ func (x *Actor) write(ctx context.Context, step repair.Step) error {
 
 // judged runs the gates on the tree and records what they say.
 func (x *Actor) judged(ctx context.Context) error {
-	evidence, facts, err := x.gates(ctx, x.tree(), func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
+	evidence, facts, err := x.gates(ctx, x.tree(), false, func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,9 @@ func (x *Actor) judged(ctx context.Context) error {
 }
 
 // gates judges a tree and stops at the first red gate.
-func (x *Actor) gates(ctx context.Context, t tree, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
+func (x *Actor) gates(ctx context.Context, t tree, paid bool, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
+	ctx, stop := x.Desk.Spare(ctx, paid)
+	defer stop()
 	var all []nexus.Evidence
 	var facts []nexus.Fact
 	for _, gate := range []string{"build", "test"} {
@@ -357,6 +359,8 @@ func (x *Actor) again(ctx context.Context, s *state.Session, spent nexus.BudgetS
 	if err != nil {
 		return err
 	}
+	ctx, stop := x.Desk.Spare(ctx, false)
+	defer stop()
 	return x.wait(ctx, rest)
 }
 

@@ -99,7 +99,7 @@ func (x *Actor) resolve(ctx context.Context, conflicted tree) (tree, error) {
 
 func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []nexus.Evidence, error) {
 	a := x.View.Attempt
-	evidence, facts, err := x.gates(ctx, t, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
+	evidence, facts, err := x.gates(ctx, t, true, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
 	if err != nil {
 		return nexus.VerdictGiven{}, nil, err
 	}
@@ -112,7 +112,7 @@ func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []
 // result judges the run's last tree.
 func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
 	t := x.at(x.View.Tip)
-	evidence, _, err := x.gates(ctx, t, func(f nexus.GateJudged) nexus.GateJudged { return f })
+	evidence, _, err := x.gates(ctx, t, true, func(f nexus.GateJudged) nexus.GateJudged { return f })
 	if err != nil {
 		return nil, err
 	}
