@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
@@ -137,41 +138,46 @@ func (w *work) review(ctx context.Context) error {
 		}
 		old = w.a.Session(session)
 	}
-	return w.opinion(ctx, old.Outcome, cmp.Or(old.Why, string(old.Outcome)), old.Result)
+	given, err := w.Opinion(ctx, w.tree, w.a.Base, old)
+	if err != nil {
+		return err
+	}
+	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
+	return w.record(ctx, given)
 }
 
-// opinion records what a reviewer handed in. What cannot be read, and a
-// reviewer that did not finish, is no review.
-func (w *work) opinion(ctx context.Context, o nexus.Outcome, why, result string) error {
-	given := nexus.ReviewGiven{Attempt: w.a.ID, Tree: w.a.Snapshot.Tree, Summary: "the reviewer did not finish: " + why}
-	if o == nexus.Refused {
-		return NoMoney(why)
+// Opinion returns what a reviewer's session came to about a change from base
+// to the tree. What cannot be read, and a reviewer that did not finish, is no
+// review.
+func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
+	why := cmp.Or(r.Why, string(r.Outcome))
+	given := nexus.ReviewGiven{Summary: "the reviewer did not finish: " + why}
+	if r.Outcome == nexus.Refused {
+		return given, NoMoney(why)
 	}
-	if o == nexus.Accepted && result != "" {
-		data, err := w.Blobs.Get(result)
-		if err != nil {
-			return err
-		}
-		parsed, err := review.Parse(data)
-		if err != nil {
-			given.Summary = "the review could not be read: " + err.Error()
-		} else {
-			parsed = review.Verify(parsed, w.lines(ctx))
-			parsed.Attempt, parsed.Tree = given.Attempt, given.Tree
-			given = parsed
-		}
+	if r.Outcome != nexus.Accepted || r.Result == "" {
+		return given, nil
 	}
-	return w.record(ctx, given)
+	data, err := s.Blobs.Get(r.Result)
+	if err != nil {
+		return given, err
+	}
+	parsed, err := review.Parse(data)
+	if err != nil {
+		given.Summary = "the review could not be read: " + err.Error()
+		return given, nil
+	}
+	return review.Verify(parsed, s.lines(ctx, tree, base)), nil
 }
 
 // lines returns how many lines a file has in the tree, or had in the base
 // when the change deleted it, and false where there is and was none.
-func (w *work) lines(ctx context.Context) func(file string) (int, bool) {
+func (s *Shop) lines(ctx context.Context, tree *worktree.Tree, base string) func(file string) (int, bool) {
 	return func(file string) (int, bool) {
-		if n := Lines(w.tree.Dir, file); n >= 0 {
+		if n := Lines(tree.Dir, file); n >= 0 {
 			return n, true
 		}
-		old, err := w.Trees.Git().Run(ctx, "cat-file", "blob", w.a.Base+":"+file)
+		old, err := s.Trees.Git().Run(ctx, "cat-file", "blob", base+":"+file)
 		return strings.Count(old, "\n"), err == nil
 	}
 }

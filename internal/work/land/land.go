@@ -18,7 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
-	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // Ref is the run's branch in the private clone.
@@ -40,8 +39,11 @@ type landing struct {
 func Land(ctx context.Context, s *attempt.Shop, v state.View, d attempt.Desk) ([]nexus.Fact, error) {
 	l := &landing{Shop: s, view: v, a: v.Attempt, m: v.Merge, desk: d}
 	done, err := l.find(ctx)
-	if err != nil || done != nil {
-		return done, err
+	switch {
+	case err != nil:
+		return nil, err
+	case done != nil: // the worktree of the landing is of no more use
+		return done, s.Trees.Drop(ctx, l.Run, l.m.ID)
 	}
 	l.made, err = s.Trees.Merge(ctx, l.a.Base, v.Tip, l.a.Commit)
 	if err != nil {
@@ -50,6 +52,9 @@ func Land(ctx context.Context, s *attempt.Shop, v state.View, d attempt.Desk) ([
 	hash, refused, err := l.settle(ctx)
 	if err == nil && refused == nil {
 		refused, err = l.judge(ctx, hash)
+	}
+	if err == nil && refused == nil {
+		refused, err = l.review(ctx, hash)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
 		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: v.Tip, Why: err.Error(), Broken: true}, nil
@@ -103,67 +108,6 @@ func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, s
 
 func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }
 
-// settle returns the merged tree. A conflict goes to the merger, once.
-func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, error) {
-	if len(l.made.Conflicts) == 0 {
-		return l.made.Tree, nil, nil
-	}
-	if err := l.place(ctx, l.made.Tree); err != nil {
-		return "", nil, err
-	}
-	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", l.m.ID, nexus.Merger))
-	old := l.m.Session(session)
-	if old == nil || !old.Over || old.Outcome == nexus.Refused || old.Outcome == nexus.Stopped {
-		if err := l.merge(ctx, session, old); err != nil {
-			return "", nil, err
-		}
-		old = l.m.Session(session)
-	}
-	if old.Outcome != nexus.Accepted {
-		return "", l.conflict("the merger did not finish: " + old.Why), nil
-	}
-	snap, err := l.snapshot(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	for _, file := range l.made.Conflicts {
-		if attempt.Marked(l.tree.Dir, file) {
-			return "", l.conflict(file + " still has conflict markers"), nil
-		}
-	}
-	return snap.Tree, nil, nil
-}
-
-func (l *landing) conflict(why string) *nexus.TrainRefused {
-	return &nexus.TrainRefused{
-		Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Conflict: true,
-		Why: fmt.Sprintf("%s conflict with what landed meanwhile, and %s", strings.Join(l.made.Conflicts, ", "), why),
-	}
-}
-
-// merge lets the merger resolve the conflict in the tree that holds it.
-func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state.Session) error {
-	next := ""
-	if old == nil || len(old.Messages) == 0 {
-		change, err := l.tree.Diff(ctx, l.a.Base, l.a.Commit)
-		if err != nil {
-			return err
-		}
-		next = prompt.Brief{
-			Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change, Rules: l.Rules,
-			Meanwhile: l.view.Meanwhile,
-		}.Text()
-	}
-	o, err := l.Converse(ctx, attempt.Talk{
-		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree,
-		Next: next, Why: "brief", Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
-	}, l.desk)
-	if err == nil && o.Outcome == nexus.Refused {
-		err = attempt.NoMoney(o.Why)
-	}
-	return err
-}
-
 // place makes the worktree of the landing and brings it to the tree, or to
 // where the merger had come.
 func (l *landing) place(ctx context.Context, tree string) error {
@@ -206,7 +150,7 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 		return nil, err
 	}
 	evidence, err := l.Judge(ctx, attempt.Case{
-		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task,
+		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)
 	if err != nil {

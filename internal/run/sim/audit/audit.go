@@ -353,6 +353,9 @@ func (b *Audit) train(f nexus.Fact) {
 		if t.landed || t.over || b.aboard != f.Attempt || f.Parent != b.tip {
 			b.wrong("%s landed: before %v, given up %v, departed %q, parent %s, tip %s", f.Task, t.landed, t.over, b.aboard, f.Parent, b.tip)
 		}
+		if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
+			b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
+		}
 		b.aboard, b.tip = "", f.Commit
 		t.landed, t.flying = true, false
 		n := 0
@@ -383,7 +386,7 @@ func (b *Audit) train(f nexus.Fact) {
 func (b *Audit) talk(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
-		if _, again := b.turns[f.Session]; again && f.Role != nexus.Merger {
+		if _, again := b.turns[f.Session]; again && f.Attempt != state.MergeID(b.aboard) {
 			b.wrong("%s is started twice", f.Session)
 		}
 		b.turns[f.Session] = 0

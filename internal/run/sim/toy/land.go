@@ -55,7 +55,38 @@ func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 			return []nexus.Fact{refused}, nil
 		}
 	}
+	if len(conflicts) > 0 {
+		ok, err := x.reviewMerged(ctx, merged)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			refused.Conflict, refused.Why = true, "the reviewer rejects it"
+			return []nexus.Fact{refused}, nil
+		}
+	}
 	return x.advance(merged)
+}
+
+// reviewMerged lets a reviewer read what the merger made, once.
+func (x *Actor) reviewMerged(ctx context.Context, merged tree) (bool, error) {
+	id := nexus.SessionID(x.a.ID + "/reviewer.1")
+	old := x.a.Session(id)
+	if old == nil || !old.Over {
+		why := ""
+		if old == nil || len(old.Messages) == 0 {
+			why = "brief"
+		}
+		if _, err := x.converse(ctx, nexus.Reviewer, id, why); err != nil {
+			return false, err
+		}
+		old = x.a.Session(id)
+	}
+	f := nexus.ReviewGiven{Attempt: x.a.ID, Tree: string(merged), Reviewed: old.Outcome == nexus.Accepted, Summary: "as reviewed"}
+	if f.Approved = f.Reviewed && !x.roll(x.scenario.reject); f.Reviewed && !f.Approved {
+		f.Findings = []nexus.Finding{{Message: "one side is lost", Severity: nexus.Major}}
+	}
+	return f.Reviewed && !repair.Rejects(f, x.View.Limits.MajorsBlock), x.record(ctx, f)
 }
 
 // advance moves the branch. The process may die, or the machinery fail,
