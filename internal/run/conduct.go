@@ -30,9 +30,9 @@ func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o Opening
 		return nil, err
 	}
 	work, cancel := context.WithCancelCause(ctx)
-	h := &hall{core: core, world: w, inbox: make(chan message), stops: map[Key]context.CancelCauseFunc{}}
-	for i := range h.spare {
-		h.spare[i], h.letGo[i] = context.WithCancelCause(work)
+	h := &hall{
+		core: core, world: w, inbox: make(chan message), stops: map[Key]context.CancelCauseFunc{},
+		spare: bounds(work), paid: bounds(work),
 	}
 	err = h.serve(ctx, work, sig)
 	cancel(context.Canceled)
@@ -51,9 +51,23 @@ type hall struct {
 	inbox   chan message
 	workers sync.WaitGroup
 	stops   map[Key]context.CancelCauseFunc
-	spare   [2]context.Context         // of what can be done again; the second where paid work hangs on it
-	letGo   [2]context.CancelCauseFunc // ends it
+	spare   bound // of what can be done again
+	paid    bound // the same where paid work hangs on it
 }
+
+// bound ends what all workers do of a kind.
+type bound struct {
+	ctx context.Context //nolint:containedctx // it is the workers' and ends with them
+	end context.CancelCauseFunc
+}
+
+func bounds(ctx context.Context) bound {
+	ctx, end := context.WithCancelCause(ctx)
+	return bound{ctx, end}
+}
+
+// why returns why it ended, nil before.
+func (b bound) why() error { return context.Cause(b.ctx) }
 
 // message is something that a worker says. Handle runs on the goroutine that
 // owns the core; an error ends the run.
@@ -105,10 +119,11 @@ func (h *hall) serve(ctx, work context.Context, sig Signals) error {
 
 // ease ends what the workers can do again, once they are to go.
 func (h *hall) ease() {
-	for i, paid := range []bool{false, true} {
-		if why := h.core.LetGo(paid); why != nil {
-			h.letGo[i](why)
-		}
+	if why := h.core.LetGo(false); why != nil {
+		h.spare.end(why)
+	}
+	if why := h.core.LetGo(true); why != nil {
+		h.paid.end(why)
 	}
 }
 
@@ -129,8 +144,8 @@ func (h *hall) start(ctx context.Context, w Work) {
 		switch cause := context.Cause(ctx); {
 		case err != nil && cause != nil:
 			err = cause
-		case errors.Is(err, context.Canceled) && h.spare[0].Err() != nil:
-			err = context.Cause(h.spare[0])
+		case errors.Is(err, context.Canceled) && h.spare.why() != nil:
+			err = h.spare.why()
 		case errors.Is(err, context.Canceled):
 			err = fmt.Errorf("%v", err) //nolint:errorlint // nobody cancelled this worker, so it is a failure like any other
 		}
@@ -231,12 +246,12 @@ func (d desk) wait(ctx context.Context, queue func(context.Context, func(Answer)
 
 // Spare implements [Desk].
 func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
-	spare := d.h.spare[0]
+	b := d.h.spare
 	if paid {
-		spare = d.h.spare[1]
+		b = d.h.paid
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(spare, func() { cancel(context.Cause(spare)) })
+	stop := context.AfterFunc(b.ctx, func() { cancel(b.why()) })
 	return ctx, func() {
 		stop()
 		cancel(context.Canceled)

@@ -162,12 +162,12 @@ func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r 
 	if err != nil {
 		return given, err
 	}
-	parsed, err := review.Parse(data)
-	if err != nil {
-		given.Summary = "the review could not be read: " + err.Error()
-		return given, nil
+	parsed, bad := review.Parse(data)
+	if bad == nil {
+		return review.Verify(parsed, s.lines(ctx, tree, base)), nil
 	}
-	return review.Verify(parsed, s.lines(ctx, tree, base)), nil
+	given.Summary = "the review could not be read: " + bad.Error()
+	return given, nil
 }
 
 // lines returns how many lines a file has in the tree, or had in the base

@@ -137,7 +137,7 @@ func conflicts(paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "These files hold conflict markers:\n" + list(paths)
+	return "These files are in conflict, with markers where git could set them:\n" + list(paths)
 }
 
 func meanwhile(tasks []nexus.Task) string {

@@ -353,9 +353,7 @@ func (b *Audit) train(f nexus.Fact) {
 		if t.landed || t.over || b.aboard != f.Attempt || f.Parent != b.tip {
 			b.wrong("%s landed: before %v, given up %v, departed %q, parent %s, tip %s", f.Task, t.landed, t.over, b.aboard, f.Parent, b.tip)
 		}
-		if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
-			b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
-		}
+		b.resolved(f)
 		b.aboard, b.tip = "", f.Commit
 		t.landed, t.flying = true, false
 		n := 0
@@ -379,6 +377,13 @@ func (b *Audit) train(f nexus.Fact) {
 			b.tasks[f.Task].flying = false // it will be parked
 		}
 	default:
+	}
+}
+
+// resolved checks that a reviewer read what a merger made.
+func (b *Audit) resolved(f nexus.TrainLanded) {
+	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
+		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
 	}
 }
 
