@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/land"
 )
 
 // desk has heard of nothing.
@@ -38,6 +39,13 @@ func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelF
 
 // shop returns a shop over a repository with one file, and its commit.
 func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
+	t.Helper()
+	s, base, _ := place(t, gates...)
+	return s, base
+}
+
+// place returns the repository as well.
+func place(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string, git.Repo) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("bad\n"), 0o600); err != nil {
@@ -86,7 +94,112 @@ func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
 			t.Error(err)
 		}
 	})
-	return s, run("rev-parse", "HEAD")
+	return s, run("rev-parse", "HEAD"), repo
+}
+
+// TestCrashWhilePublishing loses the word of what was done to the user's
+// branches, and half of the doing: the next process finds both as they should
+// be, and a run that goes on moves them on.
+func TestCrashWhilePublishing(t *testing.T) {
+	s, base, user := place(t)
+	_, target, err := user.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := func(name, parent string) string {
+		t.Helper()
+		tree, err := s.Trees.Add(t.Context(), "r", nexus.AttemptID(name), parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tree.Dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, hash, err := tree.Snapshot(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.Trees.Commit(t.Context(), hash, []string{parent}, name, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	w := &local.World{Shop: s}
+	for i, name := range []string{"one", "two"} {
+		tip := commit(name, base)
+		v := state.View{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
+		if i > 0 { // the run was reopened, and landed more
+			tip = commit(name, first(t, user, target))
+			v.Tip = tip
+		}
+		if err := s.Trees.Publish(t.Context(), "nexus/r", tip); err != nil { // a process died after this
+			t.Fatal(err)
+		}
+		for range 2 { // and the next one before it could say what it did
+			facts, err := w.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+			if err != nil || len(facts) != 1 {
+				t.Fatal(facts, err)
+			}
+			if f, ok := facts[0].(nexus.ResultPublished); !ok || f.Target != target || f.Why != "" || f.Commit != tip {
+				t.Errorf("%+v", facts[0])
+			}
+			for _, branch := range []string{target, "nexus/r"} {
+				if at := first(t, user, branch); at != tip {
+					t.Errorf("%s is at %s, want %s", branch, at, tip)
+				}
+			}
+		}
+		if out, err := user.Run(t.Context(), "status", "--porcelain"); err != nil || out != "" {
+			t.Errorf("the checkout is not clean: %q, %v", out, err)
+		}
+	}
+}
+
+func first(t *testing.T, r git.Repo, branch string) string {
+	t.Helper()
+	at, err := r.Resolve(t.Context(), "refs/heads/"+branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// TestCrashAfterLanding finds a landing of which nobody heard: it is
+// confirmed, and the worktree that it was made in goes.
+func TestCrashAfterLanding(t *testing.T) {
+	s, base := shop(t)
+	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
+	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
+	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
+	if err := local.Begin(t.Context(), s, v); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := s.Trees.Add(t.Context(), "r", m.ID, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := s.Trees.Git().Tree(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.Message("r", v.Task.Task, a.ID), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Trees.Move(t.Context(), land.Ref("r"), landed, base); err != nil {
+		t.Fatal(err)
+	}
+	facts, err := (&local.World{Shop: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
+	if err != nil || len(facts) != 1 {
+		t.Fatal(facts, err)
+	}
+	if f, ok := facts[0].(nexus.TrainLanded); !ok || f.Commit != landed || f.Parent != base {
+		t.Errorf("%+v", facts[0])
+	}
+	if _, err := os.Stat(tree.Dir); !os.IsNotExist(err) {
+		t.Errorf("the worktree of the landing is still there: %v", err)
+	}
 }
 
 // TestReviewJudgesTheTip finds the worktree of a review that was cut off,

@@ -84,7 +84,8 @@ func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
-// Land moves a branch of the user's repository forward from was to commit.
+// Land moves a branch of the user's repository forward from was, or from where
+// an earlier call had moved it, to commit.
 // Where the branch is checked out, the checkout moves along by git's own
 // rules: if a file that changes has changes of the user's, nothing moves. It
 // is idempotent.
@@ -101,10 +102,11 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	if err != nil || is == commit {
 		return err
 	}
-	if is != was {
-		return moved(fmt.Sprintf("branch %s is not at %.12s any more", target, was),
-			"Merge the published branch yourself: git merge nexus/<run>.", nil)
+	if ok, err := c.between(ctx, was, is, commit); err != nil || !ok {
+		return errors.Join(err, moved(fmt.Sprintf("branch %s is not at %.12s any more", target, was),
+			"Merge the published branch yourself: git merge nexus/<run>.", nil))
 	}
+	was = is
 	if ok, err := c.ancestor(ctx, was, commit); err != nil || !ok {
 		return errors.Join(err, moved(fmt.Sprintf("%.12s does not stand on branch %s", commit, target),
 			"Merge the published branch yourself: git merge nexus/<run>.", nil))
@@ -130,6 +132,18 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 			"Nothing was changed. Commit or stash what is in the way, then: git merge --ff-only nexus/<run>.", err)
 	}
 	return verify(ctx, c.user, ref, commit)
+}
+
+// between reports whether a branch that was at one commit is there still, or
+// on the way to another: where the run had moved it to before it went on.
+func (c *Clone) between(ctx context.Context, was, is, commit string) (bool, error) {
+	if is == was {
+		return true, nil
+	}
+	if ok, err := c.ancestor(ctx, was, is); err != nil || !ok {
+		return false, err
+	}
+	return c.ancestor(ctx, is, commit)
 }
 
 // forward moves the checkout in dir, and the branch it is on.

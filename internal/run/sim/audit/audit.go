@@ -24,7 +24,9 @@ type Audit struct {
 	draining bool
 	ended    nexus.RunStatus
 	result   *nexus.ResultGated
-	offered  bool // what landed was published, or at least that was tried
+	passed   map[string]bool // tips whose tree passed as a whole
+	land     bool            // the target is to move along
+	offered  bool            // what landed was published, or at least that was tried
 	verdicts map[nexus.AttemptID]nexus.VerdictGiven
 	reviews  map[nexus.AttemptID]nexus.ReviewGiven
 	tip      string
@@ -58,7 +60,7 @@ func New(w *toy.World, wrong func(string, ...any)) *Audit {
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
 		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
-		closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
+		passed: map[string]bool{}, closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
 	}
 }
 
@@ -79,6 +81,7 @@ func (b *Audit) Event(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		b.allow(f.Limits)
+		b.land = f.Land
 		b.tip, b.base = f.Base, f.Base
 	case nexus.RunRecovered:
 		if f.Limits != nil {
@@ -94,8 +97,12 @@ func (b *Audit) Event(e nexus.Event) {
 		b.end(f)
 	case nexus.ResultGated:
 		b.result = &f
+		if f.Verdict.Passed {
+			b.passed[b.tip] = true
+		}
 	case nexus.ResultPublished:
 		b.offered = true
+		b.published(f)
 	case nexus.RequestSettled:
 		if done, ok := b.requests[f.Seq]; done || !ok {
 			b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
@@ -134,8 +141,14 @@ func (b *Audit) end(f nexus.RunEnded) {
 	if len(b.world.Books().Landed) > 0 && b.tip != b.base && !b.offered {
 		b.wrong("the run ended and what landed is not published")
 	}
+	if at := b.world.Books().Target; at != b.base && !b.passed[at] {
+		b.wrong("the run ended and the target is at %s, which never passed", at)
+	}
 	if f.Status != nexus.StatusDone {
 		return
+	}
+	if at := b.world.Books().Target; b.land && at != b.tip {
+		b.wrong("the run is done, %s landed and the target is at %s", b.tip, at)
 	}
 	for id, t := range b.tasks {
 		if !t.landed {
@@ -147,6 +160,17 @@ func (b *Audit) end(f nexus.RunEnded) {
 	}
 	if b.world.Books().Published != b.tip {
 		b.wrong("the run is done, %s landed and %s is published", b.tip, b.world.Books().Published)
+	}
+}
+
+// published checks that what is said of the branches is so.
+func (b *Audit) published(f nexus.ResultPublished) {
+	books := b.world.Books()
+	if f.Branch != "" && books.Published != f.Commit {
+		b.wrong("%s is said to be published, and %s is", f.Commit, books.Published)
+	}
+	if f.Target != "" && (books.Target != f.Commit || !b.land) {
+		b.wrong("the target is said to be at %s, and is at %s; asked for %v", f.Commit, books.Target, b.land)
 	}
 }
 

@@ -156,7 +156,8 @@ func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
 	return []nexus.Fact{nexus.ResultGated{Verdict: v}}, nil
 }
 
-// publish makes the branch visible. Doing it twice does no harm.
+// publish makes the branch visible, and moves the target along where that was
+// asked for. Doing it twice does no harm.
 func (x *Actor) publish(to string) ([]nexus.Fact, error) {
 	if err := x.fault(); err != nil {
 		return nil, err
@@ -170,5 +171,13 @@ func (x *Actor) publish(to string) ([]nexus.Fact, error) {
 	if to == "" {
 		return nil, errors.New("nothing to publish")
 	}
-	return []nexus.Fact{nexus.ResultPublished{Branch: "nexus/run", Commit: to}}, nil
+	f := nexus.ResultPublished{Branch: "nexus/run", Commit: to}
+	if !x.View.Goal.Land || !x.View.Passed {
+		return []nexus.Fact{f}, nil
+	}
+	x.mu.Lock()
+	x.target = to
+	x.mu.Unlock()
+	f.Target = x.View.Goal.Target
+	return []nexus.Fact{f}, x.fault()
 }

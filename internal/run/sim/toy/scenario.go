@@ -40,9 +40,10 @@ type Scenario struct {
 	odd       Chance // a gate cannot tell
 	slow      Chance
 	noPlan    Chance
-	Requests  int // of people and programs
-	Interrupt int // times a process is told to let go
-	Reopen    int // times a run that ended is taken up again
+	Requests  int  // of people and programs
+	Interrupt int  // times a process is told to let go
+	Land      bool // the target moves along
+	Reopen    int  // times a run that ended is taken up again
 }
 
 // Draw makes a seed's scenario.
@@ -71,6 +72,7 @@ func Draw(r *rand.Rand) Scenario {
 	if r.IntN(4) == 0 {
 		s.Interrupt = 1 + r.IntN(3)
 	}
+	s.Land = r.IntN(2) == 0
 	for _, t := range s.Tasks {
 		if r.IntN(10) == 0 {
 			s.stubborn[t.ID] = true

@@ -41,6 +41,7 @@ type World struct {
 	landed    []string      // commits on the branch, oldest first
 	unjudged  map[tree]bool // some gate did not run on it
 	published string
+	target    string // the user's own branch
 	trees     map[nexus.AttemptID]tree
 	charged   nexus.Money
 	calls     int
@@ -64,6 +65,7 @@ func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string
 		dies: dies, wrong: wrong,
 	}
 	w.tip = w.commit("", "", "")
+	w.target = w.tip
 	return w
 }
 
@@ -72,6 +74,7 @@ type Books struct {
 	Tip       string   // last commit on the branch
 	Landed    []string // commits on the branch, oldest first
 	Published string
+	Target    string      // the user's own branch
 	Charged   nexus.Money // by the provider
 	Calls     int
 	Repeated  int // calls of which no process heard, so that they were made again
@@ -81,7 +84,7 @@ type Books struct {
 func (w *World) Books() Books {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b := Books{Tip: w.tip, Landed: w.landed, Published: w.published, Charged: w.charged, Calls: w.calls}
+	b := Books{Tip: w.tip, Landed: w.landed, Published: w.published, Target: w.target, Charged: w.charged, Calls: w.calls}
 	for _, n := range w.lost {
 		b.Repeated += n
 	}
