@@ -196,8 +196,11 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 	return r, nil
 }
 
-// Spent returns what all runs but one have used of a UTC day's money: what
-// they settled on that day, and what they reserved on it and have not settled.
+// Spent returns what all runs but one have used of a UTC day's money. A call
+// counts once, on the day on which it was reserved: at what it was settled
+// with, whenever that was, and at its worst while nobody settled it. So what a
+// dead run left open weighs on that one day, until the run is resumed, which
+// settles it, and never on the day of the resume.
 func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) (nexus.Money, error) {
 	from := day.UTC().Truncate(24 * time.Hour)
 	to := from.Add(24 * time.Hour).UnixNano()
@@ -228,9 +231,10 @@ func (j *Journal) Spent(ctx context.Context, day time.Time, except nexus.RunID) 
 				open[reservation{r.run, f.ID}] = f.Money
 			}
 		case nexus.BudgetSpent:
-			delete(open, reservation{r.run, f.ID})
-			if r.at < to {
+			id := reservation{r.run, f.ID}
+			if _, ok := open[id]; ok { // else it is another day's, or was settled before
 				sum += f.Money
+				delete(open, id)
 			}
 		default: // the query asks for no other
 		}

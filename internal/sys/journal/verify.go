@@ -3,9 +3,11 @@ package journal
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -19,17 +21,19 @@ const (
 	Missing    Damage = "missing"    // an event is not there, and later ones are
 	Cut        Damage = "cut off"    // the last events are not there
 	Unreadable Damage = "unreadable" // an event is as written and is no fact that is known here
+	Spoiled    Damage = "spoiled"    // a blob in the journal is not what was kept
 	Broken     Damage = "broken"     // SQLite cannot make sense of the file
 )
 
 // Report says whether a journal is sound. The zero Report is not.
 type Report struct {
 	Sound  bool
-	Events int64  // how many are good, from the first
-	Head   string // hash of the last good one, hex: kept elsewhere, it shows that all was rewritten
-	Seq    int64  // number of the first bad event; 0 when the damage is in no event
-	Damage Damage // empty when sound
-	Why    string // for people
+	Events int64    // how many are good, from the first
+	Head   string   // hash of the last good one, hex: kept elsewhere, it shows that all was rewritten
+	Seq    int64    // number of the first bad event; 0 when the damage is in no event
+	Damage Damage   // empty when sound
+	Why    string   // for people
+	Named  []string // blobs that the good events name and that are not in the journal, so that they must be files
 }
 
 // Verify reads the whole journal and reports the first thing that is wrong
@@ -49,6 +53,9 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	}
 	if err == nil && r.Damage == "" {
 		err = r.structure(ctx, tx)
+	}
+	if err == nil && r.Damage == "" {
+		err = r.blobs(ctx, tx)
 	}
 	r.Head = hex.EncodeToString(prev)
 	if err != nil && classify(j.path, err) == nexus.CodeJournalCorrupt {
@@ -72,8 +79,9 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	sum := newChain()
 	for found.Next() {
 		var e row
-		if err := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); err != nil {
-			return err
+		if bad := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); bad != nil { // a column is of another type
+			r.bad(r.Events+1, Changed, fmt.Sprintf("event %d is not what was written: %v", r.Events+1, bad))
+			return nil
 		}
 		if want := r.Events + 1; e.seq != want {
 			r.bad(want, Missing, fmt.Sprintf("event %d is missing: event %d follows event %d", want, e.seq, r.Events))
@@ -83,10 +91,12 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 			r.bad(e.seq, Changed, fmt.Sprintf("event %d is not what was written: its hash does not match", e.seq))
 			return nil
 		}
-		if _, err := nexus.DecodeFact(e.kind, []byte(e.data)); err != nil {
-			r.bad(e.seq, Unreadable, fmt.Sprintf("event %d: %v", e.seq, err))
+		f, bad := nexus.DecodeFact(e.kind, []byte(e.data))
+		if bad != nil {
+			r.bad(e.seq, Unreadable, fmt.Sprintf("event %d: %v", e.seq, bad))
 			return nil
 		}
+		r.Named = append(r.Named, nexus.Blobs(f)...)
 		r.Events, *prev = e.seq, e.hash
 	}
 	return found.Err()
@@ -108,6 +118,35 @@ func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
 		r.bad(seq, Changed, fmt.Sprintf("event %d is not the one that was appended last", seq))
 	}
 	return nil
+}
+
+// blobs checks that those in the journal are what was kept, and takes them off
+// the list of what is named.
+func (r *Report) blobs(ctx context.Context, tx *sql.Tx) error {
+	found, err := tx.QueryContext(ctx, "select hash, data from blob order by hash")
+	if err != nil {
+		return err
+	}
+	defer found.Close() //nolint:errcheck // Err tells what Close would
+	here := map[string]bool{}
+	for found.Next() {
+		var hash string
+		var data []byte
+		if err := found.Scan(&hash, &data); err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
+			r.bad(0, Spoiled, fmt.Sprintf("blob %s in the journal is not what was kept", hash))
+			return nil
+		}
+		here[hash] = true
+	}
+	r.Named = slices.DeleteFunc(r.Named, func(hash string) bool {
+		seen := here[hash]
+		here[hash] = true // each is named once
+		return seen
+	})
+	return found.Err()
 }
 
 // structure lets SQLite check its own pages and indexes.

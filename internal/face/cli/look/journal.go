@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ func journalCommand(a *frame.App) *cobra.Command {
 }
 
 func verifyCommand(a *frame.App) *cobra.Command {
-	c := a.Command("verify [--json]", "check that no event was changed or lost", func(ctx context.Context, _ []string) error {
+	c := a.Command("verify [--json]", "check that no event was changed or lost, nor what events name", func(ctx context.Context, _ []string) error {
 		p, err := a.Open(ctx, frame.Reads)
 		if err != nil {
 			return err
@@ -30,7 +31,12 @@ func verifyCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v := verified{r.Sound, r.Events, r.Head, r.Seq, r.Damage, r.Why}
+		v := verified{r.Sound, r.Events, r.Head, r.Seq, r.Damage, r.Why, nil}
+		if v.Sound {
+			if err := v.files(p, r.Named); err != nil {
+				return err
+			}
+		}
 		if err := a.Answer(v, v.draw); err != nil || v.Sound {
 			return err
 		}
@@ -48,6 +54,25 @@ type verified struct {
 	Seq    int64          `json:"seq,omitzero"`
 	Damage journal.Damage `json:"damage,omitzero"`
 	Why    string         `json:"why,omitzero"`
+	Blobs  []string       `json:"blobs,omitempty"` // that are missing or damaged
+}
+
+// files checks the blobs that events name and that lie beside the journal.
+func (v *verified) files(p *frame.Place, named []string) error {
+	store, err := p.Blobs()
+	if err != nil {
+		return err
+	}
+	for _, hash := range named {
+		if _, err := store.Get(hash); err != nil {
+			v.Blobs = append(v.Blobs, hash)
+			v.Why = strings.TrimPrefix(v.Why+"; "+err.Error(), "; ")
+		}
+	}
+	if len(v.Blobs) > 0 {
+		v.Sound, v.Damage = false, journal.Spoiled
+	}
+	return nil
 }
 
 func (v verified) draw(s view.Style) string {

@@ -340,16 +340,19 @@ func spent(t *testing.T, open Open, c *clock) {
 	put(t, b, nexus.BudgetReserved{ID: "2", Money: 1000}) // the same name in another run
 	c.pass(24 * time.Hour)
 	put(t, a, nexus.BudgetReserved{ID: "3", Money: 7}, nexus.BudgetSpent{ID: "3", Money: 5})
-	put(t, b, nexus.BudgetSpent{ID: "2", Money: 900})
+	if got, err := j.Spent(t.Context(), today, "a"); err != nil || got != 1000 {
+		t.Errorf("before it was settled, the other run's call counts %d (%v), want its worst case", got, err)
+	}
+	put(t, b, nexus.BudgetSpent{ID: "2", Money: 900}, nexus.BudgetSpent{ID: "2", Money: 900}) // the second counts for nothing
 	for _, w := range []struct {
 		day    time.Time
 		except nexus.RunID
 		want   nexus.Money
 	}{
-		{today, "", 210}, // b's reservation was settled, on the next day
-		{today, "a", 0},
+		{today, "", 1110}, // b's reservation was settled on the next day, and is today's
+		{today, "a", 900},
 		{today, "b", 210},
-		{today.Add(24 * time.Hour), "", 905},
+		{today.Add(24 * time.Hour), "", 5},
 		{today.Add(24 * time.Hour), "b", 5},
 		{today.In(time.FixedZone("east", 13*3600)), "b", 210}, // the day is UTC's
 		{today.Add(-24 * time.Hour), "", 0},
