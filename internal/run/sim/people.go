@@ -77,6 +77,7 @@ func (s *sim) interrupt() {
 	}
 	s.note("process %d is interrupted", s.lives)
 	s.core.Interrupt()
+	s.interrupted = true
 	if s.dice.IntN(4) == 0 {
 		s.in(s.span(time.Minute), func() { s.dead = true })
 	}

@@ -63,22 +63,23 @@ type sim struct {
 	audit    *audit.Audit
 	notes    []note
 
-	now       time.Time
-	queue     queue
-	count     int
-	core      *run.Core
-	life      int // of the present process; an event of another never happens
-	lives     int
-	dead      bool // the process dies at the end of this step
-	workers   map[run.Key]*worker
-	alarm     time.Time
-	delivered time.Time // when the last request reaches a process
-	deaths    int
-	reopened  int
-	steps     int
-	before    counters
-	over      bool
-	violation string
+	now         time.Time
+	queue       queue
+	count       int
+	core        *run.Core
+	life        int // of the present process; an event of another never happens
+	lives       int
+	interrupted bool // the present process was told to let go
+	dead        bool // the process dies at the end of this step
+	workers     map[run.Key]*worker
+	alarm       time.Time
+	delivered   time.Time // when the last request reaches a process
+	deaths      int
+	reopened    int
+	steps       int
+	before      counters
+	over        bool
+	violation   string
 }
 
 // play plays a seed to its end.
@@ -175,7 +176,7 @@ func (s *sim) begin() {
 		s.check(err)
 		return
 	}
-	s.core, s.alarm = core, time.Time{}
+	s.core, s.alarm, s.interrupted = core, time.Time{}, false
 }
 
 // after lets the process decide, and checks what must always hold.

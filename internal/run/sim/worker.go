@@ -67,6 +67,20 @@ func (s *sim) resume(ctx context.Context, k *worker, turn int) {
 	}
 }
 
+// eased checks that a worker is let go when it must be, and not when accepted
+// work would be lost by it.
+func (s *sim) eased(k *worker) {
+	d := s.core.State.Drain
+	switch goes := k.spare.eased != nil; {
+	case s.interrupted && !goes:
+		s.wrong("%s goes on with what it can do again, and the process is to leave", k.work.Key)
+	case !s.interrupted && goes && d == nil:
+		s.wrong("%s is let go, and nobody asked", k.work.Key)
+	case !s.interrupted && goes && k.spare.paid && d.To == nexus.StatusLimit:
+		s.wrong("%s is let go at a limit, and accepted work waits for it", k.work.Key)
+	}
+}
+
 // cancel ends what a worker waits for.
 func (s *sim) cancel(ctx context.Context, k *worker) {
 	if k != nil && k.gone == nil {
@@ -126,7 +140,9 @@ func (s *sim) ease(ctx context.Context) {
 		if k.spare == nil || k.spare.eased != nil || k.gone != nil {
 			continue
 		}
-		if k.spare.eased = s.core.LetGo(k.spare.paid); k.spare.eased != nil {
+		k.spare.eased = s.core.LetGo(k.spare.paid)
+		s.eased(k)
+		if k.spare.eased != nil {
 			turn := k.turn
 			s.soon(func() { s.resume(ctx, k, turn) })
 		}
