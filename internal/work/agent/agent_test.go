@@ -484,12 +484,24 @@ func TestCancelReturnsItsCauseAndKeepsWhatWasPaid(t *testing.T) {
 	}
 }
 
-// TestCancelInAToolLeavesTheCallsToBeRunAgain cancels while a command runs:
-// nothing is said about it, and the session goes on with it.
+// TestCancelInAToolLeavesTheCallsToBeRunAgain ends a session, or lets it go,
+// while a command runs: nothing is said about it, and the session goes on with
+// it.
 func TestCancelInAToolLeavesTheCallsToBeRunAgain(t *testing.T) {
+	t.Run("cancelled", func(t *testing.T) { endInATool(t, true) })
+	t.Run("let go", func(t *testing.T) { endInATool(t, false) })
+}
+
+func endInATool(t *testing.T, hard bool) {
+	t.Helper()
 	b := newBench(t, nexus.Coder, script(calls(call("shell", map[string]any{"command": "test -e go || { touch ready; sleep 60; }; echo went"})), done()))
 	cause := errors.New("somebody asked")
 	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := ctx
+	if !hard {
+		ctx = t.Context()
+		b.brief.Spare = func(context.Context) (context.Context, context.CancelFunc) { return stopped, func() {} }
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -510,6 +522,7 @@ func TestCancelInAToolLeavesTheCallsToBeRunAgain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	b.brief.Spare = nil
 	if b.snaps > 0 {
 		t.Error("the tree was pinned in the middle of a call")
 	}

@@ -144,7 +144,13 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	})
 	screen := newScreen(a, p, o, file)
 	helpers.Go(func() { screen.follow(work) })
-	defer context.AfterFunc(ctx, screen.interrupted)()
+	helpers.Go(func() {
+		select {
+		case <-ctx.Done():
+			screen.interrupted(work)
+		case <-work.Done():
+		}
+	})
 	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0}
 	if len(begun) == 0 && len(a.Flags) > 0 {
 		opening.Limits = &c.Limits

@@ -100,8 +100,10 @@ func (s *screen) show(e nexus.Event) bool {
 	return true
 }
 
-// interrupted says at once what a signal began, and what is still waited for.
-func (s *screen) interrupted() {
+// interrupted says at once what a signal began, and what is still waited for
+// as the journal has it now.
+func (s *screen) interrupted(ctx context.Context) {
+	s.catchUp(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -129,16 +131,21 @@ func (s *screen) awaited() string {
 // finish shows what is left and takes the block away.
 func (s *screen) finish(ctx context.Context, final *state.State) {
 	if final != nil {
-		for e, err := range s.place.Journal.Events(ctx, final.Run, s.seen()) {
-			if err != nil || !s.show(e) {
-				break
-			}
-		}
+		s.catchUp(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
 	s.over = true
+}
+
+// catchUp shows what is in the journal and was not shown yet.
+func (s *screen) catchUp(ctx context.Context) {
+	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
+		if err != nil || !s.show(e) {
+			break
+		}
+	}
 }
 
 func (s *screen) seen() int64 {
