@@ -330,7 +330,7 @@ type (
 		Model   string        `json:"model"`
 		Try     int           `json:"try"`  // failures of this kind in a row
 		Wait    time.Duration `json:"wait"` // until the next try
-		Why     string        `json:"why"`  // overload, quota or transient
+		Why     string        `json:"why"`  // overloaded, out of quota or failing
 		Said    string        `json:"said,omitzero"`
 	}
 	// BudgetRefused says that a cap would have been passed.

@@ -31,9 +31,6 @@ func Progress(s Style, e nexus.Event) string {
 	return about + s.tint(e.Fact, Clean(text))
 }
 
-// noted is how long a wait is that people want to know of.
-const noted = 5 * time.Second
-
 // notable reports whether a person who waits for the run wants to know.
 func notable(f nexus.Fact) bool {
 	switch f := f.(type) {
@@ -42,7 +39,7 @@ func notable(f nexus.Fact) bool {
 	case nexus.VerdictGiven:
 		return f.State == nexus.Pass // a red gate was told already
 	case nexus.CallDelayed:
-		return f.Wait >= noted
+		return f.Wait >= 5*time.Second
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
@@ -85,8 +82,7 @@ func (s Style) tint(f nexus.Fact, text string) string {
 	}
 }
 
-// Describe says in words what a fact is about and what happened. The words
-// may hold text from outside: see [Clean].
+// Describe says what a fact is about and what happened, in words that may be from outside: see [Clean].
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
@@ -117,7 +113,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.BudgetSpent:
 		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
 	case nexus.CallDelayed:
-		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, ailing(f.Why), f.Wait.Round(time.Second))
+		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
 	case nexus.BudgetRefused:
 		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
 	case nexus.TrainBoarded:
@@ -134,18 +130,6 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), "not landed: " + f.Why
 	}
 	return "", ""
-}
-
-// ailing says in words why a provider did not answer.
-func ailing(class string) string {
-	switch class {
-	case "overload":
-		return "overloaded"
-	case "quota":
-		return "out of quota"
-	default:
-		return "failing"
-	}
 }
 
 func by(who string) string {

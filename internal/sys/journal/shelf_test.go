@@ -1,11 +1,9 @@
 package journal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,32 +91,20 @@ func TestRefusedEventKeepsTheBlob(t *testing.T) {
 	}
 }
 
-// TestVerifyLooksAtBlobs spoils a blob in the file, and names one that is not
-// in it.
-func TestVerifyLooksAtBlobs(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
-	j := openTest(t, path)
+// TestVerifyNamesBlobs has events name blobs, wherever those are, each twice.
+func TestVerifyNamesBlobs(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
 	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256([]byte("said"))
-	here, beside := hex.EncodeToString(sum[:]), strings.Repeat("ab", 32)
-	j.Shelve(here, []byte("said"))
 	for range 2 {
-		facts := []nexus.Fact{nexus.PromptSent{Session: "s", Message: here}, nexus.TurnTaken{Session: "s", Message: beside}}
+		facts := []nexus.Fact{nexus.PromptSent{Session: "s", Message: "b"}, nexus.TurnTaken{Session: "s", Message: "a"}, nexus.SessionEnded{Session: "s"}}
 		if _, err := l.Append(t.Context(), facts...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := j.Verify(t.Context())
-	if err != nil || !r.Sound || len(r.Named) != 1 || r.Named[0] != beside {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if _, err := j.write.ExecContext(t.Context(), "update blob set data = x'736164'"); err != nil {
-		t.Fatal(err)
-	}
-	if r, err = j.Verify(t.Context()); err != nil || r.Sound || r.Damage != Spoiled || !strings.Contains(r.Why, here) {
+	if r, err := j.Verify(t.Context()); err != nil || !r.Sound || !slices.Equal(r.Named, []string{"a", "b"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
@@ -21,7 +20,7 @@ const (
 	Missing    Damage = "missing"    // an event is not there, and later ones are
 	Cut        Damage = "cut off"    // the last events are not there
 	Unreadable Damage = "unreadable" // an event is as written and is no fact that is known here
-	Spoiled    Damage = "spoiled"    // a blob in the journal is not what was kept
+	Spoiled    Damage = "spoiled"    // a blob that an event names is missing, or not what was kept
 	Broken     Damage = "broken"     // SQLite cannot make sense of the file
 )
 
@@ -33,7 +32,7 @@ type Report struct {
 	Seq    int64    // number of the first bad event; 0 when the damage is in no event
 	Damage Damage   // empty when sound
 	Why    string   // for people
-	Named  []string // blobs that the good events name and that are not in the journal, so that they must be files
+	Named  []string // hashes of the blobs that the good events name
 }
 
 // Verify reads the whole journal and reports the first thing that is wrong
@@ -54,9 +53,8 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	if err == nil && r.Damage == "" {
 		err = r.structure(ctx, tx)
 	}
-	if err == nil && r.Damage == "" {
-		err = r.blobs(ctx, tx)
-	}
+	slices.Sort(r.Named)
+	r.Named = slices.Compact(r.Named)
 	r.Head = hex.EncodeToString(prev)
 	if err != nil && classify(j.path, err) == nexus.CodeJournalCorrupt {
 		r.bad(0, Broken, err.Error())
@@ -118,35 +116,6 @@ func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
 		r.bad(seq, Changed, fmt.Sprintf("event %d is not the one that was appended last", seq))
 	}
 	return nil
-}
-
-// blobs checks that those in the journal are what was kept, and takes them off
-// the list of what is named.
-func (r *Report) blobs(ctx context.Context, tx *sql.Tx) error {
-	found, err := tx.QueryContext(ctx, "select hash, data from blob order by hash")
-	if err != nil {
-		return err
-	}
-	defer found.Close() //nolint:errcheck // Err tells what Close would
-	here := map[string]bool{}
-	for found.Next() {
-		var hash string
-		var data []byte
-		if err := found.Scan(&hash, &data); err != nil {
-			return err
-		}
-		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
-			r.bad(0, Spoiled, fmt.Sprintf("blob %s in the journal is not what was kept", hash))
-			return nil
-		}
-		here[hash] = true
-	}
-	r.Named = slices.DeleteFunc(r.Named, func(hash string) bool {
-		seen := here[hash]
-		here[hash] = true // each is named once
-		return seen
-	})
-	return found.Err()
 }
 
 // structure lets SQLite check its own pages and indexes.

@@ -29,7 +29,7 @@ func (c *conversation) rest(ctx context.Context, err error) (again bool, _ error
 		return false, nil
 	}
 	c.facts = append(c.facts, nexus.CallDelayed{
-		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: string(e.Class), Said: prompt.Line(e.Cause.Error()),
+		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: ailing(e.Class), Said: prompt.Line(e.Cause.Error()),
 	})
 	if err := c.record(ctx); err != nil {
 		return false, err
@@ -43,6 +43,18 @@ func (c *conversation) rest(ctx context.Context, err error) (again bool, _ error
 		return true, nil
 	case <-spare.Done():
 		return false, context.Cause(spare)
+	}
+}
+
+// ailing says in words why a provider did not answer.
+func ailing(c llm.Class) string {
+	switch c {
+	case llm.Overload:
+		return "overloaded"
+	case llm.Quota:
+		return "out of quota"
+	default:
+		return "failing"
 	}
 }
 

@@ -33,7 +33,7 @@ func verifyCommand(a *frame.App) *cobra.Command {
 		}
 		v := verified{r.Sound, r.Events, r.Head, r.Seq, r.Damage, r.Why, nil}
 		if v.Sound {
-			if err := v.files(p, r.Named); err != nil {
+			if err := v.check(p, r.Named); err != nil {
 				return err
 			}
 		}
@@ -57,8 +57,8 @@ type verified struct {
 	Blobs  []string       `json:"blobs,omitempty"` // that are missing or damaged
 }
 
-// files checks the blobs that events name and that lie beside the journal.
-func (v *verified) files(p *frame.Place, named []string) error {
+// check checks the blobs that events name, in the journal and beside it.
+func (v *verified) check(p *frame.Place, named []string) error {
 	store, err := p.Blobs()
 	if err != nil {
 		return err
