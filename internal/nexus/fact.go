@@ -57,8 +57,9 @@ type (
 	// RunDrained intends to end the run: nothing starts any more, and what
 	// runs stops at its next turn.
 	RunDrained struct {
-		To  RunStatus `json:"to"`
-		Why string    `json:"why,omitzero"`
+		To   RunStatus `json:"to"`
+		Why  string    `json:"why,omitzero"`
+		Code Code      `json:"code,omitzero"` // of the error that ends it
 	}
 	// ResultGated says how the gates judged the run's last tree.
 	ResultGated struct {

@@ -119,6 +119,7 @@ type Limits struct {
 	TaskMoney     Money         `json:"task_money,omitzero"`     // one task
 	DayMoney      Money         `json:"day_money,omitzero"`      // all runs of a calendar day, UTC
 	MajorsBlock   int           `json:"majors_block"`            // major review findings that block; 0 means 1
+	Approval      Approval      `json:"approval,omitzero"`       // what waits for a person
 }
 
 // DefaultLimits returns the documented defaults.
@@ -135,5 +136,6 @@ func DefaultLimits() Limits {
 		RunMoney:    5 * Dollar,
 		DayMoney:    20 * Dollar,
 		MajorsBlock: 1,
+		Approval:    ApproveNone,
 	}
 }

@@ -81,8 +81,12 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 	}
 	if w.question != "" {
 		for _, q := range c.State.Questions {
-			if q.ID == w.question && q.By != "" {
+			switch {
+			case q.ID != w.question:
+			case q.By != "":
 				return Answer{Text: q.Answer}, true, nil
+			case q.Attempt != "" && c.State.Drain != nil: // nobody may spend what would follow
+				return Answer{Err: stopped{c.State.Drain.Why}}, true, nil
 			}
 		}
 		return a, false, nil

@@ -85,8 +85,10 @@ func (c *Core) verdict(w Work, err error) []nexus.Fact {
 			why += ". " + e.Hint // the only thing that helps
 		}
 		if c.State.Drain == nil && !c.State.Status.Ended() {
-			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why})
+			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why, Code: e.Code})
 		}
+	case known && e.Code == nexus.CodeNeedsPerson && w.View.Task.ID != "":
+		return c.parked(w, why)
 	case known && e.Code == nexus.CodeBudget:
 		clean = clean || c.overCap(w)
 	}
@@ -100,6 +102,23 @@ func (c *Core) verdict(w Work, err error) []nexus.Fact {
 		return append(facts, nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why})
 	}
 	return append(facts, c.failure(w, why))
+}
+
+// parked leaves a piece of work to a person: nobody was there to agree to what
+// it wanted to do. Its attempt goes on from there when the task is retried.
+func (c *Core) parked(w Work, why string) []nexus.Fact {
+	task := w.View.Task.ID
+	if b := c.State.Aboard; b != nil && Key(b.Merge.ID) == w.Key {
+		return []nexus.Fact{nexus.TrainRefused{Task: task, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: why}}
+	}
+	if !c.open(w) {
+		return nil
+	}
+	facts := []nexus.Fact{nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why}}
+	if t := c.State.Task(task); t != nil && !t.Status.Ended() {
+		facts = append(facts, nexus.TaskParked{Task: task, Why: why})
+	}
+	return facts
 }
 
 // failure says that the machinery failed a piece of work.

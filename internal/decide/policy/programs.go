@@ -168,7 +168,7 @@ func (j *judgement) source(argv []arg.Word) {
 		return
 	}
 	if at, name := j.where(argv[1]); at != place.Tree || !Path(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
-		j.add(Ask, "shell.source", "it runs a script place.Outside the worktree")
+		j.add(Ask, "shell.source", "it runs a script outside the worktree")
 	}
 	j.reads(argv[1:2])
 }

@@ -55,7 +55,7 @@ func (j *judgement) simple(argv []arg.Word) {
 // as its build may.
 func (j *judgement) program(argv []arg.Word) {
 	if at, name := j.where(argv[0]); at != place.Tree || !Path(name, false).Allowed() {
-		j.add(Ask, "unknown", "it runs a program place.Outside the worktree")
+		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
 	_, operands := arg.Split(argv[1:])
 	j.writes(arg.Literals(operands))
@@ -140,7 +140,7 @@ func (j *judgement) copies(operands []arg.Word) {
 		}
 		j.reads([]arg.Word{w})
 		if at, _ := j.where(w); at == place.System {
-			j.add(Ask, "file.copy", "a file of the place.System gets another name")
+			j.add(Ask, "file.copy", "a file of the system gets another name")
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (j *judgement) reads(words []arg.Word) {
 		case place.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
-			j.add(Ask, "path.outside", "it reads place.Outside the worktree")
+			j.add(Ask, "path.outside", "it reads outside the worktree")
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (j *judgement) writes(words []arg.Word) {
 		case place.Device:
 			j.add(Deny, "host.device", "it uses a place.Device or the network")
 		default:
-			j.add(Deny, "path.outside", "it writes place.Outside the worktree")
+			j.add(Deny, "path.outside", "it writes outside the worktree")
 		}
 	}
 }

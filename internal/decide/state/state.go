@@ -225,14 +225,19 @@ func (s *State) Counts() map[nexus.TaskStatus]int {
 }
 
 // StatusOf returns a task's status. Blocked is computed: a task is blocked
-// while one that it needs has ended without landing.
+// while one that it needs has ended without landing. Nothing is under way in
+// a run that has ended: what was waits for the run to be taken up again.
 func (s *State) StatusOf(t *Task) nexus.TaskStatus {
-	if t.Status == nexus.Pending {
+	status := t.Status
+	if s.Status.Ended() && !status.Ended() {
+		status = nexus.Pending
+	}
+	if status == nexus.Pending {
 		if _, ok := s.Blocker(t); ok {
 			return nexus.Blocked
 		}
 	}
-	return t.Status
+	return status
 }
 
 // Blocker returns the nearest task that keeps t from ever starting.

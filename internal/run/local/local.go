@@ -45,7 +45,7 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 	case nexus.ResultReviewed:
 		return w.review(ctx, v, d)
 	case nexus.ResultOffered:
-		return w.publish(ctx, v)
+		return w.publish(ctx, v, d)
 	default:
 		return nil, fmt.Errorf("nobody knows how to act on %s", nexus.Kind(intent))
 	}
@@ -115,10 +115,13 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 
 // publish puts what landed on a branch of the user's repository, and moves
 // the target along when that was asked for.
-func (w *World) publish(ctx context.Context, v state.View) ([]nexus.Fact, error) {
+func (w *World) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fact, error) {
 	f := nexus.ResultPublished{Branch: w.Branch, Commit: v.Tip}
 	if f.Branch == "" {
 		f.Branch = "nexus/" + string(v.Run)
+	}
+	if held, err := w.held(ctx, v, f.Branch, d); err != nil || held != "" {
+		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err
 	}
 	if err := w.Shop.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
@@ -140,4 +143,27 @@ func (w *World) publish(ctx context.Context, v state.View) ([]nexus.Fact, error)
 	}
 	f.Target = v.Goal.Target
 	return []nexus.Fact{f}, nil
+}
+
+// held says why what landed is not published yet: the run's level of approval
+// wants a person to agree, and nobody did.
+func (w *World) held(ctx context.Context, v state.View, branch string, d run.Desk) (string, error) {
+	if !v.Limits.Approval.Holds(nexus.ApproveCommits) {
+		return "", nil
+	}
+	text := fmt.Sprintf("publish %d commits up to %.12s as the branch %s", v.Landings, v.Tip, branch)
+	if v.Goal.Land && v.Goal.Target != "" {
+		text += ", and move " + v.Goal.Target + " along"
+	}
+	answer, err := w.Shop.Consent(ctx, "", text+"?", d)
+	switch {
+	case attempt.Waits(err):
+		return "a person must agree to it: nexus resume on a terminal, or with --approval=none", nil
+	case err != nil:
+		return "", err
+	case !nexus.Agrees(answer):
+		return "a person said: " + answer, nil
+	default:
+		return "", nil
+	}
 }

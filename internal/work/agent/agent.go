@@ -81,6 +81,7 @@ type Brief struct {
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error) // pins the tree; nil: there is none
 	Schema   json.RawMessage                                          // of the hand-in; nil for roles that report summary and status
+	Draw     func(name string) uint64                                 // the next number of a name, for what must differ; nil: a random one
 }
 
 // Outcome is how a stretch of a session ended.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -39,7 +40,7 @@ func (c *conversation) request() llm.Request {
 // ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
 	r = c.request()
-	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, rand.Text()[:8])
+	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
 	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model}
 	if c.Worst != nil {
 		reserved.Money = c.Worst(r)
@@ -57,6 +58,15 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 		return r, id, nil
 	}
 	return c.request(), id, c.record(ctx)
+}
+
+// Mark returns eight characters that tell a name from others like it: drawn
+// for that name, or random ones.
+func Mark(draw func(string) uint64, name string) string {
+	if draw == nil {
+		return rand.Text()[:8]
+	}
+	return strings.ToUpper(fmt.Sprintf("%08s", strconv.FormatUint(draw(name)%(1<<40), 32)))
 }
 
 // refused returns the ending that a refusal to spend makes, nil for any other

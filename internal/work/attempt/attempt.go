@@ -56,9 +56,8 @@ type Shop struct {
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	Gates func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules string                                // standing rules for agents, may be empty
-	Allow func(command string) (ok bool, why string)
-	Alone bool   // nobody answers questions: fall back at once
-	Exe   string // this program, which builds call for their cache; empty for none
+	Alone bool                                  // nobody answers questions: fall back at once
+	Exe   string                                // this program, which builds call for their cache; empty for none
 	Now   func() time.Time
 	Heard func(nexus.SessionID, llm.Delta)
 	Bases *Bases
@@ -68,6 +67,10 @@ type Shop struct {
 	GateTime time.Duration  // of one gate; 0 for no limit of its own
 	Versions *gate.Versions // of tools, remembered
 	Retry    llm.Policy     // how failed calls are tried again
+
+	// Draw returns the next of the numbers that belong to a name; nil draws
+	// truly random ones. Names of calls and the jitter of retries come from it.
+	Draw func(name string) uint64
 }
 
 // work is one attempt under way. One goroutine owns it.

@@ -53,7 +53,9 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	tools, done, err := s.tools(t, role, d)
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	tools, done, err := s.tools(t, role, d, s.agree(ctx, t, d, halt))
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -62,7 +64,8 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name,
 		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
-		Retry: s.Retry, Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
+		Retry: s.retry(t), Draw: s.Draw,
+		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
 		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
@@ -75,6 +78,16 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
 	return agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
+}
+
+// retry says how failed calls of a session are tried again. With a seed its
+// waits are its own, whatever other sessions draw.
+func (s *Shop) retry(t Talk) llm.Policy {
+	p := s.Retry
+	if s.Draw != nil {
+		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
+	}
+	return p
 }
 
 // sessionDesk is the desk as an agent sees it.
@@ -99,13 +112,13 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]age
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(t Talk, role agent.Role, d Desk) (*tool.Set, func(), error) {
+func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Allowed: s.Allow, Writes: t.Snap != nil, Now: s.Now,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil, Now: s.Now,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Handin: t.Handin,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {

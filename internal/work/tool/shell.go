@@ -48,8 +48,8 @@ func (e Env) shell(ctx context.Context, command string, limit time.Duration) (Ou
 	if e.Box == nil {
 		return Output{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
-	if ok, why := e.allowed(command); !ok {
-		return Output{}, fmt.Errorf("refused, not run: %s", why)
+	if err := e.leave(ctx, command); err != nil {
+		return Output{}, fmt.Errorf("refused, not run: %w", err)
 	}
 	r, err := e.Box.Run(ctx, e.command([]string{bash(), "-c", command}, limit))
 	if err != nil {
@@ -90,12 +90,19 @@ func bash() string {
 	return "/bin/sh"
 }
 
-// allowed asks the policy about a command. Nobody is there to ask, so what the
-// policy would ask about is refused.
-func (e Env) allowed(command string) (ok bool, why string) {
-	if e.Allowed != nil {
-		return e.Allowed(command)
-	}
+// leave says why a command is not run, nil where it may be. What the policy
+// asks about is for a person to say; without one it is refused.
+func (e Env) leave(ctx context.Context, command string) error {
 	d := policy.Rule(command, policy.Rules{Dir: e.Dir})
-	return d.Allowed(), fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
+	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
+	switch {
+	case d.Allowed() && e.Every && e.Agree != nil:
+		return e.Agree(ctx, command, "")
+	case d.Allowed():
+		return nil
+	case d.Decision == policy.Ask && e.Agree != nil:
+		return e.Agree(ctx, command, reason)
+	default:
+		return errors.New(reason)
+	}
 }

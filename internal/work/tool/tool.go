@@ -33,14 +33,20 @@ type Store interface {
 // Env is what the tools work with. Dir is enough; what is missing is refused
 // with a reason when the model asks for it.
 type Env struct {
-	Dir     string                                                               // the worktree
-	Root    *os.Root                                                             // Dir, opened; New opens it when nil
-	Box     *sandbox.Box                                                         // runs commands; nil runs none
-	Blob    Store                                                                // keeps long output; may be nil
-	Git     func(ctx context.Context, args []string) (string, error)             // read-only git on the worktree
-	Ask     func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
-	Allowed func(command string) (ok bool, why string)                           // may it run; nil: the default policy
-	Now     func() time.Time                                                     // measures durations; may be nil
+	Dir  string                                                               // the worktree
+	Root *os.Root                                                             // Dir, opened; New opens it when nil
+	Box  *sandbox.Box                                                         // runs commands; nil runs none
+	Blob Store                                                                // keeps long output; may be nil
+	Git  func(ctx context.Context, args []string) (string, error)             // read-only git on the worktree
+	Ask  func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
+	Now  func() time.Time                                                     // measures durations; may be nil
+
+	// Agree asks a person about a command that is not simply allowed, and
+	// about every command where Every is set: the reason is empty where policy
+	// allows it. Nil asks nobody, and the command is refused. An error is why
+	// it is not run.
+	Agree func(ctx context.Context, command, reason string) error
+	Every bool
 
 	Vars     []string        // environment of commands; nil means sandbox.Env()
 	Readable []string        // further paths that commands may read

@@ -446,9 +446,12 @@ func TestShell(t *testing.T) {
 	var asked []string
 	b := newBench(t, func(e *Env) {
 		e.Box = box(t)
-		e.Allowed = func(command string) (bool, string) {
+		e.Every, e.Agree = true, func(_ context.Context, command, reason string) error {
 			asked = append(asked, command)
-			return command != "rm -rf /", "it would delete everything"
+			if reason != "" {
+				return errors.New("a person said: no")
+			}
+			return nil
 		}
 	})
 	if got := b.good(t, "shell", m{"command": "echo hi; pwd; echo err >&2"}); got != "hi\n"+b.dir+"\nerr\n" {
@@ -461,9 +464,10 @@ func TestShell(t *testing.T) {
 	if !a.Result.Failed || a.Result.Text != "no\n[exit 3]" || !a.Changed {
 		t.Errorf("got %+v", a)
 	}
-	b.bad(t, "shell", m{"command": "rm -rf /"}, "it would delete everything")
+	b.bad(t, "shell", m{"command": "rm -rf /"}, "outside the worktree") // denied, whatever a person says
+	b.bad(t, "shell", m{"command": "frobnicate"}, "a person said: no")
 	if len(asked) != 4 {
-		t.Errorf("the policy saw %q", asked)
+		t.Errorf("a person saw %q", asked)
 	}
 	a = b.call(t, "shell", m{"command": "sleep 100", "timeout_seconds": 1})
 	if !a.Result.Failed || !strings.Contains(a.Result.Text, "killed after 1s") {
@@ -478,7 +482,7 @@ func TestShell(t *testing.T) {
 		t.Error("wrote nothing")
 	}
 	reader := newBench(t, func(e *Env) {
-		e.Box, e.Writes, e.Allowed = box(t), false, func(string) (bool, string) { return true, "" }
+		e.Box, e.Writes = box(t), false
 	})
 	if a := reader.call(t, "shell", m{"command": "echo x >made"}); !a.Result.Failed || a.Changed {
 		t.Errorf("a reader wrote: %+v", a)
@@ -488,6 +492,19 @@ func TestShell(t *testing.T) {
 	strict.good(t, "shell", m{"command": "mkdir -p a && echo x >a/b && cat a/b"})
 	strict.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
 	strict.bad(t, "shell", m{"command": "frobnicate"}, "not a known program")
+	free := newBench(t, func(e *Env) {
+		e.Box, e.Agree = box(t), func(_ context.Context, _, reason string) error {
+			if !strings.Contains(reason, "not a known program") {
+				t.Errorf("asked because of %q", reason)
+			}
+			return nil
+		}
+	})
+	free.good(t, "shell", m{"command": "echo x >a"}) // nobody is asked about what is allowed
+	free.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
+	if a := free.call(t, "shell", m{"command": "frobnicate"}); !strings.Contains(a.Result.Text, "exit 127") {
+		t.Errorf("agreed to, and not run: %+v", a.Result)
+	}
 }
 
 func TestGit(t *testing.T) {

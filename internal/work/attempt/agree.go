@@ -1,0 +1,62 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// agree returns what asks a person about a command, nil where the run's level
+// of approval asks nobody. Where nobody answers, the session is halted before
+// the call: it has no answer then, and is made again when the task goes on.
+func (s *Shop) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
+		return nil
+	}
+	return func(_ context.Context, command, reason string) error { // a person may take longer than a turn
+		text := "may it run " + strconv.Quote(command) + "?" // all of it: an answer holds for what was read
+		if reason != "" {
+			text += " " + reason
+		}
+		answer, err := s.Consent(ctx, t.Attempt.ID, text, d)
+		if Waits(err) {
+			halt(err)
+		}
+		if err != nil {
+			return err
+		}
+		if !nexus.Agrees(answer) {
+			return fmt.Errorf("a person said: %s", answer)
+		}
+		return nil
+	}
+}
+
+// Consent asks a person whether something may be done, and returns the
+// answer. Where nobody is there it is an error that [Waits].
+func (s *Shop) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
+	q := nexus.QuestionAsked{
+		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Now().UnixMicro()%(36*36*36*36*36), 36)),
+		Attempt: a, Text: text, Fallback: nexus.Unapproved,
+	}
+	if s.Alone {
+		q.Deadline = s.Now()
+	}
+	answer, err := d.Ask(ctx, q)
+	if err == nil && answer == nexus.Unapproved {
+		err = &nexus.Error{
+			Code: nexus.CodeNeedsPerson, Message: text,
+			Hint: "Nobody was there to agree. Retry it and run nexus resume on a terminal, or with --approval=none.",
+		}
+	}
+	return answer, err
+}
+
+// Waits reports whether an error says that a person must agree first.
+func Waits(err error) bool {
+	return errors.Is(err, &nexus.Error{Code: nexus.CodeNeedsPerson})
+}
