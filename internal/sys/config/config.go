@@ -23,6 +23,7 @@ type Config struct {
 	Pricing    map[string]Price // by provider/model; wins over the built-in table
 	Gates      Gates
 	Plan       Plan
+	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, bwrap or off
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out
@@ -67,5 +68,6 @@ func Default() Config {
 		Limits:  nexus.DefaultLimits(),
 		Plan:    Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000, Parts: 5, Depth: 3},
 		Sandbox: "auto",
+		Preset:  "balanced",
 	}
 }

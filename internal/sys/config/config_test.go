@@ -48,7 +48,7 @@ func TestNothingSetIsTheDefaults(t *testing.T) {
 
 func TestEveryLayerWinsOverTheOnesBefore(t *testing.T) {
 	s := sources(t,
-		"[limits]\nparallel = 2\nturns = 20\nrounds = 20\nsame = 4\n[models]\nfast = 'a/user'\n",
+		"[limits]\nparallel = 2\nturns = 20\nrounds = 20\nsame = 4\n[models]\nstrong = 'a/user'\n",
 		"limits.turns = 30\nlimits.rounds = 30\nlimits.same = 5\n")
 	s.Environ = []string{"NEXUS_LIMITS_ROUNDS=40", "NEXUS_LIMITS_SAME=6", "PATH=/bin", "NEXUS_LIMITS_TURNS="}
 	s.Flags = map[string]string{"limits.same": "7"}
@@ -62,7 +62,7 @@ func TestEveryLayerWinsOverTheOnesBefore(t *testing.T) {
 	}
 	want := config.Origins{
 		"limits.parallel": {Layer: config.LayerUser, Where: s.User + ":2"},
-		"models.fast":     {Layer: config.LayerUser, Where: s.User + ":7"},
+		"models.strong":   {Layer: config.LayerUser, Where: s.User + ":7"},
 		"limits.turns":    {Layer: config.LayerProject, Where: s.Project + ":1"},
 		"limits.rounds":   {Layer: config.LayerEnv, Where: "NEXUS_LIMITS_ROUNDS"},
 		"limits.same":     {Layer: config.LayerFlag, Where: "limits.same"},
@@ -392,5 +392,70 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		if cmp.Equal(c, config.Default()) {
 			t.Errorf("%s changes nothing", name)
 		}
+	}
+}
+
+// TestPreset fills in what nobody set, whoever chose it, and a project's file
+// is measured against it.
+func TestPreset(t *testing.T) {
+	s := sources(t, "preset = 'aggressive'\nlimits.parallel = 3\n", "budget.run = 10\n")
+	c, o, err := config.Load(s)
+	if err != nil {
+		t.Fatal(err) // 10 dollars are fewer than the preset's 20
+	}
+	if c.Limits.Parallel != 3 || c.Limits.RunMoney != 10*nexus.Dollar || c.Limits.DayMoney != 80*nexus.Dollar || c.Limits.Approval != nexus.ApproveNone {
+		t.Errorf("%+v", c.Limits)
+	}
+	if got := o.Of("budget.day"); got != (config.Origin{Layer: config.LayerPreset, Where: "aggressive"}) {
+		t.Errorf("the day's budget comes from %v", got)
+	}
+	s.Flags = map[string]string{"preset": "conservative"}
+	if _, _, err = config.Load(s); err == nil || !strings.Contains(err.Error(), "may not raise budget.run above $2.00") {
+		t.Errorf("a project raises what the user lowered: %v", err)
+	}
+	if _, _, err = config.Load(sources(t, "", "preset = 'aggressive'\n")); err == nil || !strings.Contains(err.Error(), "may not set preset") {
+		t.Error(err)
+	}
+	for _, preset := range config.Presets() {
+		s := sources(t, "", "")
+		s.Environ = []string{"NEXUS_PRESET=" + preset}
+		if c, _, err := config.Load(s); err != nil || c.Preset != preset {
+			t.Errorf("%s: %v", preset, err)
+		}
+	}
+}
+
+func TestProjectMayNotLetLessWait(t *testing.T) {
+	for _, c := range []struct {
+		user, project string
+		good          bool
+	}{
+		{"", "approval = 'commits'", true},
+		{"approval = 'commits'", "approval = 'all'", true},
+		{"approval = 'commits'", "approval = 'commits'", true},
+		{"approval = 'commits'", "approval = 'none'", false},
+		{"preset = 'conservative'", "approval = 'destructive'", false},
+	} {
+		if _, _, err := config.Load(sources(t, c.user, c.project)); (err == nil) != c.good {
+			t.Errorf("%s, then %s: %v", c.user, c.project, err)
+		}
+	}
+}
+
+func TestTierWithoutAModel(t *testing.T) {
+	c, o, err := config.Load(sources(t, "models.fast = 'a/small'\n", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[nexus.Tier]string{nexus.Fast: "a/small", nexus.Balanced: "a/small", nexus.Strong: "a/small"}
+	if d := cmp.Diff(want, c.Models); d != "" {
+		t.Error(d)
+	}
+	if got := o.Of("models.strong"); got.Layer != config.LayerNearest || got.Where != "models.fast" {
+		t.Error(got)
+	}
+	c, _, err = config.Load(sources(t, "models.balanced = 'a/large'\n", ""))
+	if err != nil || c.Models[nexus.Fast] != "" || c.Models[nexus.Strong] != "a/large" {
+		t.Errorf("%v (%v)", c.Models, err)
 	}
 }

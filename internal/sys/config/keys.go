@@ -129,7 +129,18 @@ func planKeys() []Key {
 }
 
 func runKeys() []Key {
+	var levels, sets []string
+	for _, a := range nexus.Approvals() {
+		levels = append(levels, string(a))
+	}
+	for _, p := range Presets() {
+		sets = append(sets, says(p))
+	}
 	return []Key{
+		one("preset", words(Presets()...), "values for what nobody set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+			trusted("it decides what is spent, and done without you"),
+		one("approval", words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
+			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
 		one("sandbox", words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("land", boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
@@ -210,7 +221,7 @@ func tier(name string, t nexus.Tier) Key {
 }
 
 func model(name string, t nexus.Tier) Key {
-	return entry(name, modelName(), "model of this tier, as provider/model; without one it is chosen from the providers that have a key", t,
+	return entry(name, modelName(), "model of this tier, as provider/model; without one it is that of the nearest weaker tier that has one, or chosen from the providers that have a key", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 

@@ -30,6 +30,9 @@ func put[T any](at *T, v any) {
 	case *nexus.Tier:
 		s, _ := v.(string)
 		*p = nexus.Tier(s)
+	case *nexus.Approval:
+		s, _ := v.(string)
+		*p = nexus.Approval(s)
 	default:
 		if x, ok := v.(T); ok {
 			*at = x
@@ -298,6 +301,8 @@ func show(v any) string {
 	case string:
 		return strconv.Quote(x)
 	case nexus.Tier:
+		return strconv.Quote(string(x))
+	case nexus.Approval:
 		return strconv.Quote(string(x))
 	case []string:
 		q := make([]string, len(x))

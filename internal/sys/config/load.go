@@ -71,8 +71,9 @@ const maxFile = 1 << 20
 // with [nexus.CodeInvalidConfig]: a key nobody knows, a value of the wrong
 // type, a setting that its source may not make.
 func Load(s Sources) (Config, Origins, error) {
-	l := loader{keys: Keys(), merged: koanf.New(delim), config: Default(), origins: Origins{}}
+	l := newLoader()
 	err := errors.Join(
+		l.preset(s),
 		l.file(LayerUser, s.User),
 		l.file(LayerProject, s.Project),
 		l.environ(s.Environ),
@@ -84,6 +85,7 @@ func Load(s Sources) (Config, Origins, error) {
 			Hint: "Correct what is named; nexus config --explain lists every value, docs/config.md every key.",
 		}
 	}
+	l.nearest()
 	return l.config, l.origins, nil
 }
 
@@ -93,6 +95,10 @@ type loader struct {
 	merged  *koanf.Koanf
 	config  Config
 	origins Origins
+}
+
+func newLoader() *loader {
+	return &loader{keys: Keys(), merged: koanf.New(delim), config: Default(), origins: Origins{}}
 }
 
 // layer is a checked source on its way into koanf.
@@ -319,6 +325,9 @@ func (l *loader) mayProject(k Key, name string, x any) error {
 	}
 	if name == "sandbox" && x == "off" {
 		return fmt.Errorf("the project's file may not switch the sandbox off; %s", elsewhere)
+	}
+	if name == "approval" {
+		return approves(l.config.Limits.Approval, x)
 	}
 	if !k.least {
 		return nil

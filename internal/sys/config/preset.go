@@ -1,0 +1,86 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Layers that nobody writes: what a preset sets stands over the defaults and
+// under every file, and the nearest tier serves one that has no model.
+const (
+	LayerPreset  Layer = "preset"
+	LayerNearest Layer = "nearest tier"
+)
+
+// Presets returns the names of the presets.
+func Presets() []string { return []string{"conservative", "balanced", "aggressive", "improve"} }
+
+// bundle returns what a preset sets, as a flag would. The balanced one is the
+// defaults.
+func bundle(preset string) map[string]string {
+	switch preset {
+	case "conservative":
+		return map[string]string{"approval": string(nexus.ApproveCommits), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
+	case "aggressive":
+		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "8", "budget.run": "20", "budget.day": "80"}
+	case "improve":
+		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
+	default:
+		return nil
+	}
+}
+
+// says lists what a preset sets, for people.
+func says(preset string) string {
+	var parts []string
+	for name, text := range bundle(preset) {
+		parts = append(parts, name+" "+text)
+	}
+	slices.Sort(parts)
+	if len(parts) == 0 {
+		parts = []string{"the defaults"}
+	}
+	return preset + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// preset lays the values of the preset that somebody chose over the defaults.
+// What is wrong with the sources is found when they are read in earnest.
+func (l *loader) preset(s Sources) error {
+	look := newLoader()
+	_ = look.file(LayerUser, s.User)
+	_ = look.environ(s.Environ)
+	_ = look.flags(s.Flags)
+	var all []value
+	for name, text := range bundle(look.config.Preset) {
+		all = append(all, value{path: strings.Split(name, "."), raw: text, text: true, origin: Origin{LayerPreset, look.config.Preset}})
+	}
+	return l.apply(all)
+}
+
+// nearest gives a tier without a model that of the nearest weaker one that
+// has one. A weaker tier never gets a dearer model this way.
+func (l *loader) nearest() {
+	last := ""
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		name := "models." + string(tier)
+		switch model := l.config.Models[tier]; {
+		case model != "":
+			last = name
+		case last != "":
+			store(&l.config.Models, tier, l.config.Models[nexus.Tier(strings.TrimPrefix(last, "models."))])
+			l.origins[name] = Origin{LayerNearest, last}
+		}
+	}
+}
+
+// approves refuses that repository content lets more happen without a person.
+func approves(before nexus.Approval, to any) error {
+	now, _ := to.(string)
+	if a := nexus.Approval(now); !a.Holds(before) {
+		return fmt.Errorf("the project's file may not let less wait for you than %s: approval = %s", before, quoted(now))
+	}
+	return nil
+}
