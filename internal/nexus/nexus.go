@@ -28,6 +28,9 @@ type SessionID string
 type Goal struct {
 	Text string `json:"text"`
 	Mode Mode   `json:"mode,omitzero"`
+
+	Tier     Tier     `json:"tier,omitzero"`     // where every task of a plan that is made starts; empty leaves it to the planner
+	Strategy Strategy `json:"strategy,omitzero"` // of every task of a plan that is made
 }
 
 // Mode says how a run came to its plan.

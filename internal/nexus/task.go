@@ -2,9 +2,18 @@ package nexus
 
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
-	Version int    `json:"version"`
-	Goal    string `json:"goal"`
-	Tasks   []Task `json:"tasks"`
+	Version  int       `json:"version"`
+	Goal     string    `json:"goal"`
+	Estimate *Estimate `json:"estimate,omitempty"` // what it was thought to take; nothing depends on it
+	Tasks    []Task    `json:"tasks"`
+}
+
+// Estimate is what a plan is thought to take.
+type Estimate struct {
+	Work    int   `json:"work"`           // minutes of all tasks together
+	Minutes int   `json:"minutes"`        // until all is done
+	Money   Money `json:"money,omitzero"` // by a rule of thumb; 0 where no price is known
+	Most    Money `json:"most"`           // what the run may spend at the worst
 }
 
 // TaskKind says what sort of change a task makes.

@@ -122,7 +122,7 @@ func Of(s *state.State, o Options, now time.Time) File {
 		f.DurationMs = max(until.Sub(s.Accepted).Milliseconds(), 0)
 	}
 	for _, t := range s.Tasks {
-		if active(t) {
+		if active(s, t) {
 			f.Parallel.ActiveStories = append(f.Parallel.ActiveStories, t.ID)
 		}
 	}
@@ -166,14 +166,19 @@ func progressOf(s *state.State) Progress {
 	return p
 }
 
-func active(t *state.Task) bool {
-	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
+func active(s *state.State, t *state.Task) bool {
+	switch s.StatusOf(t) {
+	case nexus.Running, nexus.Reviewing, nexus.Boarding:
+		return true
+	default:
+		return false
+	}
 }
 
 func currentOf(s *state.State) *Current {
 	var t *state.Task
 	for _, c := range s.Tasks {
-		if active(c) && c.Current() != nil && (t == nil || c.Current().Began.After(t.Current().Began)) {
+		if active(s, c) && c.Current() != nil && (t == nil || c.Current().Began.After(t.Current().Began)) {
 			t = c
 		}
 	}

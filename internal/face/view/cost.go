@@ -57,6 +57,9 @@ func shares[K ~string](parts map[K]state.Spend) []Share {
 // Costs draws what a run cost.
 func Costs(s Style, c Cost) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
+	if s.Plain {
+		head[0] = "by"
+	}
 	var rows [][]string
 	for _, part := range []struct {
 		title  string

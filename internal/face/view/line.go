@@ -28,7 +28,11 @@ func Progress(s Style, e nexus.Event) string {
 	if about != "" {
 		about += ": "
 	}
-	return about + s.tint(e.Fact, Clean(text))
+	line := about + s.tint(e.Fact, Clean(text))
+	if s.Plain {
+		return line
+	}
+	return s.fit(line)
 }
 
 // notable reports whether a person who waits for the run wants to know.
@@ -72,7 +76,12 @@ func (s Style) tint(f nexus.Fact, text string) string {
 		return good(f.Status == nexus.StatusDone)
 	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken:
 		return s.Bad(text)
-	case nexus.TaskParked, nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed:
+	case nexus.TaskParked:
+		if f.Failed {
+			return s.Bad(text)
+		}
+		return s.Warn(text)
+	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent,
 		nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
@@ -95,6 +104,9 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.TaskPlanned:
 		return string(f.Task.ID), "planned: " + f.Task.Title
 	case nexus.TaskParked:
+		if f.Failed {
+			return string(f.Task), "failed: " + f.Why
+		}
 		return string(f.Task), "parked: " + f.Why
 	case nexus.TaskSkipped:
 		return string(f.Task), "skipped" + by(f.By)
@@ -197,7 +209,11 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		return fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
+		text := fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
+		if f.Deadline.IsZero() {
+			text += "; nexus answer " + f.ID + " TEXT"
+		}
+		return text
 	case nexus.QuestionAnswered:
 		return fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text)
 	default:

@@ -140,7 +140,7 @@ func taskOf(s *state.State, t *state.Task, now time.Time) Task {
 		row.Commit = t.Landed.Commit
 	}
 	a := t.Current()
-	if a == nil || row.Status.Ended() {
+	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}
 	row.Tier = a.Tier

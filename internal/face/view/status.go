@@ -71,6 +71,9 @@ func needs(s Style, r Run) string {
 // tasks draws the tasks; a wide terminal shows what each agent does.
 func tasks(s Style, all []Task) string {
 	head := []string{"", "task", "title", "state", "rounds", "tier", "cost"}
+	if s.Plain {
+		head[0] = "status"
+	}
 	wide := s.Width >= 110 && !s.Plain && slices.ContainsFunc(all, func(t Task) bool { return t.Doing != "" })
 	if wide {
 		head = append(head, "doing")

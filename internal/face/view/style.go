@@ -20,7 +20,7 @@ import (
 // colour, wrapped nowhere.
 type Style struct {
 	Color  bool
-	Plain  bool // nobody sits in front of it: one line a record, tab-separated, no headers
+	Plain  bool // nobody sits in front of it: one line a record, tab-separated
 	ASCII  bool // the locale shows nothing else
 	Width  int  // columns; 0 is no limit
 	Height int  // lines; 0 is unknown

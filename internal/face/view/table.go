@@ -9,10 +9,13 @@ import (
 
 // Table lays rows out in columns. Cells are drawn already; the last column of
 // a row that is too wide is cut. In plain style the columns are separated by
-// tabs and there is no head, so that a program can cut them.
+// tabs, so that a program can cut them; the first line is the head.
 func Table(s Style, head []string, rows [][]string) string {
 	var b strings.Builder
 	if s.Plain {
+		if len(head) > 0 && len(rows) > 0 {
+			b.WriteString(strings.Join(head, "\t") + "\n")
+		}
 		for _, row := range rows {
 			b.WriteString(ansi.Strip(strings.Join(row, "\t")) + "\n")
 		}

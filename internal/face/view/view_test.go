@@ -83,9 +83,6 @@ func TestDrawn(t *testing.T) {
 		nexus.ResultGated{Verdict: nexus.Verdict{Passed: true, Tree: "t1"}}, nexus.ResultOffered{Commit: "c1c1c1c1c1c1"},
 		nexus.ResultPublished{Branch: "nexus/261121-100000-abc", Commit: "c1c1c1c1c1c1"}, nexus.RunEnded{Status: nexus.StatusPartial, Why: "1 of 5 landed"},
 	)), now)
-	plan := nexus.Plan{Goal: "g", Tasks: []nexus.Task{
-		{ID: "T2", Title: "Second \"quoted\"", Needs: []nexus.TaskID{"T1"}, Minutes: 20}, {ID: "T1", Title: "First", Minutes: 10, Files: []string{"a.go", "b.go"}},
-	}}
 	lines := func(draw func(Style, nexus.Event) string) func(Style) string {
 		return func(s Style) string {
 			var b strings.Builder
@@ -103,9 +100,7 @@ func TestDrawn(t *testing.T) {
 		"report": func(s Style) string { return Report(s, ended, true) },
 		"cost":   func(s Style) string { return Costs(s, CostOf(fold(t, tape()))) },
 		"detail": func(v Style) string { return Details(v, DetailOf(s, s.Task("T2"), "", now)) },
-		"plan":   func(s Style) string { return Plan(s, plan, "") },
 		"runs":   func(s Style) string { return Runs(s, []Run{ended}) },
-		"dot":    func(s Style) string { return Plan(s, plan, "dot") },
 		"log":    lines(Line),
 		"follow": lines(Progress),
 	} {
@@ -122,13 +117,13 @@ func TestDrawn(t *testing.T) {
 				t.Errorf("%s in ASCII has more than ASCII", name)
 			}
 			for line := range strings.Lines(text) {
-				if style.Width > 0 && name != "dot" && name != "detail" && name != "follow" && name != "report" && lipgloss.Width(line) > style.Width {
+				if style.Width > 0 && name != "detail" && name != "report" && lipgloss.Width(line) > style.Width {
 					t.Errorf("%s %s: a line has %d columns: %s", name, kind, lipgloss.Width(line), line)
 				}
 			}
 			colored := style
 			colored.Color = true
-			if plain := draw(colored); name != "dot" && name != "plan" && kind == "wide" && !strings.Contains(plain, "\x1b[") {
+			if plain := draw(colored); kind == "wide" && !strings.Contains(plain, "\x1b[") {
 				t.Errorf("%s has no colour", name)
 			}
 		}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,12 @@ func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
 
 // propose keeps the plan and returns the facts that offer it.
 func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
-	made.Goal = p.view.Goal.Goal.Text
+	goal := p.view.Goal.Goal
+	made.Goal = goal.Text
+	for i := range made.Tasks {
+		t := &made.Tasks[i]
+		t.Tier, t.Strategy = cmp.Or(goal.Tier, t.Tier), cmp.Or(goal.Strategy, t.Strategy)
+	}
 	data, err := json.Marshal(made)
 	if err != nil {
 		return nil, err

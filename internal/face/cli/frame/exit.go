@@ -92,10 +92,16 @@ func ExitCode(ctx context.Context, err error) int {
 		return CodeInterrupted
 	}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
-		for _, k := range Kinds() {
-			if k.Code == e.Code {
-				return k.Exit
-			}
+		return ExitOf(e.Code)
+	}
+	return CodeFailed
+}
+
+// ExitOf returns the exit code of an error's code.
+func ExitOf(code nexus.Code) int {
+	for _, k := range Kinds() {
+		if k.Code == code {
+			return k.Exit
 		}
 	}
 	return CodeFailed

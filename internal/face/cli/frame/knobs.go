@@ -51,6 +51,10 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "the model of every tier", []string{"models.fast", "models.balanced", "models.strong"}
 		case "sandbox":
 			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, bwrap or off", []string{"sandbox"}
+		case "preset":
+			k.name, usage, k.keys = "NAME", "what nobody set otherwise: conservative, balanced, aggressive or improve", []string{"preset"}
+		case "approval":
+			k.name, usage, k.keys = "LEVEL", "what waits for a person: none, destructive, commits or all", []string{"approval"}
 		case "status-file":
 			k.name, usage, k.keys = "PATH", "keep a status file up to date", []string{"status_file"}
 		case "target":

@@ -22,6 +22,13 @@ func (a *App) terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd())) && a.Env("TERM") != "dumb"
 }
 
+// Person reports whether somebody sits in front of it who can be asked.
+func (a *App) Person() bool {
+	in, ok := a.In.(*os.File)
+	_, tty := a.terminal(a.Err)
+	return ok && tty && term.IsTerminal(int(in.Fd()))
+}
+
 // Live reports whether w may be redrawn.
 func (a *App) Live(w io.Writer) bool {
 	_, tty := a.terminal(w)
@@ -88,6 +95,9 @@ func (a *App) Say(format string, args ...any) {
 		_, _ = fmt.Fprintf(a.Err, format+"\n", args...)
 	}
 }
+
+// Ask writes a question for people, whatever else is kept quiet.
+func (a *App) Ask(text string) { _, _ = io.WriteString(a.Err, text) }
 
 // failure is the JSON object that stands for an error.
 type failure struct {

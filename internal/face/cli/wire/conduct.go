@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -55,10 +57,7 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
 		return frame.ExitError(frame.CodeInterrupted)
 	}
-	if v.Stayed != "" && s.Status == nexus.StatusDone {
-		return frame.ExitError(frame.CodePartial) // the target was to move along
-	}
-	return frame.EndOf(s.Status)
+	return endOf(s, v)
 }
 
 // unready leaves a status file that says that the run could not begin.
@@ -100,7 +99,10 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		if begun, err = accept(ctx, p, c, *o); err != nil {
 			return nil, err
 		}
-		o.Run = newRun(a.Now())
+		o.draw = o.dice()
+		if o.Run, err = unused(ctx, p, a.Now(), o.draw); err != nil {
+			return nil, err
+		}
 	}
 	world, release, err := world(ctx, a, p, c, *o)
 	if err != nil {
@@ -153,7 +155,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	})
 	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0}
 	if len(begun) == 0 && len(a.Flags) > 0 {
-		opening.Limits = &c.Limits
+		if opening.Limits, err = limits(ctx, a, p, c, o.Run); err != nil {
+			return nil, err
+		}
 	}
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
@@ -188,6 +192,7 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 	if err != nil {
 		return nil, err
 	}
+	c.Limits.RunMoney -= o.Spent
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates}}
 	if o.Plan == nil {
 		return facts, nil
@@ -201,4 +206,34 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}
 	return facts, nil
+}
+
+// unused names a new run. A seed draws the same names again, and no two runs
+// may share one.
+func unused(ctx context.Context, p *frame.Place, now time.Time, draw func(string) uint64) (nexus.RunID, error) {
+	all, err := p.Runs(ctx)
+	if err != nil {
+		return "", err
+	}
+	for {
+		id := newRun(now, draw)
+		if !slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }) {
+			return id, nil
+		}
+	}
+}
+
+// limits returns the caps of a run that is taken up with flags. What waits
+// for a person stays as it was unless a flag says otherwise.
+func limits(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, id nexus.RunID) (*nexus.Limits, error) {
+	l := c.Limits
+	if _, said := a.Flags["approval"]; said {
+		return &l, nil
+	}
+	s, err := p.Replay(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	l.Approval = s.Limits.Approval
+	return &l, nil
 }

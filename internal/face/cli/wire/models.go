@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -71,9 +72,46 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 			return defaults(provider, tier), nil
 		}
 	}
-	return "", &nexus.Error{
+	for _, near := range []nexus.Tier{nexus.Balanced, nexus.Strong} { // a weaker tier than any that is set
+		if name := m.config.Models[near]; name != "" {
+			return name, nil
+		}
+	}
+	return "", m.nobody(role, tier)
+}
+
+// nobody says that there is no model, and what to set: all of it at once.
+func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
+	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is known for the role %s at the tier %s", role, tier),
 		Hint: "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a model: nexus config --explain shows where.",
+	}
+	for _, provider := range []string{"openai", "anthropic"} {
+		if base := m.base(provider); base != "" {
+			e.Message = fmt.Sprintf("%s serves models, and none is named", view.Clean(base))
+			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
+				provider, price(provider+"/NAME")) + " If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
+			return e
+		}
+	}
+	return e
+}
+
+// price says how to tell what a model costs.
+func price(name string) string {
+	return fmt.Sprintf("say what it costs in ~/.config/nexus/config.toml, in dollars for a million tokens: "+
+		"pricing.%q = { input = 0, output = 0 }.", name)
+}
+
+// base returns the address that is set for a provider, empty for its own.
+func (m *Models) base(name string) string {
+	switch p := m.config.Providers[name]; name {
+	case "anthropic":
+		return cmp.Or(p.BaseURL, m.env("ANTHROPIC_BASE_URL"))
+	case "openai":
+		return cmp.Or(p.BaseURL, m.env("OPENAI_BASE_URL"))
+	default:
+		return p.BaseURL
 	}
 }
 
@@ -125,7 +163,7 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 func unknown(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model of the price table, or give its price in the user's configuration: [pricing.\"" + name + "\"].",
+		Hint: "Use a model of the price table, or " + price(name),
 	}
 }
 
@@ -161,7 +199,7 @@ func (m *Models) client(name string) (llm.Model, error) {
 	}
 	p := m.provider(name)
 	key := m.env(keyOf(p, name))
-	if key == "" && keyOf(p, name) != "" {
+	if key == "" && keyOf(p, name) != "" && (p.KeyEnv != "" || m.base(name) == "") { // an address of one's own may want none
 		return nil, &nexus.Error{
 			Code: nexus.CodeNoKey, Message: fmt.Sprintf("the provider %s has no key", name),
 			Hint: "Set " + keyOf(p, name) + " in the environment.",
@@ -171,13 +209,9 @@ func (m *Models) client(name string) (llm.Model, error) {
 	var c llm.Model
 	switch p.Kind {
 	case "anthropic":
-		c = anthropic.New(anthropic.Config{Key: key, BaseURL: cmp.Or(p.BaseURL, m.env("ANTHROPIC_BASE_URL")), HTTP: &http.Client{}, Limits: limits})
+		c = anthropic.New(anthropic.Config{Key: key, BaseURL: m.base(name), HTTP: &http.Client{}, Limits: limits})
 	case "openai":
-		base := p.BaseURL
-		if name == "openai" {
-			base = cmp.Or(base, m.env("OPENAI_BASE_URL"))
-		}
-		c = openai.New(openai.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits})
+		c = openai.New(openai.Config{Key: key, BaseURL: m.base(name), HTTP: &http.Client{}, Limits: limits})
 	default:
 		return nil, unknown(name+"/...", "there is no provider of this name")
 	}

@@ -32,10 +32,11 @@ type screen struct {
 	state *state.State
 	drawn int // lines of the block on the terminal
 	over  bool
+	told  map[string]bool // gates that cannot run, which is no news a second time
 }
 
 func newScreen(a *frame.App, p *frame.Place, o *Order, file statusfile.Options) *screen {
-	return &screen{a: a, place: p, file: file, lines: o.JSONL, live: a.Live(a.Err) && !o.JSONL, state: state.New(o.Run)}
+	return &screen{a: a, place: p, file: file, lines: o.JSONL, live: a.Live(a.Err) && !o.JSONL, state: state.New(o.Run), told: map[string]bool{}}
 }
 
 // follow shows the run until the context ends.
@@ -89,6 +90,9 @@ func (s *screen) show(e nexus.Event) bool {
 	if s.lines {
 		return s.a.Line(e) == nil
 	}
+	if s.stale(e.Fact) {
+		return true
+	}
 	if text := view.Progress(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
 		s.erase()
 		if _, ok := e.Fact.(nexus.RunDrained); ok {
@@ -126,6 +130,19 @@ func (s *screen) awaited() string {
 		return ""
 	}
 	return "; waiting for " + view.Count(len(all), "answer") + " of a model: " + view.Clean(strings.Join(all, ", "))
+}
+
+// stale reports whether a fact says again that a gate cannot run. The caller
+// holds the lock.
+func (s *screen) stale(f nexus.Fact) bool {
+	g, ok := f.(nexus.GateJudged)
+	if !ok || g.Base || g.Cached || g.Evidence.State != nexus.NotRun {
+		return false
+	}
+	key := g.Evidence.Gate + ": " + g.Evidence.Why
+	known := s.told[key]
+	s.told[key] = true
+	return known
 }
 
 // finish shows what is left and takes the block away.

@@ -3,20 +3,15 @@ package wire
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"iter"
 	"os"
-	"strings"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // events is what the journal gives.
@@ -34,7 +29,7 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 		return nil, nil, err
 	}
 	return World(ctx, Parts{
-		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe,
+		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe, Draw: o.draw,
 	})
 }
 
@@ -75,27 +70,6 @@ func gates(p *frame.Place, c config.Config) ([]string, error) {
 	return names, err
 }
 
-// Decompose lets the planner make a plan, and nothing else.
-func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o Order) (nexus.Plan, error) {
-	settings, _, err := a.Settings()
-	if err != nil {
-		return nexus.Plan{}, err
-	}
-	o.Goal.Mode = nexus.Draft
-	s, err := conduct(ctx, a, p, settings, &o, statusfile.Options{})
-	if err != nil {
-		return nexus.Plan{}, err
-	}
-	made := nexus.Plan{Version: plan.Version, Goal: o.Goal.Text}
-	for _, t := range s.Tasks {
-		made.Tasks = append(made.Tasks, t.Task)
-	}
-	if len(made.Tasks) == 0 {
-		return made, &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; say more, or write the plan yourself (docs/plan.md)."}
-	}
-	return made, nil
-}
-
 // keep stores a plan as a blob.
 func keep(p *frame.Place, made *nexus.Plan) (string, error) {
 	var b bytes.Buffer
@@ -107,9 +81,4 @@ func keep(p *frame.Place, made *nexus.Plan) (string, error) {
 		return "", err
 	}
 	return store.Put(b.Bytes())
-}
-
-// newRun names a run by when it began, so that names sort by time.
-func newRun(now time.Time) nexus.RunID {
-	return nexus.RunID(now.UTC().Format("060102-150405-") + strings.ToLower(rand.Text()[:3]))
 }

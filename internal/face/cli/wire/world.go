@@ -31,8 +31,9 @@ type Parts struct {
 	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
 	Now      func() time.Time
-	Headless bool   // nobody answers questions
-	Exe      string // this program, which builds call for their cache; empty for none
+	Headless bool                // nobody answers questions
+	Draw     func(string) uint64 // what is drawn; nil draws at random
+	Exe      string              // this program, which builds call for their cache; empty for none
 }
 
 // World builds what does the work of a run: the private clone, the sandbox,
@@ -62,7 +63,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64},
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}
 	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
 	return &local.World{Shop: shop}, release, nil

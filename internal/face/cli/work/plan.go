@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -16,6 +17,9 @@ func planCommand(a *frame.App) *cobra.Command {
 	var mermaid, dot bool
 	c := a.Command("plan GOAL | -f FILE | --plan FILE [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if err := read(a, &o, src, args); err != nil {
+			return err
+		}
+		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		form := ""
@@ -41,22 +45,27 @@ func planCommand(a *frame.App) *cobra.Command {
 	c.Flags().BoolVar(&dot, "dot", false, "print the tasks as a Graphviz graph")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "mermaid", "dot")
-	a.Knobs(c, "budget", "max-time", "model", "sandbox")
+	preferFlags(c.Flags(), &o.Goal)
+	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox")
 	return c
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
 func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
 	if o.Plan == nil {
-		made, err := wire.Decompose(ctx, a, p, o)
-		if err != nil {
+		if err := wire.Decompose(ctx, a, p, &o); err != nil {
 			return err
 		}
-		o.Plan = &made
 	}
 	return planned(a, o, form)
 }
 
 func planned(a *frame.App, o wire.Order, form string) error {
-	return a.Answer(o.Plan, func(s view.Style) string { return view.Plan(s, *o.Plan, form) })
+	if err := wire.Estimate(a, &o); err != nil {
+		return err
+	}
+	if a.Style(a.Out).Plain && form == "" && !a.JSON {
+		a.Say("%s", draft.Words(*o.Plan.Estimate)) // the table is for a program there
+	}
+	return a.Answer(o.Plan, func(s view.Style) string { return draft.Draw(s, *o.Plan, form) })
 }

@@ -13,14 +13,17 @@ import (
 
 func quickCommand(a *frame.App) *cobra.Command {
 	var o wire.Order
-	var file, tier, strategy, check string
+	var file, check string
 	c := a.Command("quick TASK | -f FILE [flags]", "do one task: no plan, same gates", func(ctx context.Context, args []string) error {
+		if err := o.Check(); err != nil {
+			return err
+		}
 		if err := read(a, &o, source{file: file}, args); err != nil {
 			return err
 		}
 		o.Goal.Mode = nexus.Quick
 		o.Plan = single(o.Goal.Text, check)
-		if err := prefer(o.Plan, nexus.Tier(tier), nexus.Strategy(strategy)); err != nil {
+		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		p, err := a.Open(ctx, frame.Makes)
@@ -28,15 +31,18 @@ func quickCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if err := consent(ctx, a, p, &o, false); err != nil {
+			return err
+		}
 		return wire.Carry(ctx, a, p, o)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
-	f.StringVar(&tier, "tier", "", "`TIER` where it starts: fast, balanced or strong")
-	f.StringVar(&strategy, "strategy", "", "`STRATEGY`: test-after or no-test")
+	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "test", "gate or `COMMAND` that passes when the task is done")
-	a.Knobs(c, "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	a.Knobs(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	wire.StartFlags(c, &o)
 	wire.OrderFlags(a, c, &o)
 	return c
 }

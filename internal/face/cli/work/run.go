@@ -1,12 +1,14 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -19,12 +21,14 @@ func runCommand(a *frame.App) *cobra.Command {
 	var o wire.Order
 	var src source
 	var dry bool
-	var tier, strategy string
 	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "do a goal: plan, work, judge, land", func(ctx context.Context, args []string) error {
+		if err := o.Check(); err != nil {
+			return err
+		}
 		if err := read(a, &o, src, args); err != nil {
 			return err
 		}
-		if err := prefer(o.Plan, nexus.Tier(tier), nexus.Strategy(strategy)); err != nil {
+		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		p, err := a.Open(ctx, frame.Makes)
@@ -35,15 +39,18 @@ func runCommand(a *frame.App) *cobra.Command {
 		if dry {
 			return propose(ctx, a, p, o, "")
 		}
+		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
+			return err
+		}
 		return wire.Carry(ctx, a, p, o)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, -1)
 	sourceFlags(c, &src)
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
-	f.StringVar(&tier, "tier", "", "`TIER` where tasks of the plan start: fast, balanced or strong")
-	f.StringVar(&strategy, "strategy", "", "`STRATEGY` of the plan's tasks: test-after or no-test")
-	a.Knobs(c, "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	preferFlags(f, &o.Goal)
+	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	wire.StartFlags(c, &o)
 	wire.OrderFlags(a, c, &o)
 	return c
 }
@@ -107,26 +114,25 @@ func slurp(a *frame.App, path string) ([]byte, error) {
 	return data, nil
 }
 
-// prefer sets the tier and the strategy of tasks that name none.
-func prefer(p *nexus.Plan, tier nexus.Tier, strategy nexus.Strategy) error {
+func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
+	f.StringVar((*string)(&g.Tier), "tier", "", "`TIER` where tasks start: fast, balanced or strong")
+	f.StringVar((*string)(&g.Strategy), "strategy", "", "`STRATEGY` of the tasks: test-after or no-test")
+}
+
+// prefer sets the tier and the strategy of tasks of a plan that name none; of
+// a plan that is yet to be made, the goal carries them along for all of it.
+func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
-	case tier != "" && !tier.Known():
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no tier " + view.Quote(string(tier)), Hint: "Use fast, balanced or strong."}
-	case strategy != "" && strategy != nexus.TestAfter && strategy != nexus.NoTest:
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(strategy)), Hint: "Use test-after or no-test."}
-	case p == nil && (tier != "" || strategy != ""):
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--tier and --strategy need a plan", Hint: "Give one with --plan, or use nexus quick."}
+	case g.Tier != "" && !g.Tier.Known():
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
+	case g.Strategy != "" && g.Strategy != nexus.TestAfter && g.Strategy != nexus.NoTest:
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(g.Strategy)), Hint: "Use test-after or no-test."}
 	case p == nil:
 		return nil
 	}
 	for i := range p.Tasks {
 		t := &p.Tasks[i]
-		if t.Tier == "" {
-			t.Tier = tier
-		}
-		if t.Strategy == "" {
-			t.Strategy = strategy
-		}
+		t.Tier, t.Strategy = cmp.Or(t.Tier, g.Tier), cmp.Or(t.Strategy, g.Strategy)
 	}
 	return nil
 }

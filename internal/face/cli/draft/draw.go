@@ -1,16 +1,19 @@
-package view
+// Package draft shows a plan before anything is done: its tasks, and what
+// they are thought to take in time and money.
+package draft
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Plan draws a plan: as a table in waves, or as a graph where form is mermaid
+// Draw draws a plan: as a table in waves, or as a graph where form is mermaid
 // or dot.
-func Plan(s Style, p nexus.Plan, form string) string {
+func Draw(s view.Style, p nexus.Plan, form string) string {
 	switch form {
 	case "mermaid":
 		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
@@ -18,7 +21,7 @@ func Plan(s Style, p nexus.Plan, form string) string {
 		return edges(p, "digraph plan {\n", "  %q [label=\"%s: %s\"];\n", "  %q -> %q;\n", "}\n", `\"`)
 	}
 	level := waves(p)
-	last, minutes := 0, 0
+	last := 0
 	var rows [][]string
 	for wave := 1; wave <= len(p.Tasks); wave++ {
 		for _, t := range p.Tasks {
@@ -26,28 +29,27 @@ func Plan(s Style, p nexus.Plan, form string) string {
 				continue
 			}
 			last = wave
-			minutes += t.Minutes
 			rows = append(rows, []string{
-				strconv.Itoa(wave), string(t.ID), Clean(t.Title), join(t.Needs), estimate(t.Minutes), strconv.Itoa(len(t.Criteria)), Clean(strings.Join(t.Files, " ")),
+				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), join(t.Needs), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)), view.Clean(strings.Join(t.Files, " ")),
 			})
 		}
 	}
-	text := Table(s, []string{"wave", "task", "title", "needs", "time", "criteria", "files"}, rows)
+	text := view.Table(s, []string{"wave", "task", "title", "needs", "time", "criteria", "files"}, rows)
 	if s.Plain {
 		return text
 	}
-	foot := Count(len(p.Tasks), "task") + " in " + Count(last, "wave")
-	if minutes > 0 {
-		foot += s.dot() + estimate(minutes) + " of work"
+	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n"
+	if p.Estimate != nil {
+		text += s.Dim(Words(*p.Estimate)) + "\n"
 	}
-	return text + s.Dim(foot) + "\n"
+	return text
 }
 
-func estimate(minutes int) string {
-	if minutes == 0 {
+func minutes(n int) string {
+	if n == 0 {
 		return ""
 	}
-	return strconv.Itoa(minutes) + " min"
+	return strconv.Itoa(n) + " min"
 }
 
 func join(ids []nexus.TaskID) string {
@@ -78,7 +80,7 @@ func edges(p nexus.Plan, head, node, edge, foot, quote string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, t := range p.Tasks {
-		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(Clean(t.Title), `"`, quote))
+		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.Clean(t.Title), `"`, quote))
 	}
 	for _, t := range p.Tasks {
 		for _, id := range t.Needs {

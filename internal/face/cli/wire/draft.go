@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// Decompose lets the planner make the plan of an order, and nothing else.
+func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o *Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	planning := *o
+	planning.Goal.Mode, planning.JSONL = nexus.Draft, false
+	s, err := conduct(ctx, a, p, settings, &planning, statusfile.Options{})
+	if err != nil {
+		return err
+	}
+	made := nexus.Plan{Version: plan.Version, Goal: o.Goal.Text}
+	for _, t := range s.Tasks {
+		made.Tasks = append(made.Tasks, t.Task)
+	}
+	o.Plan, o.Spent = &made, s.Ledger.Spent()
+	if len(made.Tasks) > 0 {
+		return nil
+	}
+	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: s.Why, Hint: "nexus logs " + string(s.Run) + " shows what was tried; say more, or write the plan yourself (docs/plan.md)."}
+	switch {
+	case s.Status == nexus.StatusLimit:
+		e.Code, e.Hint = nexus.CodeLimit, "Raise the limit: --budget or --max-time."
+	case s.Drain != nil && s.Drain.Code != "":
+		e.Code, e.Hint = s.Drain.Code, ""
+	}
+	return e
+}
+
+// Estimate fills in what the order's plan is thought to take. Where no price
+// is known it has none.
+func Estimate(a *frame.App, o *Order) error {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	models, err := NewModels(settings, a.Env, a.Now)
+	if err != nil {
+		return err
+	}
+	price := func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
+		name, err := models.Name(role, t.Tier, t.Model)
+		if err != nil {
+			return 0, false
+		}
+		return models.prices.Price(name, u, a.Now())
+	}
+	e := draft.Estimate(*o.Plan, settings.Limits.Parallel, max(settings.Limits.RunMoney-o.Spent, 0), price)
+	o.Plan.Estimate = &e
+	return nil
+}
