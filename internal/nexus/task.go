@@ -1,5 +1,7 @@
 package nexus
 
+import "cmp"
+
 // Plan is the graph of tasks that a goal was turned into. Version is 1.
 type Plan struct {
 	Version  int       `json:"version"`
@@ -48,6 +50,23 @@ type Task struct {
 type Criterion struct {
 	Text  string `json:"text"`
 	Check string `json:"check,omitzero"` // a gate's name, or a command that exits 0 when it is true; empty needs a person's eye
+}
+
+// AskedFor is the reason for no-test where a person wants it for a whole plan.
+const AskedFor = "a person asked for it"
+
+// Prefer sets where the task starts and how, where that is given. It wins
+// over what the task says if it is to be forced.
+func (t *Task) Prefer(tier Tier, s Strategy, force bool) {
+	if tier != "" && (force || t.Tier == "") {
+		t.Tier = tier
+	}
+	if s != "" && (force || t.Strategy == "") {
+		t.Strategy = s
+	}
+	if t.Strategy == NoTest {
+		t.Reason = cmp.Or(t.Reason, AskedFor)
+	}
 }
 
 // TaskStatus is where a task stands.

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,8 +109,7 @@ func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
 	goal := p.view.Goal.Goal
 	made.Goal = goal.Text
 	for i := range made.Tasks {
-		t := &made.Tasks[i]
-		t.Tier, t.Strategy = cmp.Or(goal.Tier, t.Tier), cmp.Or(goal.Strategy, t.Strategy)
+		made.Tasks[i].Prefer(goal.Tier, goal.Strategy, true)
 	}
 	data, err := json.Marshal(made)
 	if err != nil {

@@ -1,7 +1,6 @@
 package work
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"os"
@@ -131,8 +130,7 @@ func prefer(p *nexus.Plan, g nexus.Goal) error {
 		return nil
 	}
 	for i := range p.Tasks {
-		t := &p.Tasks[i]
-		t.Tier, t.Strategy = cmp.Or(t.Tier, g.Tier), cmp.Or(t.Strategy, g.Strategy)
+		p.Tasks[i].Prefer(g.Tier, g.Strategy, false)
 	}
 	return nil
 }
