@@ -94,13 +94,21 @@ func killTree(leader int, mark string, ran time.Duration) bool {
 // Sweep kills every process of this user that carries a mark of owner, as a
 // process of its own that was killed may have left them, and says how many.
 func Sweep(owner string) (int, error) {
-	killed, gone := killAll(0, func(p process) bool {
-		return p.carries(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
-	})
+	killed, gone := killAll(0, of(owner))
 	if !gone {
 		return killed, fmt.Errorf("sweep %s: some processes cannot be killed", owner)
 	}
 	return killed, nil
+}
+
+// Left returns how many processes an owner has that [Sweep] would kill.
+func Left(owner string) int { return len(family(0, of(owner))) }
+
+// of matches the processes of an owner.
+func of(owner string) func(process) bool {
+	return func(p process) bool {
+		return p.carries(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
+	}
 }
 
 // killAll kills the matching processes with numbers above after, and their

@@ -184,6 +184,30 @@ func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 	}
 }
 
+// Named returns the run that name means, or the latest run and the task or
+// attempt of it that name means.
+func (p *Place) Named(ctx context.Context, name string) (r journal.Run, part string, err error) {
+	r, err = p.Run(ctx, name)
+	if name == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return r, "", err
+	}
+	latest, other := p.Run(ctx, "")
+	if other != nil {
+		return r, "", other
+	}
+	s, other := p.Replay(ctx, latest.ID)
+	if other != nil {
+		return r, "", other
+	}
+	if s.Task(nexus.TaskID(name)) == nil && s.Attempt(nexus.AttemptID(name)) == nil {
+		return r, "", &nexus.Error{
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", view.Quote(name), latest.ID),
+			Hint: "nexus runs lists runs, nexus status the tasks of the latest.",
+		}
+	}
+	return latest, name, nil
+}
+
 // NotFound says that there is nothing of that name.
 func NotFound(what, name, hint string) error {
 	return &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no %s %s", what, view.Quote(name)), Hint: hint}

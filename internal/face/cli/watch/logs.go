@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -14,16 +15,17 @@ func logsCommand(a *frame.App) *cobra.Command {
 	var follow, lines bool
 	var since int64
 	var task string
-	c := a.Command("logs [RUN] [-f] [--since SEQ] [--task TASK] [--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
+	c := a.Command("logs [RUN|TASK|ATTEMPT] [-f] [--since SEQ] [--task TASK] [--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
 		p, err := a.Open(ctx, frame.Reads)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		r, err := p.Run(ctx, frame.First(args))
+		r, part, err := p.Named(ctx, frame.First(args))
 		if err != nil {
 			return err
 		}
+		task = cmp.Or(task, part)
 		events := p.Journal.Events(ctx, r.ID, since)
 		if follow {
 			events = p.Journal.Follow(ctx, r.ID, since)

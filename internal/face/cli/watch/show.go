@@ -14,7 +14,7 @@ import (
 )
 
 func showCommand(a *frame.App) *cobra.Command {
-	var run string
+	var run string // the newest if not given
 	c := a.Command("show RUN|TASK|ATTEMPT [--run RUN] [--json]", "print all there is to know about a run, a task or an attempt", func(ctx context.Context, args []string) error {
 		name := args[0]
 		err := a.Look(ctx, run, func(p *frame.Place, _ journal.Run, s *state.State) error {

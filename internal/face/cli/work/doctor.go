@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -30,7 +33,7 @@ func doctorCommand(a *frame.App) *cobra.Command {
 		}
 		return nil
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
-	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended: sweep worktrees that nobody needs")
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended: what dead processes left, and who may read the state")
 	a.JSONFlag(c)
 	return c
 }
@@ -52,13 +55,13 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 		all = append(all, c)
 	} else {
 		defer p.Close()
-		all = append(all, checkPlace(ctx, p, fix)...)
+		all = append(all, checkPlace(ctx, a, p, fix)...)
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	all = append(all, checked("sandbox", "", err))
 	if err == nil {
 		all[len(all)-1].Detail = box.Name()
-		all = append(all, checkTools(ctx, a, box)...)
+		all = append(all, checkTools(ctx, a, box, settings)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(a, settings)...)
 }
@@ -76,7 +79,7 @@ func checked(name, detail string, err error) check {
 }
 
 // checkPlace looks at the repository, its user's identity and its journal.
-func checkPlace(ctx context.Context, p *frame.Place, fix bool) []check {
+func checkPlace(ctx context.Context, a *frame.App, p *frame.Place, fix bool) []check {
 	all := []check{{Name: "repository", State: fine, Detail: p.Repo.Work}}
 	if _, branch, err := p.Repo.Head(ctx); err == nil && branch == "" {
 		all = append(all, check{Name: "branch", State: notice, Detail: "detached head", Hint: "Results go to their own branch; --land needs --target."})
@@ -84,22 +87,14 @@ func checkPlace(ctx context.Context, p *frame.Place, fix bool) []check {
 	runs, err := p.Runs(ctx)
 	all = append(all, checked("journal", view.Count(len(runs), "run"), err))
 	if err == nil && p.Journal != nil {
-		stale, err := p.Sweep(ctx, !fix)
-		c := checked("worktrees", "none left over", err)
-		switch {
-		case err == nil && len(stale) > 0 && fix:
-			c.Detail = view.Count(len(stale), "worktree") + " removed"
-		case err == nil && len(stale) > 0:
-			c.State, c.Detail, c.Hint = notice, view.Count(len(stale), "worktree")+" left over", "Remove them: nexus clean."
-		}
-		all = append(all, c)
+		all = append(all, checkLeft(ctx, a, p, runs, fix)...)
 	}
 	return all
 }
 
 // checkTools looks at the programs that agents and gates use, from inside of
 // the sandbox.
-func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box) []check {
+func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Config) []check {
 	dir, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
 		return []check{checked("temporary files", "", err)}
@@ -114,6 +109,15 @@ func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box) []check {
 	}
 	all := []check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
 	if dir, err := a.WorkDir(); err == nil {
+		switch l := findLinter(ctx, box, frame.Top(dir), c.Gates); {
+		case !l.Fits():
+			all = append(all, check{
+				Name: "golangci-lint", State: notice, Detail: l.Why() + ": the gate golangci will not run",
+				Hint: "Install version " + l.Wants + ", or bring the configuration along (golangci-lint migrate), or set gates.golangci = false.",
+			})
+		case l.Gate:
+			all = append(all, check{Name: "golangci-lint", State: fine, Detail: view.FirstLine(l.Detail)})
+		}
 		if _, err := os.Stat(filepath.Join(frame.Top(dir), "go.mod")); err == nil {
 			all = append(all, try("go", "Install Go, or put it on the PATH: the gates of this project need it.", "go", "version"))
 		}
@@ -152,6 +156,12 @@ func checkKeys(a *frame.App, c config.Config) []check {
 			all = append(all, check{Name: "key", State: fine, Detail: name + " is set"})
 		}
 	}
+	for _, name := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"} {
+		if a.Env(name) != "" {
+			have++
+			all = append(all, check{Name: "address", State: fine, Detail: name + " is set"})
+		}
+	}
 	for name, p := range c.Providers {
 		if p.KeyEnv != "" && a.Env(p.KeyEnv) == "" {
 			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
@@ -159,11 +169,32 @@ func checkKeys(a *frame.App, c config.Config) []check {
 		}
 		have++
 	}
-	if have == 0 {
+	if have > 0 {
+		all = append(all, checkModels(a, c))
+	} else {
 		all = append(all, check{
 			Name: "key", State: blocker, Detail: "no provider is set up",
 			Hint: "Export ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to ~/.config/nexus/config.toml.",
 		})
 	}
 	return all
+}
+
+// checkModels looks whether every role has a model with a price and a key at
+// every tier.
+func checkModels(a *frame.App, c config.Config) check {
+	models, err := wire.NewModels(c, a.Env, a.Now)
+	if err == nil {
+		err = models.Ready(nil)
+	}
+	if err != nil {
+		return checked("models", "", err)
+	}
+	var names []string
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		if name, _ := models.Name(nexus.Coder, tier, ""); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return check{Name: "models", State: fine, Detail: strings.Join(names, ", ")}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,12 +16,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 func initCommand(a *frame.App) *cobra.Command {
 	var force bool
-	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(context.Context, []string) error {
+	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(ctx context.Context, _ []string) error {
 		dir, err := a.WorkDir()
 		if err != nil {
 			return err
@@ -30,13 +32,17 @@ func initCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		gates, note := runnable(ctx, dir, gates)
 		files := []file{
-			{"nexus.toml", starter(gates)},
+			{"nexus.toml", starter(gates, note)},
 			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
 			{".nexus/README.md", nexusDir},
 		}
 		if err := lay(dir, files, force); err != nil {
 			return err
+		}
+		if note != "" {
+			a.Say("%s", note)
 		}
 		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
@@ -44,6 +50,23 @@ func initCommand(a *frame.App) *cobra.Command {
 	c.Flags().BoolP("yes", "y", false, "ask nothing; nothing is asked now either")
 	a.JSONFlag(c)
 	return c
+}
+
+// runnable leaves out the gate whose flags the installed golangci-lint would
+// refuse, and says so.
+func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.Gate, note string) {
+	box, err := sandbox.Find(ctx, sandbox.Auto)
+	if err != nil {
+		box, err = sandbox.Find(ctx, sandbox.Off) // it only tells its version
+	}
+	if err != nil {
+		return gates, ""
+	}
+	l := findLinter(ctx, box, dir, config.Gates{})
+	if l.Fits() {
+		return gates, ""
+	}
+	return slices.DeleteFunc(gates, func(g gate.Gate) bool { return g.Args[0] == "golangci-lint" }), "The gate golangci does not run here: " + l.Why() + "."
 }
 
 // file is a file to be written, by its slash-separated name.
@@ -103,7 +126,7 @@ func drawStart(s view.Style, files []file, gates []gate.Gate) string {
 }
 
 // starter returns a nexus.toml that says what holds without it.
-func starter(gates []gate.Gate) string {
+func starter(gates []gate.Gate, note string) string {
 	var b strings.Builder
 	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. What stands behind\n" +
 		"# a # holds without it. Keys, endpoints and the sandbox are set by each user.\n\n[gates]\n")
@@ -112,6 +135,9 @@ func starter(gates []gate.Gate) string {
 	}
 	for _, g := range gates {
 		fmt.Fprintf(&b, "# %s = %q\n", g.Name, strings.Join(g.Args, " "))
+	}
+	if note != "" {
+		fmt.Fprintf(&b, "# %s\n", note)
 	}
 	d := config.Default()
 	fmt.Fprintf(&b, "\n[budget]\n# run = %g  # dollars\n\n[limits]\n# parallel = %d\n", d.Limits.RunMoney.Float(), d.Limits.Parallel)
