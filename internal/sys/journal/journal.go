@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -157,7 +158,7 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 }
 
 // openReadOnly opens the file without writing. On a disk that cannot be
-// written SQLite has no place for the index of its log; if there is no log,
+// written, or is full, SQLite has no place for the index of its log; if there is no log,
 // the file is whole and is read as it is.
 func openReadOnly(ctx context.Context, path string) (*sql.DB, error) {
 	open := func(params ...string) (*sql.DB, error) {
@@ -174,7 +175,7 @@ func openReadOnly(ctx context.Context, path string) (*sql.DB, error) {
 		return db, nil
 	}
 	db, err := open()
-	if err == nil || !cannotWrite(err) {
+	if err == nil || !cannotWrite(err) && classify(filepath.Dir(path), err) != nexus.CodeDiskFull {
 		return db, err
 	}
 	if log, statErr := os.Stat(path + "-wal"); statErr == nil && log.Size() > 0 {
