@@ -31,12 +31,11 @@ func unapproved(s *state.State) bool {
 		if q.Attempt == "" && s.Published != nil && s.Published.Branch == "" {
 			return true
 		}
-		a := s.Attempt(q.Attempt)
-		if a == nil {
-			continue
-		}
-		if t := s.Task(a.Task); t != nil && t.Current() == a && t.Status == nexus.Parked {
-			return true
+		for _, t := range s.Tasks {
+			a := t.Current()
+			if t.Status == nexus.Parked && a != nil && (q.Attempt == a.ID || q.Attempt == state.MergeID(a.ID)) {
+				return true
+			}
 		}
 	}
 	return false
