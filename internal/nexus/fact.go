@@ -24,12 +24,13 @@ type Event struct {
 type (
 	// GoalAccepted begins a run.
 	GoalAccepted struct {
-		Goal   Goal     `json:"goal"`
-		Base   string   `json:"base"`   // commit the run starts from
-		Target string   `json:"target"` // branch it is meant for; empty on a detached head
-		Land   bool     `json:"land"`   // fast-forward the target at the end
-		Limits Limits   `json:"limits"`
-		Gates  []string `json:"gates,omitempty"` // names of the gates that judge
+		Goal    Goal     `json:"goal"`
+		Base    string   `json:"base"`   // commit the run starts from
+		Target  string   `json:"target"` // branch it is meant for; empty on a detached head
+		Land    bool     `json:"land"`   // fast-forward the target at the end
+		Limits  Limits   `json:"limits"`
+		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
+		Routing Routing  `json:"routing,omitzero"`
 	}
 	// RunStarted says that a process conducts the run for the first time.
 	RunStarted struct {
@@ -149,6 +150,27 @@ type (
 	TaskRetried struct {
 		Task TaskID `json:"task"`
 		By   string `json:"by,omitzero"`
+	}
+	// RoutesSought intends to ask a model how hard tasks are.
+	RoutesSought struct {
+		Attempt AttemptID `json:"attempt"` // "route.1": the session that says it
+		Tasks   []TaskID  `json:"tasks"`
+	}
+	// RoutesTold says what it answered. A task that it does not name is left
+	// to the next strategy.
+	RoutesTold struct {
+		Attempt AttemptID `json:"attempt"`
+		Routes  []Route   `json:"routes,omitempty"`
+		Why     string    `json:"why,omitzero"` // why there is no answer
+	}
+	// TaskRouted says how hard a task is taken to be, and where work on it
+	// begins.
+	TaskRouted struct {
+		Task       TaskID     `json:"task"`
+		Complexity Complexity `json:"complexity"`
+		Tier       Tier       `json:"tier"`
+		By         string     `json:"by"`  // the strategy that answered
+		Why        string     `json:"why"` // its reason
 	}
 	// TaskEscalated moves a task to a stronger tier.
 	TaskEscalated struct {

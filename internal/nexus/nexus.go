@@ -79,6 +79,7 @@ const (
 	Tester   Role = "tester"
 	Reviewer Role = "reviewer"
 	Merger   Role = "merger"
+	Router   Role = "router" // says how hard tasks are
 )
 
 // Strategy is the order in which an attempt writes code and tests.

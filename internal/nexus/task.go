@@ -30,20 +30,21 @@ const (
 
 // Task is one reviewable change.
 type Task struct {
-	ID       TaskID      `json:"id"`
-	Title    string      `json:"title"`
-	Brief    string      `json:"brief,omitzero"`     // what to do, for the one who does it
-	Kind     TaskKind    `json:"kind,omitzero"`      // zero means code
-	Group    string      `json:"group,omitzero"`     // the feature it belongs to
-	Needs    []TaskID    `json:"needs,omitempty"`    // tasks that must have landed before
-	Files    []string    `json:"files,omitempty"`    // slash-separated paths it will touch, relative to the root
-	Criteria []Criterion `json:"criteria,omitempty"` // what must be true when it is done
-	Minutes  int         `json:"minutes,omitzero"`   // estimate; 0 is unknown
-	Tier     Tier        `json:"tier,omitzero"`      // where to start; zero means the cheapest
-	Model    string      `json:"model,omitzero"`     // pins provider/model
-	Strategy Strategy    `json:"strategy,omitzero"`  // zero means test-after
-	Reason   string      `json:"reason,omitzero"`    // why no-test is right
-	Depth    int         `json:"depth,omitzero"`     // times it was split off a larger task
+	ID         TaskID      `json:"id"`
+	Title      string      `json:"title"`
+	Brief      string      `json:"brief,omitzero"`      // what to do, for the one who does it
+	Kind       TaskKind    `json:"kind,omitzero"`       // zero means code
+	Group      string      `json:"group,omitzero"`      // the feature it belongs to
+	Needs      []TaskID    `json:"needs,omitempty"`     // tasks that must have landed before
+	Files      []string    `json:"files,omitempty"`     // slash-separated paths it will touch, relative to the root
+	Criteria   []Criterion `json:"criteria,omitempty"`  // what must be true when it is done
+	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown
+	Complexity Complexity  `json:"complexity,omitzero"` // how hard it looks; zero leaves it to routing
+	Tier       Tier        `json:"tier,omitzero"`       // where to start; zero leaves it to routing
+	Model      string      `json:"model,omitzero"`      // pins provider/model
+	Strategy   Strategy    `json:"strategy,omitzero"`   // zero means test-after
+	Reason     string      `json:"reason,omitzero"`     // why no-test is right
+	Depth      int         `json:"depth,omitzero"`      // times it was split off a larger task
 }
 
 // Criterion is one thing that must be true when a task is done.

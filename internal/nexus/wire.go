@@ -57,6 +57,9 @@ func Kinds() []string {
 		"task.parked",
 		"task.skipped",
 		"task.retried",
+		"routes.sought",
+		"routes.told",
+		"task.routed",
 		"task.escalated",
 		"attempt.started",
 		"attempt.resumed",
@@ -145,6 +148,12 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[TaskSkipped]
 	case "task.retried":
 		return decodeAs[TaskRetried]
+	case "routes.sought":
+		return decodeAs[RoutesSought]
+	case "routes.told":
+		return decodeAs[RoutesTold]
+	case "task.routed":
+		return decodeAs[TaskRouted]
 	case "task.escalated":
 		return decodeAs[TaskEscalated]
 	case "attempt.started":
@@ -226,6 +235,9 @@ func (PlanApproved) fact() string     { return "plan.approved" }
 func (TaskParked) fact() string       { return "task.parked" }
 func (TaskSkipped) fact() string      { return "task.skipped" }
 func (TaskRetried) fact() string      { return "task.retried" }
+func (RoutesSought) fact() string     { return "routes.sought" }
+func (RoutesTold) fact() string       { return "routes.told" }
+func (TaskRouted) fact() string       { return "task.routed" }
 func (TaskEscalated) fact() string    { return "task.escalated" }
 func (AttemptStarted) fact() string   { return "attempt.started" }
 func (AttemptResumed) fact() string   { return "attempt.resumed" }

@@ -75,6 +75,9 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if p := s.Planning; p != nil && p.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: p.ID, Why: "its process died", Counted: true})
 	}
+	if r := s.Judging; r != nil && r.Stage == state.Working {
+		facts = append(facts, nexus.AttemptLost{Attempt: r.ID, Why: "its process died", Counted: true})
+	}
 	if b := s.Aboard; b != nil && b.Merge.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: b.Merge.ID, Why: "its process died", Counted: true})
 	}
@@ -157,6 +160,10 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	switch f := f.(type) {
 	case nexus.PlanSought:
 		return add(Key(f.Attempt), "")
+	case nexus.RoutesSought:
+		start = add(Key(f.Attempt), "")
+		start[len(start)-1].View.Attempt = c.State.Judging.Clone()
+		return start
 	case nexus.AttemptStarted:
 		return add(Key(f.Attempt), f.Task)
 	case nexus.TrainDeparted:

@@ -130,6 +130,8 @@ func (c *Core) failure(w Work, why string) nexus.Fact {
 		return nexus.ResultPublished{Why: why}
 	case nexus.PlanSought:
 		return nexus.PlanFailed{Why: why}
+	case nexus.RoutesSought:
+		return nexus.RoutesTold{Attempt: nexus.AttemptID(w.Key), Why: why}
 	default:
 	}
 	if b := c.State.Aboard; b != nil && Key(b.Merge.ID) == w.Key {

@@ -98,7 +98,7 @@ func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 func candidates(s *state.State) []*state.Task {
 	var ready []*state.Task
 	for _, t := range s.Tasks {
-		if s.Ready(t) && !t.Underway() {
+		if s.Ready(t) && !t.Underway() && !unrouted(s, t) {
 			ready = append(ready, t)
 		}
 	}

@@ -122,6 +122,9 @@ func execute(s *state.State) []nexus.Fact {
 	if fs := train(s); fs != nil {
 		return fs
 	}
+	if fs := routes(s); fs != nil {
+		return fs
+	}
 	if fs := begin(s); fs != nil {
 		return fs
 	}
@@ -159,7 +162,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if p := s.Planning; p != nil && p.Stage == state.Working {
+	if works(s.Planning) || works(s.Judging) {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -189,9 +192,11 @@ func lastTrain(s *state.State) []nexus.Fact {
 	return train(s)
 }
 
+func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
+
 // busy reports whether anything still works or waits for its turn.
 func busy(s *state.State) bool {
-	if s.Aboard != nil || len(s.Queue) > 0 {
+	if s.Aboard != nil || len(s.Queue) > 0 || works(s.Judging) {
 		return true
 	}
 	for _, t := range s.Tasks {

@@ -40,7 +40,9 @@ func (s *State) apply(e nexus.Event) {
 		}
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskEscalated:
+	case nexus.RoutesSought, nexus.RoutesTold:
+		s.applyRoutes(f, e.At)
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted:
@@ -162,6 +164,27 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	}
 }
 
+func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.RoutesSought:
+		if s.attempts[f.Attempt] == nil {
+			s.Judging = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, active: at}
+			s.attempts[f.Attempt] = s.Judging
+			s.Judged++
+		}
+		s.Judging.Stage = Working
+		for _, id := range f.Tasks {
+			s.asked[id] = true
+		}
+	case nexus.RoutesTold:
+		for _, r := range f.Routes {
+			s.told[r.Task] = r
+		}
+		s.Judging.Stage, s.Judging.Finished, s.Judging.Why = Over, at, f.Why
+	default:
+	}
+}
+
 // graph orders the planned tasks.
 func (s *State) graph() (*graph.Graph, error) {
 	tasks := make([]nexus.Task, len(s.Tasks))
@@ -192,6 +215,8 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		s.alight(f.Task)
 	case nexus.TaskRetried:
 		s.retry(s.tasks[f.Task], at)
+	case nexus.TaskRouted:
+		s.tasks[f.Task].Route, s.tasks[f.Task].Tier = &f, f.Tier
 	case nexus.TaskEscalated:
 		s.tasks[f.Task].Tier = f.To
 	default:

@@ -34,6 +34,8 @@ type State struct {
 	Planned     bool // the plan is approved
 	PlanError   string
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
+	Judging     *Attempt      // the session that says how hard tasks are; nil before
+	Judged      int           // times that was begun
 	Tasks       []*Task       // in the plan's order
 	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
 
@@ -65,6 +67,8 @@ type State struct {
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
 	evidence map[evidenceKey]nexus.Evidence
+	asked    map[nexus.TaskID]bool // a model was to say how hard it is
+	told     map[nexus.TaskID]nexus.Route
 }
 
 // Ticket is an accepted attempt on its way to the branch.
@@ -108,6 +112,7 @@ func New(run nexus.RunID) *State {
 	return &State{
 		Run: run, machine: Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
 		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
+		asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
 	}
 }
 
@@ -213,6 +218,15 @@ func (s *State) Active() []*Attempt {
 		}
 	}
 	return all
+}
+
+// Asked reports whether a model was to say how hard a task is, and returns
+// what it said, nil when it said nothing.
+func (s *State) Asked(id nexus.TaskID) (*nexus.Route, bool) {
+	if r, ok := s.told[id]; ok {
+		return &r, true
+	}
+	return nil, s.asked[id]
 }
 
 // Counts counts tasks by status.

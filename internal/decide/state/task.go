@@ -12,10 +12,11 @@ import (
 // Task is a task and what became of it so far.
 type Task struct {
 	nexus.Task
-	Status   nexus.TaskStatus // never blocked: see [State.StatusOf]
-	Why      string           // why it was parked or skipped
-	Report   string           // blob of its escalation report
-	Tier     nexus.Tier       // where the next attempt starts
+	Status   nexus.TaskStatus  // never blocked: see [State.StatusOf]
+	Why      string            // why it was parked or skipped
+	Report   string            // blob of its escalation report
+	Tier     nexus.Tier        // where the next attempt starts
+	Route    *nexus.TaskRouted // how hard it is taken to be; nil before it was routed
 	Attempts []*Attempt
 	Rounds   int // over all attempts
 	RoundsOf int // of them in the current attempt

@@ -178,6 +178,8 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TaskRetried:
 		return f.Task, true
+	case nexus.TaskRouted:
+		return f.Task, true
 	case nexus.TaskEscalated:
 		return f.Task, true
 	case nexus.AttemptStarted:
@@ -198,6 +200,8 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 // attemptOf returns the attempt that a fact is about and that must exist.
 func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
+	case nexus.RoutesTold:
+		return f.Attempt, true
 	case nexus.AttemptResumed:
 		return f.Attempt, true
 	case nexus.AttemptLost:

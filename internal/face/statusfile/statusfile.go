@@ -187,7 +187,7 @@ func currentOf(s *state.State) *Current {
 	}
 	a := t.Current()
 	c := &Current{
-		StoryID: t.ID, Title: t.Title, Complexity: complexity(cmp.Or(t.Task.Tier, a.Tier)),
+		StoryID: t.ID, Title: t.Title, Complexity: complexity(t),
 		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phase(a),
 	}
 	if n := len(a.Sessions); n > 0 {
@@ -196,10 +196,13 @@ func currentOf(s *state.State) *Current {
 	return c
 }
 
-// complexity says how hard a task is thought to be: it follows the tier that
-// the plan starts it at.
-func complexity(t nexus.Tier) string {
-	switch t {
+// complexity says how hard a task is thought to be. Of one that was never
+// routed it follows the tier where work on it begins.
+func complexity(t *state.Task) string {
+	if t.Route != nil {
+		return string(t.Route.Complexity)
+	}
+	switch cmp.Or(t.Task.Tier, t.Current().Tier) {
 	case nexus.Strong:
 		return "complex"
 	case nexus.Balanced:

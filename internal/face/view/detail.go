@@ -11,11 +11,12 @@ import (
 
 // Detail is all there is to tell about a task: the object of `nexus show`.
 type Detail struct {
-	Run      nexus.RunID `json:"run"`
-	Task     Task        `json:"task"`
-	Plan     nexus.Task  `json:"plan"` // as it was planned
-	Attempts []Attempt   `json:"attempts"`
-	Report   string      `json:"report,omitzero"` // why it was parked, in full
+	Run      nexus.RunID       `json:"run"`
+	Task     Task              `json:"task"`
+	Plan     nexus.Task        `json:"plan"`            // as it was planned
+	Route    *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
+	Attempts []Attempt         `json:"attempts"`
+	Report   string            `json:"report,omitzero"` // why it was parked, in full
 }
 
 // Attempt is one try at a task.
@@ -58,7 +59,7 @@ type Session struct {
 // DetailOf returns what there is to tell about a task; with an attempt's ID,
 // of that attempt only.
 func DetailOf(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
-	d := Detail{Run: s.Run, Task: taskOf(s, t, now), Plan: t.Task, Attempts: []Attempt{}}
+	d := Detail{Run: s.Run, Task: taskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
 			d.Attempts = append(d.Attempts, attemptOf(a, now))
@@ -90,6 +91,10 @@ func Details(s Style, d Detail) string {
 		fmt.Fprintf(&b, "  %s\n", s.Warn(Clean(t.Why)))
 	}
 	fmt.Fprintf(&b, "  %s%s%s%s%s\n", Count(t.Attempts, "attempt"), s.dot(), Count(t.Rounds, "round"), s.dot(), t.Spent)
+	if d.Route != nil {
+		_, text := Describe(*d.Route)
+		b.WriteString("  " + s.Dim(Clean(text)) + "\n")
+	}
 	if d.Plan.Brief != "" {
 		b.WriteString("\n" + indent(CleanText(d.Plan.Brief)))
 	}

@@ -112,6 +112,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), "skipped" + by(f.By)
 	case nexus.TaskRetried:
 		return string(f.Task), "another chance" + by(f.By)
+	case nexus.RoutesSought, nexus.RoutesTold:
+		return "routing", describeRoutes(f)
+	case nexus.TaskRouted:
+		return string(f.Task), fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
 	case nexus.TaskEscalated:
 		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
@@ -142,6 +146,17 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), "not landed: " + f.Why
 	}
 	return "", ""
+}
+
+func describeRoutes(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.RoutesSought:
+		return fmt.Sprintf("a model is asked how hard %s are", Count(len(f.Tasks), "task"))
+	case nexus.RoutesTold:
+		return because(fmt.Sprintf("it answered for %s", Count(len(f.Routes), "task")), f.Why)
+	default:
+		return ""
+	}
 }
 
 func by(who string) string {

@@ -33,6 +33,8 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 	switch f := intent.(type) {
 	case nexus.PlanSought:
 		return w.plan(ctx, v, d)
+	case nexus.RoutesSought:
+		return w.route(ctx, f, v, d)
 	case nexus.AttemptStarted:
 		return w.Shop.Work(ctx, v, d)
 	case nexus.AttemptResumed:

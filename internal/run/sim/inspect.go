@@ -48,8 +48,10 @@ func (s *sim) inspect() {
 	if b := st.Aboard; b != nil && b.Merge.Stage == state.Working && s.workers[run.Key(b.Merge.ID)] == nil {
 		s.wrong("%s has no worker", b.Merge.ID)
 	}
-	if p := st.Planning; p != nil && p.Stage == state.Working && s.workers[run.Key(p.ID)] == nil {
-		s.wrong("%s has no worker", p.ID)
+	for _, p := range []*state.Attempt{st.Planning, st.Judging} {
+		if p != nil && p.Stage == state.Working && s.workers[run.Key(p.ID)] == nil {
+			s.wrong("%s has no worker", p.ID)
+		}
 	}
 	for _, t := range st.Tasks {
 		if (t.Status == nexus.Parked || t.Status == nexus.Failed || t.Status == nexus.Skipped) && t.Why == "" {

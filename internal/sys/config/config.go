@@ -21,6 +21,7 @@ type Config struct {
 	Roles      map[nexus.Role]Role
 	Providers  map[string]Provider
 	Pricing    map[string]Price // by provider/model; wins over the built-in table
+	Routing    Routing
 	Gates      Gates
 	Plan       Plan
 	Preset     string // fills in what nobody set; see [Presets]
@@ -35,6 +36,13 @@ type Config struct {
 type Role struct {
 	Model string // provider/model
 	Tier  nexus.Tier
+}
+
+// Routing says where work on tasks begins.
+type Routing struct {
+	Order []string                        // strategies in the order in which they are asked
+	Tiers map[nexus.Complexity]nexus.Tier // where work of a complexity begins
+	Kinds map[nexus.TaskKind]nexus.Tier   // where tasks of a kind begin
 }
 
 // Provider is an endpoint that serves models.
@@ -65,8 +73,14 @@ type Plan struct {
 // Default returns the documented defaults.
 func Default() Config {
 	return Config{
-		Limits:  nexus.DefaultLimits(),
-		Plan:    Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000, Parts: 5, Depth: 3},
+		Limits: nexus.DefaultLimits(),
+		Plan:   Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000, Parts: 5, Depth: 3},
+		Routing: Routing{
+			Order: []string{"manual", "adaptive", "keyword"},
+			Tiers: map[nexus.Complexity]nexus.Tier{
+				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
+			},
+		},
 		Sandbox: "auto",
 		Preset:  "balanced",
 	}

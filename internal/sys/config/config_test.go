@@ -360,11 +360,16 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		switch {
 		case len(k.Values) > 0:
 			value = k.Values[len(k.Values)-1]
+			if k.Default == `"`+value+`"` {
+				value = k.Values[0]
+			}
 			want = `"` + value + `"`
 		case strings.HasPrefix(k.Type, "duration"):
 			value, want = "7m", `"7m"`
 		case strings.HasPrefix(k.Type, "true"):
 			value, want = "true", "true"
+		case k.Name == "routing.order":
+			value, want = "keyword,manual", `["keyword", "manual"]`
 		case strings.HasPrefix(k.Type, "list"):
 			value, want = "a,b", `["a", "b"]`
 		case k.Type == "whole number" || strings.HasPrefix(k.Type, "number"):

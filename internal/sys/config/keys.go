@@ -33,7 +33,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), gateKeys(), planKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -102,6 +102,24 @@ func modelKeys() []Key {
 		part("pricing.*.output", dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
 		part("pricing.*.cache_read", dollars(), "dollars for a million tokens read from the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
 		part("pricing.*.cache_write", dollars(), "dollars for a million tokens written to the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
+	}
+}
+
+func routingKeys() []Key {
+	tiers := words("fast", "balanced", "strong")
+	complexity := func(c nexus.Complexity) Key {
+		return entry("routing."+string(c), tiers, "tier where "+string(c)+" tasks begin", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
+	}
+	kind := func(k nexus.TaskKind) Key {
+		return entry("routing.kinds."+string(k), tiers, "tier where tasks of the kind "+string(k)+" begin, whatever their complexity", k,
+			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
+	}
+	return []Key{
+		one("routing.order", list("manual", "adaptive", "model", "keyword"), "who says how hard a task is, the first that answers: the plan (manual), "+
+			"earlier runs from ten tries on (adaptive), a model that is asked once for all tasks (model), its words (keyword)",
+			func(c *Config) *[]string { return &c.Routing.Order }),
+		complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert),
+		kind(nexus.CodeTask), kind(nexus.TestTask), kind(nexus.DocsTask),
 	}
 }
 

@@ -234,18 +234,26 @@ func command() kind {
 	}
 }
 
-// list reads names; in the environment they are separated by commas.
-func list() kind {
+// list reads names, of the allowed ones if there are any; in the environment
+// they are separated by commas.
+func list(allowed ...string) kind {
+	item := map[string]any{"type": "string"}
+	if len(allowed) > 0 {
+		item["enum"] = allowed
+	}
 	check := func(names []string) (any, error) {
 		for _, n := range names {
 			if !nameOK(n) {
 				return nil, fmt.Errorf("%s is not a name", quoted(n))
 			}
+			if len(allowed) > 0 && !slices.Contains(allowed, n) {
+				return nil, fmt.Errorf("%s is none of %s", quoted(n), strings.Join(allowed, ", "))
+			}
 		}
 		return names, nil
 	}
 	return kind{
-		says: "list of names", schema: map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		says: "list of names", schema: map[string]any{"type": "array", "items": item},
 		read: func(v any) (any, error) {
 			items, ok := v.([]any)
 			if !ok {

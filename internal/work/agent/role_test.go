@@ -18,14 +18,14 @@ func TestSystemPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger} {
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router} {
 		r, ok := roles[name]
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
 		golden(t, string(name)+".golden", prompt.System(r.Prompt))
 	}
-	if len(roles) != 5 {
+	if len(roles) != 6 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -66,7 +66,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
-		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, tester"},
+		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"large", "coder", good + strings.Repeat("x", 70_000), "the most is 65536"},
 	}

@@ -137,6 +137,9 @@ func (c *checker) task(t nexus.Task) {
 	if !slices.Contains([]nexus.TaskKind{"", nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
 		c.invalid("%s: kind %s is none of code, test, docs", name(t), quote(string(t.Kind)))
 	}
+	if t.Complexity != "" && !t.Complexity.Known() {
+		c.invalid("%s: complexity %s is none of simple, medium, complex, expert", name(t), quote(string(t.Complexity)))
+	}
 	if t.Tier != "" && !t.Tier.Known() {
 		c.invalid("%s: tier %s is none of fast, balanced, strong", name(t), quote(string(t.Tier)))
 	}

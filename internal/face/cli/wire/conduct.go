@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
@@ -193,7 +194,15 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 		return nil, err
 	}
 	c.Limits.RunMoney -= o.Spent
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates}}
+	routing := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds}
+	if slices.Contains(routing.Order, route.Adaptive) {
+		past, err := Past(ctx, p.Journal)
+		if err != nil {
+			return nil, err
+		}
+		routing.Past = past.Past()
+	}
+	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing}}
 	if o.Plan == nil {
 		return facts, nil
 	}

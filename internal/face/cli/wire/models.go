@@ -119,7 +119,7 @@ func (m *Models) base(name string) string {
 // come to, so that nothing is begun, and paid for, that cannot be ended.
 func (m *Models) Ready(p *nexus.Plan) error {
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner} {
+		for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Planner, nexus.Router} {
 			if _, err := m.Pick(role, tier, ""); err != nil {
 				return err
 			}

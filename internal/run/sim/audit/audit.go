@@ -12,8 +12,9 @@ import (
 
 // Audit is the books of one run.
 type Audit struct {
-	world *toy.World
-	wrong func(format string, args ...any)
+	routed bool // tasks are routed before they begin
+	world  *toy.World
+	wrong  func(format string, args ...any)
 
 	limits   nexus.Limits
 	tasks    map[nexus.TaskID]*account
@@ -51,6 +52,7 @@ type account struct {
 	flying       bool            // it is neither on the branch nor given up
 	tries        map[nexus.Tier]int
 	rounds       int
+	begins       nexus.Tier // where it was routed or moved to
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -82,7 +84,7 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.GoalAccepted:
 		b.allow(f.Limits)
 		b.land = f.Land
-		b.tip, b.base = f.Base, f.Base
+		b.tip, b.base, b.routed = f.Base, f.Base, len(f.Routing.Order) > 0
 	case nexus.RunRecovered:
 		if f.Limits != nil {
 			b.allow(*f.Limits)
@@ -110,6 +112,8 @@ func (b *Audit) Event(e nexus.Event) {
 		b.requests[f.Seq] = true
 	case nexus.TaskPlanned:
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.TaskRouted, nexus.TaskEscalated:
+		b.climb(f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried:
 		b.leave(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
@@ -196,6 +200,24 @@ func (b *Audit) leave(f nexus.Fact) {
 	}
 }
 
+// climb books where a task begins, once, and where it moves to.
+func (b *Audit) climb(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.TaskRouted:
+		t := b.tasks[f.Task]
+		if t.begins != "" || t.attempt != "" {
+			b.wrong("%s is routed again, or too late", f.Task)
+		}
+		if !b.routed || !f.Tier.Known() || !f.Complexity.Known() || f.Why == "" {
+			b.wrong("%s is routed to %q as %q by %s: %q", f.Task, f.Tier, f.Complexity, f.By, f.Why)
+		}
+		t.begins = f.Tier
+	case nexus.TaskEscalated:
+		b.tasks[f.Task].begins = f.To
+	default:
+	}
+}
+
 func (b *Audit) over(id nexus.TaskID) {
 	t := b.tasks[id]
 	if t.landed || b.aboard != "" && b.of[b.aboard] == id {
@@ -277,6 +299,9 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
 	case t.over || t.landed || t.flying || b.of[f.Attempt] != "":
 		b.wrong("%s is started once too often", f.Attempt)
+	}
+	if b.routed && f.Tier != t.begins {
+		b.wrong("%s is started at %q, and the task was routed or moved to %q", f.Attempt, f.Tier, t.begins)
 	}
 	for _, id := range t.Needs {
 		if !b.tasks[id].landed {

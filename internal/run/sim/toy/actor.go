@@ -34,6 +34,9 @@ func (x *Actor) Act(ctx context.Context, intent nexus.Fact) ([]nexus.Fact, error
 	case nexus.PlanSought:
 		x.a = x.View.Attempt
 		return x.plan(ctx)
+	case nexus.RoutesSought:
+		x.a = x.View.Attempt
+		return x.route(ctx, f)
 	case nexus.ResultReviewed:
 		return x.result(ctx)
 	case nexus.ResultOffered:
@@ -90,6 +93,29 @@ func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
 		return []nexus.Fact{nexus.PlanFailed{Why: "it makes no sense"}}, nil
 	}
 	return Planned(x.scenario.Tasks), nil
+}
+
+// route says how hard tasks are, of some of them at least.
+func (x *Actor) route(ctx context.Context, f nexus.RoutesSought) ([]nexus.Fact, error) {
+	id := nexus.SessionID(x.a.ID + "/router.1")
+	why := ""
+	if s := x.a.Session(id); s == nil || len(s.Messages) == 0 {
+		why = "brief"
+	}
+	outcome, err := x.converse(ctx, nexus.Router, id, why)
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome != nexus.Accepted:
+		return []nexus.Fact{nexus.RoutesTold{Attempt: x.a.ID, Why: "it did not answer"}}, nil
+	}
+	told := nexus.RoutesTold{Attempt: x.a.ID}
+	for _, id := range f.Tasks {
+		if c := []nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex, nexus.Expert, "odd"}[x.pick(5)]; x.pick(3) > 0 {
+			told.Routes = append(told.Routes, nexus.Route{Task: id, Complexity: c, Why: "it looks so"})
+		}
+	}
+	return []nexus.Fact{told}, nil
 }
 
 // Planned proposes a plan of these tasks.

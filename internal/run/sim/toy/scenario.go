@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -20,6 +22,7 @@ type Chance float64
 type Scenario struct {
 	Limits   nexus.Limits
 	Tasks    []nexus.Task
+	Routing  nexus.Routing
 	Given    bool // the plan comes with the goal
 	stubborn map[nexus.TaskID]bool
 
@@ -63,6 +66,7 @@ func Draw(r *rand.Rand) Scenario {
 		blind: sometimes(0.3, 0.3), reject: sometimes(0.6, 0.5), odd: sometimes(0.3, 0.1), slow: sometimes(0.3, 0.3),
 		noPlan: sometimes(0.1, 0.5), Reopen: r.IntN(3),
 	}
+	s.Routing = drawRouting(r)
 	if s.Crash > 0 || s.Storage > 0 {
 		s.Crashes = 1 + r.IntN(8)
 	}
@@ -143,4 +147,22 @@ func drawLimits(r *rand.Rand) nexus.Limits {
 		l.TaskTime = time.Duration(20+r.IntN(120)) * time.Minute
 	}
 	return l
+}
+
+// drawRouting makes the way in which tiers are chosen: none in half of the
+// runs.
+func drawRouting(r *rand.Rand) nexus.Routing {
+	var o nexus.Routing
+	if r.IntN(2) == 0 {
+		return o
+	}
+	for _, name := range route.Orders() {
+		if r.IntN(3) > 0 {
+			o.Order = append(o.Order, name)
+		}
+	}
+	for _, c := range []nexus.Complexity{nexus.Simple, nexus.Medium} {
+		o.Past = append(o.Past, nexus.Past{Complexity: c, Tier: nexus.Fast, Tries: 6 + r.IntN(10), Failed: r.IntN(6)})
+	}
+	return o
 }

@@ -1,0 +1,87 @@
+// Package history sums up what earlier runs of a repository came to, for
+// choosing tiers and for estimates.
+package history
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Stats is what earlier runs came to. The zero Stats knows of none.
+type Stats struct {
+	past  map[kind]nexus.Past
+	tasks map[nexus.Complexity][]ended
+}
+
+// kind is what tries are told apart by.
+type kind struct {
+	complexity nexus.Complexity
+	tier       nexus.Tier
+}
+
+// ended is a task that landed.
+type ended struct {
+	money nexus.Money
+	time  time.Duration
+}
+
+// Add adds a run. Attempts that the machinery failed, that somebody stopped
+// or that a budget ended say nothing of the tier, and do not count.
+func (h *Stats) Add(s *state.State) {
+	if h.past == nil {
+		h.past, h.tasks = map[kind]nexus.Past{}, map[nexus.Complexity][]ended{}
+	}
+	for _, t := range s.Tasks {
+		c := nexus.Simple
+		if t.Route != nil {
+			c = t.Route.Complexity
+		}
+		for _, a := range t.Attempts {
+			h.try(c, a)
+		}
+		if t.Landed != nil {
+			h.tasks[c] = append(h.tasks[c], ended{t.Spent, t.Worked})
+		}
+	}
+}
+
+func (h *Stats) try(c nexus.Complexity, a *state.Attempt) {
+	if a.Stage != state.Over || a.Broken {
+		return
+	}
+	failed := false
+	switch a.Outcome {
+	case nexus.Accepted, nexus.Conflicted:
+	case nexus.GaveUp, nexus.Exhausted, nexus.NoProgress:
+		failed = true
+	default:
+		return
+	}
+	k := kind{c, a.Tier}
+	p := h.past[k]
+	p.Complexity, p.Tier = c, a.Tier
+	p.Tries++
+	if failed {
+		p.Failed++
+	}
+	for _, s := range a.Sessions {
+		p.Money += s.Spent
+	}
+	h.past[k] = p
+}
+
+// Past returns the tries by complexity and tier, in a fixed order.
+func (h *Stats) Past() []nexus.Past {
+	all := make([]nexus.Past, 0, len(h.past))
+	for _, p := range h.past {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b nexus.Past) int {
+		return cmp.Or(cmp.Compare(a.Complexity, b.Complexity), cmp.Compare(a.Tier, b.Tier))
+	})
+	return all
+}

@@ -1,0 +1,122 @@
+// Package route chooses how hard a task is taken to be, and at which tier
+// work on it begins.
+//
+// The strategies are asked in the order that the run was given, and the first
+// that answers wins; the keyword strategy always answers. Only the complexity
+// is a judgement: the tier follows from it by the run's own table, so that a
+// judgement of last week keeps its worth when the table changes.
+package route
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The strategies.
+const (
+	Manual   = "manual"   // what the plan says of the task or of its kind
+	Adaptive = "adaptive" // what is cheapest by what earlier runs came to
+	Model    = "model"    // what a model said of it
+	Keyword  = "keyword"  // what its words say
+)
+
+// Orders returns the strategies that may stand in [nexus.Routing].
+func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
+
+// Func answers for a task, or reports false when it has nothing to say. By and
+// Task of the answer are filled in by [Choose].
+type Func func(t nexus.Task) (nexus.TaskRouted, bool)
+
+// Choose asks the strategies of a routing in their order. Told is what a model
+// said of the task, nil when none was asked or it said nothing.
+func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
+	for _, name := range r.Order {
+		if f, ok := strategy(name, r, told)(t); ok {
+			return fill(f, name, r, t)
+		}
+	}
+	f, _ := keyword(t)
+	return fill(f, Keyword, r, t)
+}
+
+// NeedsModel reports whether a model is asked about a task: whether its turn
+// comes before another strategy answers.
+func NeedsModel(r nexus.Routing, t nexus.Task) bool {
+	for _, name := range r.Order {
+		if name == Model {
+			return true
+		}
+		if _, ok := strategy(name, r, nil)(t); ok {
+			return false
+		}
+	}
+	return false
+}
+
+func strategy(name string, r nexus.Routing, told *nexus.Route) Func {
+	switch name {
+	case Manual:
+		return manual(r)
+	case Adaptive:
+		return adaptive(r)
+	case Model:
+		return saidBy(told)
+	default:
+		return keyword
+	}
+}
+
+// fill completes an answer: the tier follows from the complexity unless the
+// strategy chose one.
+func fill(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
+	f.Task, f.By = t.ID, by
+	f.Tier = cmp.Or(f.Tier, TierOf(r, f.Complexity))
+	return f
+}
+
+// TierOf returns the tier where work of a complexity begins.
+func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
+	if t := r.Tiers[c]; t != "" {
+		return t
+	}
+	switch c {
+	case nexus.Expert, nexus.Complex:
+		return nexus.Strong
+	case nexus.Medium:
+		return nexus.Balanced
+	default:
+		return nexus.Fast
+	}
+}
+
+// manual takes what the plan says of the task, or the run of its kind.
+func manual(r nexus.Routing) Func {
+	return func(t nexus.Task) (nexus.TaskRouted, bool) {
+		looks, _ := keyword(t)
+		f := nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, looks.Complexity), Tier: t.Tier}
+		kind := cmp.Or(t.Kind, nexus.CodeTask)
+		switch {
+		case t.Tier != "":
+			f.Why = fmt.Sprintf("the plan says %s", t.Tier)
+		case t.Complexity != "":
+			f.Why = fmt.Sprintf("the plan says %s", t.Complexity)
+		case r.Kinds[kind] != "":
+			f.Tier, f.Why = r.Kinds[kind], fmt.Sprintf("tasks of kind %s begin there", kind)
+		default:
+			return nexus.TaskRouted{}, false
+		}
+		return f, true
+	}
+}
+
+// saidBy takes what a model said.
+func saidBy(told *nexus.Route) Func {
+	return func(nexus.Task) (nexus.TaskRouted, bool) {
+		if told == nil || !told.Complexity.Known() {
+			return nexus.TaskRouted{}, false
+		}
+		return nexus.TaskRouted{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}, true
+	}
+}

@@ -1,0 +1,139 @@
+package route_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func criteria(n int) []nexus.Criterion { return make([]nexus.Criterion, n) }
+
+func TestKeywords(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		task nexus.Task
+		want nexus.Complexity
+	}{
+		{"nothing", nexus.Task{Title: "Say hello"}, nexus.Simple},
+		{"stem", nexus.Task{Title: "Refactoring the parser"}, nexus.Complex},
+		{"brief", nexus.Task{Title: "Mend it", Brief: "It is a\nbreaking change."}, nexus.Complex},
+		{"criterion", nexus.Task{Criteria: []nexus.Criterion{{Text: "the JWT is checked"}}}, nexus.Complex},
+		{"expert wins", nexus.Task{Title: "Refactor the websocket"}, nexus.Expert},
+		{"hyphen", nexus.Task{Title: "A zero-knowledge proof"}, nexus.Expert},
+		{"two words", nexus.Task{Title: "distributed  consensus"}, nexus.Expert},
+		{"stem of expert", nexus.Task{Title: "cryptographic hash"}, nexus.Expert},
+		{"author is not auth", nexus.Task{Title: "Name the author"}, nexus.Simple},
+		{"auth", nexus.Task{Title: "Move auth."}, nexus.Complex},
+		{"authorization", nexus.Task{Title: "Check authorization"}, nexus.Complex},
+		{"a name is no saga", nexus.Task{Title: "Visit Sagaland"}, nexus.Simple},
+		{"inside a word", nexus.Task{Title: "The insecurity of it"}, nexus.Simple},
+		{"four criteria", nexus.Task{Criteria: criteria(4)}, nexus.Simple},
+		{"five criteria", nexus.Task{Criteria: criteria(5)}, nexus.Medium},
+		{"eight criteria", nexus.Task{Criteria: criteria(8)}, nexus.Medium},
+		{"nine criteria", nexus.Task{Criteria: criteria(9)}, nexus.Complex},
+	} {
+		got := route.Choose(nexus.Routing{Order: []string{route.Keyword}}, c.task, nil)
+		if got.Complexity != c.want || got.By != route.Keyword || got.Why == "" {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestFirstThatAnswersWins(t *testing.T) {
+	past := []nexus.Past{
+		{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: 8, Failed: 8},
+		{Complexity: nexus.Simple, Tier: nexus.Balanced, Tries: 2},
+	}
+	told := &nexus.Route{Complexity: nexus.Expert, Why: "it is"}
+	all := nexus.Routing{Order: route.Orders(), Past: past, Kinds: map[nexus.TaskKind]nexus.Tier{nexus.DocsTask: nexus.Balanced}}
+	for _, c := range []struct {
+		name    string
+		routing nexus.Routing
+		task    nexus.Task
+		told    *nexus.Route
+		by      string
+		tier    nexus.Tier
+	}{
+		{"the plan's tier", all, nexus.Task{Tier: nexus.Strong}, told, route.Manual, nexus.Strong},
+		{"the plan's complexity", all, nexus.Task{Complexity: nexus.Medium}, told, route.Manual, nexus.Balanced},
+		{"its kind", all, nexus.Task{Kind: nexus.DocsTask}, told, route.Manual, nexus.Balanced},
+		{"history", all, nexus.Task{}, told, route.Adaptive, nexus.Balanced},
+		{"a model", nexus.Routing{Order: route.Orders()}, nexus.Task{}, told, route.Model, nexus.Strong},
+		{"a model that says nothing", nexus.Routing{Order: route.Orders()}, nexus.Task{}, nil, route.Keyword, nexus.Fast},
+		{"a model that says nonsense", nexus.Routing{Order: route.Orders()}, nexus.Task{}, &nexus.Route{Complexity: "odd"}, route.Keyword, nexus.Fast},
+		{"nobody", nexus.Routing{Order: []string{route.Manual}}, nexus.Task{}, told, route.Keyword, nexus.Fast},
+		{"own table", nexus.Routing{Tiers: map[nexus.Complexity]nexus.Tier{nexus.Simple: nexus.Strong}}, nexus.Task{}, nil, route.Keyword, nexus.Strong},
+	} {
+		got := route.Choose(c.routing, c.task, c.told)
+		if got.By != c.by || got.Tier != c.tier || got.Why == "" {
+			t.Errorf("%s: %+v, want %s by %s", c.name, got, c.tier, c.by)
+		}
+	}
+}
+
+// TestAdaptive holds the rule that history decides from ten tries on, by what
+// a landed task costs in the end.
+func TestAdaptive(t *testing.T) {
+	past := func(fast, fastFailed, balanced, balancedFailed int) nexus.Routing {
+		return nexus.Routing{Order: []string{route.Adaptive, route.Keyword}, Past: []nexus.Past{
+			{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: fast, Failed: fastFailed},
+			{Complexity: nexus.Simple, Tier: nexus.Balanced, Tries: balanced, Failed: balancedFailed},
+			{Complexity: nexus.Expert, Tier: nexus.Strong, Tries: 1000},
+		}}
+	}
+	for _, c := range []struct {
+		name string
+		r    nexus.Routing
+		by   string
+		tier nexus.Tier
+	}{
+		{"nine are too few", past(9, 9, 0, 0), route.Keyword, nexus.Fast},
+		{"ten say something", past(10, 0, 0, 0), route.Adaptive, nexus.Fast},
+		{"half fail and it is still cheapest", past(10, 5, 10, 0), route.Adaptive, nexus.Fast},
+		{"fast never succeeds", past(10, 10, 10, 0), route.Adaptive, nexus.Balanced},
+		{"neither does", past(10, 10, 10, 10), route.Adaptive, nexus.Strong},
+	} {
+		if got := route.Choose(c.r, nexus.Task{}, nil); got.By != c.by || got.Tier != c.tier {
+			t.Errorf("%s: %+v, want %s by %s", c.name, got, c.tier, c.by)
+		}
+	}
+}
+
+func TestNeedsModel(t *testing.T) {
+	order := []string{route.Manual, route.Model, route.Keyword}
+	for _, c := range []struct {
+		r    nexus.Routing
+		task nexus.Task
+		want bool
+	}{
+		{nexus.Routing{Order: order}, nexus.Task{}, true},
+		{nexus.Routing{Order: order}, nexus.Task{Tier: nexus.Fast}, false},
+		{nexus.Routing{Order: []string{route.Keyword, route.Model}}, nexus.Task{}, false},
+		{nexus.Routing{}, nexus.Task{}, false},
+	} {
+		if got := route.NeedsModel(c.r, c.task); got != c.want {
+			t.Errorf("%v of %+v: %v", c.r.Order, c.task, got)
+		}
+	}
+}
+
+// TestAlwaysAnswers holds that every task gets a known complexity, a known
+// tier and a reason, whatever it says, and always the same.
+func TestAlwaysAnswers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		task := nexus.Task{ID: "T1", Title: rapid.String().Draw(t, "title"), Brief: rapid.String().Draw(t, "brief")}
+		r := nexus.Routing{Order: rapid.SliceOf(rapid.SampledFrom(append(route.Orders(), "odd"))).Draw(t, "order")}
+		got := route.Choose(r, task, nil)
+		if !got.Complexity.Known() || !got.Tier.Known() || strings.TrimSpace(got.Why) == "" || got.Task != "T1" {
+			t.Fatalf("%+v", got)
+		}
+		if d := cmp.Diff(got, route.Choose(r, task, nil)); d != "" {
+			t.Fatal(d)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// unrouted reports whether it is still to be said where work on a task
+// begins.
+func unrouted(s *state.State, t *state.Task) bool {
+	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && len(t.Attempts) == 0
+}
+
+// routes says where work on each task begins. A model is asked once for all
+// tasks that need one to say it, and what it does not say in time is left to
+// the next strategy.
+func routes(s *state.State) []nexus.Fact {
+	var fs []nexus.Fact
+	var ask, waiting []nexus.TaskID
+	waits := s.Judging != nil && s.Judging.Stage != state.Over
+	for _, t := range s.Tasks {
+		if t.Status != nexus.Pending || !unrouted(s, t) {
+			continue
+		}
+		told, asked := s.Asked(t.ID)
+		switch needs := route.NeedsModel(s.Goal.Routing, t.Task); {
+		case needs && asked && waits:
+			waiting = append(waiting, t.ID)
+		case needs && !asked:
+			ask = append(ask, t.ID)
+		default:
+			f := route.Choose(s.Goal.Routing, t.Task, told)
+			f.Tier = open(s, f.Tier)
+			fs = append(fs, f)
+		}
+	}
+	switch {
+	case len(fs) > 0:
+		return fs
+	case waits && s.Judging.Stage == state.Waiting:
+		return judgeAgain(s, s.Judging, waiting)
+	case len(ask) > 0 && !waits:
+		return facts(nexus.RoutesSought{Attempt: nexus.AttemptID(fmt.Sprintf("route.%d", s.Judged+1)), Tasks: ask})
+	}
+	return nil
+}
+
+// judgeAgain goes on with asking a model, unless that was cut off too often:
+// then the tasks are routed without it.
+func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexus.Fact {
+	if tooOften(s, a) {
+		return facts(nexus.RoutesTold{Attempt: a.ID, Why: fmt.Sprintf("cut off %d times: %s", a.Losses, a.Why)})
+	}
+	return facts(nexus.RoutesSought{Attempt: a.ID, Tasks: waiting})
+}
+
+// open returns the tier, or the next one above it at which attempts may be
+// made; the tier itself when there is none.
+func open(s *state.State, tier nexus.Tier) nexus.Tier {
+	for to, ok := tier, true; ok; to, ok = to.Next() {
+		if !closed(s, to) {
+			return to
+		}
+	}
+	return tier
+}

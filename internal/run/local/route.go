@@ -1,0 +1,96 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+)
+
+// judging is how long a model may take to say how hard tasks are. The tasks
+// wait meanwhile, and the next strategy knows an answer too.
+const judging = 15 * time.Second
+
+// errJudging is why the context of such a call ends.
+var errJudging = errors.New("no answer in time")
+
+// route asks a model how hard tasks are. Whatever goes wrong with that is an
+// answer as well: that there is none. Only an end of the run, a refused
+// budget and a fault of the journal are errors.
+func (w *World) route(ctx context.Context, f nexus.RoutesSought, v state.View, d run.Desk) ([]nexus.Fact, error) {
+	p := &planning{Shop: w.Shop, view: v, a: v.Attempt, desk: d}
+	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
+	tree, err := w.Shop.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
+	if err != nil {
+		return nil, fmt.Errorf("make a worktree to judge tasks in: %w", err)
+	}
+	p.tree = tree
+	told := nexus.RoutesTold{Attempt: f.Attempt}
+	timed, cancel := context.WithTimeoutCause(ctx, judging, errJudging)
+	defer cancel()
+	told.Routes, err = p.judge(timed, f.Tasks)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || stops(err):
+		return nil, err
+	default:
+		told.Why = err.Error()
+	}
+	return []nexus.Fact{told}, tree.Remove(ctx)
+}
+
+// stops reports whether an error concerns more than this one question.
+func stops(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	return ok && e.Code != nexus.CodeInvalidInput || run.Stops(err)
+}
+
+func (p *planning) judge(ctx context.Context, ids []nexus.TaskID) ([]nexus.Route, error) {
+	next, why := "", ""
+	if !p.begun() {
+		next, why = tasksText(p.session, p.view.Tasks, ids), "brief"
+	}
+	out, err := p.Converse(ctx, attempt.Talk{
+		Attempt: p.a, Session: p.session, Role: nexus.Router, Tree: p.tree, Next: next, Why: why,
+		Handin: plan.ComplexitySchema(), Limits: p.view.Limits, Record: p.record,
+	}, p.desk)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Refusal != nil:
+		return nil, out.Refusal
+	case out.Outcome != nexus.Accepted:
+		return nil, fmt.Errorf("it did not answer: %s", out.Why)
+	}
+	return plan.ParseComplexity(out.Handin, ids)
+}
+
+// tasksText shows tasks to a router.
+func tasksText(session nexus.SessionID, tasks []nexus.Task, ids []nexus.TaskID) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Conversation: %s\n\nThe tasks:\n", session)
+	for _, t := range tasks {
+		if !slices.Contains(ids, t.ID) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s: %s\n", t.ID, t.Title)
+		if t.Brief != "" {
+			fmt.Fprintf(&b, "%s\n", t.Brief)
+		}
+		if len(t.Files) > 0 {
+			fmt.Fprintf(&b, "Files: %s\n", strings.Join(t.Files, ", "))
+		}
+		for _, c := range t.Criteria {
+			fmt.Fprintf(&b, "- %s\n", c.Text)
+		}
+	}
+	return b.String()
+}

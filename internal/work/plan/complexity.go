@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+)
+
+//go:embed complexity.json
+var complexitySchema []byte
+
+// maxWhy is the most characters of a reason that are kept.
+const maxWhy = 300
+
+// ComplexitySchema returns the JSON Schema of what a router hands in.
+func ComplexitySchema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, complexitySchema) != nil { // a test reads it
+		return complexitySchema
+	}
+	return b.Bytes()
+}
+
+// ParseComplexity reads what a router handed in of the tasks. What it says of
+// others is left out, and so is what it says of a task a second time.
+func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
+	if len(data) > maxHandin {
+		return nil, unusable(fmt.Sprintf("it has %d bytes, the most is %d", len(data), maxHandin))
+	}
+	var h struct {
+		Routes []nexus.Route `json:"routes"`
+	}
+	if problems := strict.Read(data, complexitySchema, &h); len(problems) > 0 {
+		return nil, unusable(strings.Join(problems, "; "))
+	}
+	var routes []nexus.Route
+	seen := map[nexus.TaskID]bool{}
+	for _, r := range h.Routes {
+		if !r.Complexity.Known() {
+			return nil, unusable(fmt.Sprintf("complexity %s is none of simple, medium, complex, expert", quote(string(r.Complexity))))
+		}
+		if seen[r.Task] || !slices.Contains(tasks, r.Task) {
+			continue
+		}
+		seen[r.Task] = true
+		r.Why = strings.Join(strings.Fields(strings.ToValidUTF8(r.Why, "?")), " ")
+		if short := []rune(r.Why); len(short) > maxWhy {
+			r.Why = string(short[:maxWhy]) + "..."
+		}
+		routes = append(routes, r)
+	}
+	return routes, nil
+}
+
+func unusable(why string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "what the router said cannot be used: " + why}
+}
