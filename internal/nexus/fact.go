@@ -337,7 +337,9 @@ type (
 		Session SessionID `json:"session,omitzero"`
 		Role    Role      `json:"role,omitzero"`
 		Model   string    `json:"model"`
+		Tier    Tier      `json:"tier,omitzero"`
 		Money   Money     `json:"money"`
+		Tokens  int64     `json:"tokens,omitzero"` // most that it may use, where the model has no known price
 	}
 	// BudgetSpent settles a reservation. Failed calls settle too.
 	BudgetSpent struct {
@@ -359,12 +361,32 @@ type (
 	// BudgetRefused says that a cap would have been passed.
 	BudgetRefused struct {
 		Task  TaskID `json:"task,omitzero"`
-		Cap   string `json:"cap"` // run, task, day
+		Cap   string `json:"cap"`         // run, task, day, role, provider, tokens
+		Of    string `json:"of,omitzero"` // the role or the provider
 		Limit Money  `json:"limit"`
 		Spent Money  `json:"spent"` // settled and reserved
 		Asked Money  `json:"asked"`
+
+		Tokens *TokenCap `json:"tokens,omitempty"` // instead of money, where the cap counts tokens
+	}
+	// BudgetShared says what all other runs, of every repository, have spent
+	// or reserved on a day.
+	BudgetShared struct {
+		Day    string `json:"day"` // UTC, as 2026-11-21
+		Others Money  `json:"others"`
+	}
+	// BudgetPressed says that spending reached a mark of a cap.
+	BudgetPressed struct {
+		Percent int `json:"percent"` // 50, 75, 90 or 100
 	}
 )
+
+// TokenCap is a cap on tokens, where money cannot be counted.
+type TokenCap struct {
+	Limit int64 `json:"limit"`
+	Spent int64 `json:"spent"` // settled and reserved
+	Asked int64 `json:"asked"`
+}
 
 // Landing.
 type (

@@ -121,9 +121,13 @@ type Limits struct {
 	RunTime       time.Duration `json:"run_time,omitzero"`       // the run
 	RunMoney      Money         `json:"run_money"`               // the run; 0 buys nothing
 	TaskMoney     Money         `json:"task_money,omitzero"`     // one task
-	DayMoney      Money         `json:"day_money,omitzero"`      // all runs of a calendar day, UTC
-	MajorsBlock   int           `json:"majors_block"`            // major review findings that block; 0 means 1
-	Approval      Approval      `json:"approval,omitzero"`       // what waits for a person
+	DayMoney      Money         `json:"day_money,omitzero"`      // all runs of a calendar day, UTC, of all repositories
+
+	RoleMoney     map[Role]Money   `json:"role_money,omitempty"`     // all sessions of a role
+	ProviderMoney map[string]Money `json:"provider_money,omitempty"` // all calls of a provider
+	RunTokens     int64            `json:"run_tokens,omitzero"`      // that models without a known price may use; 0 means none
+	MajorsBlock   int              `json:"majors_block"`             // major review findings that block; 0 means 1
+	Approval      Approval         `json:"approval,omitzero"`        // what waits for a person
 }
 
 // DefaultLimits returns the documented defaults.

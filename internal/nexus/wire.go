@@ -82,6 +82,8 @@ func Kinds() []string {
 		"budget.spent",
 		"call.delayed",
 		"budget.refused",
+		"budget.shared",
+		"budget.pressed",
 		"train.boarded",
 		"train.departed",
 		"train.landed",
@@ -196,6 +198,10 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[BudgetSpent]
 	case "call.delayed":
 		return decodeAs[CallDelayed]
+	case "budget.shared":
+		return decodeAs[BudgetShared]
+	case "budget.pressed":
+		return decodeAs[BudgetPressed]
 	case "budget.refused":
 		return decodeAs[BudgetRefused]
 	case "train.boarded":
@@ -259,6 +265,8 @@ func (SessionEnded) fact() string     { return "session.ended" }
 func (BudgetReserved) fact() string   { return "budget.reserved" }
 func (BudgetSpent) fact() string      { return "budget.spent" }
 func (CallDelayed) fact() string      { return "call.delayed" }
+func (BudgetShared) fact() string     { return "budget.shared" }
+func (BudgetPressed) fact() string    { return "budget.pressed" }
 func (BudgetRefused) fact() string    { return "budget.refused" }
 func (TrainBoarded) fact() string     { return "train.boarded" }
 func (TrainDeparted) fact() string    { return "train.departed" }

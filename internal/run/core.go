@@ -17,6 +17,7 @@ type Opening struct {
 	Spent   nexus.Money   // by other runs on this day
 	Limits  *nexus.Limits // new caps, nil to keep the run's
 	Reopen  bool          // take a run on that has ended
+	Purse   Purse         // nil when no other run shares the day's money
 }
 
 // Key names a piece of work: an attempt's ID, or "result".
@@ -35,6 +36,7 @@ type Work struct {
 type Core struct {
 	State   *state.State
 	journal Journal
+	purse   Purse
 	working map[Key]bool
 	cancel  []Key    // work that is to be cancelled
 	held    []waiter // who waits for leave or for an answer, oldest first
@@ -48,7 +50,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 	if err != nil {
 		return nil, fmt.Errorf("replay run %s: %w", run, err)
 	}
-	c := &Core{State: s, journal: j, working: map[Key]bool{}}
+	c := &Core{State: s, journal: j, purse: o.Purse, working: map[Key]bool{}}
 	switch {
 	case s.Status == "":
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", run), Hint: "nexus runs lists them."}

@@ -91,7 +91,10 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 		}
 		return a, false, nil
 	}
-	leave := schedule.MaySpend(c.State, w.reserve)
+	leave, err := c.leave(ctx, w.reserve)
+	if err != nil {
+		return a, false, err
+	}
 	switch {
 	case leave.Stop != "":
 		return Answer{Err: stopped{leave.Stop}}, true, nil
@@ -110,4 +113,39 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 		}
 	}
 	return a, true, nil
+}
+
+// leave asks whether a call may be made: by what is known of this run, and
+// then by what all runs together have left of the day.
+func (c *Core) leave(ctx context.Context, r nexus.BudgetReserved) (schedule.Leave, error) {
+	for range 3 { // what the others spend, or the day, may change meanwhile
+		leave := schedule.MaySpend(c.State, r)
+		limit := c.State.Limits.DayMoney
+		if !leave.Granted || c.purse == nil || limit <= 0 {
+			return leave, nil
+		}
+		l := &c.State.Ledger
+		shared, granted, err := c.purse.Claim(ctx, l.Today()+r.Money, limit)
+		if err != nil {
+			return schedule.Leave{}, err
+		}
+		if day, others := l.Others(); shared.Day != day || shared.Others != others {
+			if err := c.record(ctx, shared); err != nil {
+				return schedule.Leave{}, err
+			}
+		}
+		if granted {
+			return leave, nil
+		}
+	}
+	return schedule.Leave{}, nil // the next pass asks again
+}
+
+// Settle tells the purse what the run has used in the end.
+func (c *Core) Settle(ctx context.Context) error {
+	if c.purse == nil {
+		return nil
+	}
+	_, _, err := c.purse.Claim(ctx, c.State.Ledger.Today(), 0)
+	return err
 }

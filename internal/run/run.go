@@ -43,6 +43,15 @@ type World interface {
 	Act(ctx context.Context, intent nexus.Fact, v state.View, d Desk) ([]nexus.Fact, error)
 }
 
+// Purse is the money of a day that all runs share, whatever process and
+// repository they are in.
+type Purse interface {
+	// Claim sets what this run has spent and reserved today, if that with what
+	// all others have stays within the limit; a limit of 0 is none. It returns
+	// what the others have, and whether the claim was granted.
+	Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error)
+}
+
 // Desk is where a worker records what happened and asks for leave.
 type Desk interface {
 	// Record appends facts, all or none, and returns when they are durable.

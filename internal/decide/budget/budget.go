@@ -9,6 +9,7 @@ package budget
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -16,41 +17,179 @@ import (
 // Ledger is the money of one run. It belongs to whoever folds the run's
 // facts and is not safe for concurrent use. The zero Ledger buys nothing.
 type Ledger struct {
-	run, task, day nexus.Money // caps; task and day may be 0 for none
-	others         nexus.Money // spent by other runs on this day
-	spent          nexus.Money
-	reserved       nexus.Money
-	open           map[string]nexus.BudgetReserved
-	tasks          map[nexus.TaskID]nexus.Money // settled and reserved
+	limits nexus.Limits
+	day    string      // the day of others and of today; empty: since the run began
+	others nexus.Money // spent by other runs on this day
+	today  nexus.Money // settled on this day
+	open   map[string]nexus.BudgetReserved
+	books  map[account]sum
 }
+
+// account is what is counted together: a cap, and what of.
+type account struct{ limit, of string }
+
+// The caps.
+const (
+	ofRun      = "run"
+	ofTask     = "task"
+	ofDay      = "day"
+	ofRole     = "role"
+	ofProvider = "provider"
+	ofTokens   = "tokens"
+)
+
+// sum is what was settled and what is set aside, in billionths of a dollar or
+// in tokens.
+type sum struct{ spent, reserved int64 }
 
 // Cap sets the caps from limits, and what other runs have spent on this day.
 // Neither resets what this run has spent.
 func (l *Ledger) Cap(limits nexus.Limits, others nexus.Money) {
-	l.run, l.task, l.day, l.others = limits.RunMoney, limits.TaskMoney, limits.DayMoney, others
+	l.limits, l.others = limits, others
+}
+
+// Share sets what all other runs have spent on a day. What this run spent on
+// an earlier one counts against the day no more.
+func (l *Ledger) Share(f nexus.BudgetShared) {
+	if l.day != "" && f.Day != l.day {
+		l.today = 0
+	}
+	l.day, l.others = f.Day, f.Others
+}
+
+// Today returns what this run has spent on the day, and set aside.
+func (l *Ledger) Today() nexus.Money { return l.today + l.Reserved() }
+
+// Others returns what other runs were last known to have spent on the day, and
+// which day that is; an empty one is the day the run was taken up.
+func (l *Ledger) Others() (day string, others nexus.Money) { return l.day, l.others }
+
+// accounts returns what a call counts against.
+func accounts(r nexus.BudgetReserved) []account {
+	provider, _, _ := strings.Cut(r.Model, "/")
+	return []account{{ofTask, string(r.Task)}, {ofRole, string(r.Role)}, {ofProvider, provider}, {ofRun, ""}, {ofDay, ""}, {ofTokens, ""}}
+}
+
+// amount is what a call puts on an account.
+func (a account) amount(m nexus.Money, tokens int64) int64 {
+	if a.limit == ofTokens {
+		return tokens
+	}
+	return int64(m)
+}
+
+// limit returns the cap of an account, and false when it has none.
+func (l *Ledger) limit(a account, r nexus.BudgetReserved) (int64, bool) {
+	m := nexus.Money(0)
+	switch a.limit {
+	case ofRun:
+		return int64(l.limits.RunMoney), true
+	case ofDay:
+		m = l.limits.DayMoney
+	case ofTask:
+		if a.of != "" {
+			m = l.limits.TaskMoney
+		}
+	case ofRole:
+		m = l.limits.RoleMoney[nexus.Role(a.of)]
+	case ofProvider:
+		m = l.limits.ProviderMoney[a.of]
+	case ofTokens:
+		return l.limits.RunTokens, r.Tokens != 0
+	}
+	return int64(m), m > 0
 }
 
 // Check returns why a reservation would pass a cap, and false when it fits.
 // An amount below zero never fits.
 func (l *Ledger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
-	return l.check(r, l.reserved, l.tasks[r.Task])
+	return l.check(r, true)
 }
 
 // MayFit reports whether a reservation would fit if every call in flight
 // turned out to cost nothing: then waiting may help.
 func (l *Ledger) MayFit(r nexus.BudgetReserved) bool {
-	_, refused := l.check(r, 0, l.tasks[r.Task]-l.reservedFor(r.Task))
+	_, refused := l.check(r, false)
 	return !refused
 }
 
-func (l *Ledger) reservedFor(id nexus.TaskID) nexus.Money {
-	var sum nexus.Money
-	for _, r := range l.open {
-		if r.Task == id {
-			sum += r.Money
+func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused, bool) {
+	for _, a := range accounts(r) {
+		limit, capped := l.limit(a, r)
+		asked, spent := a.amount(r.Money, r.Tokens), l.on(a, flight)
+		if !capped || asked >= 0 && asked <= limit-spent {
+			continue
 		}
+		f := nexus.BudgetRefused{Task: r.Task, Cap: a.limit}
+		if a.limit == ofRole || a.limit == ofProvider {
+			f.Of = a.of
+		}
+		if a.limit == ofTokens {
+			f.Tokens = &nexus.TokenCap{Limit: limit, Spent: spent, Asked: asked}
+			return f, true
+		}
+		f.Limit, f.Spent, f.Asked = nexus.Money(limit), nexus.Money(spent), nexus.Money(asked)
+		return f, true
 	}
-	return sum
+	return nexus.BudgetRefused{}, false
+}
+
+// on returns what an account holds, with or without the calls in flight.
+func (l *Ledger) on(a account, flight bool) int64 {
+	b := l.books[a]
+	if a.limit == ofDay {
+		b = sum{int64(l.today + l.others), l.books[account{ofRun, ""}].reserved}
+	}
+	if flight {
+		return b.spent + b.reserved
+	}
+	return b.spent
+}
+
+// Reserve sets the worst case of a call aside. A second reservation of the
+// same ID changes nothing.
+func (l *Ledger) Reserve(r nexus.BudgetReserved) {
+	if _, ok := l.open[r.ID]; ok {
+		return
+	}
+	if l.open == nil {
+		l.open, l.books = map[string]nexus.BudgetReserved{}, map[account]sum{}
+	}
+	l.open[r.ID] = r
+	for _, a := range accounts(r) {
+		b := l.books[a]
+		b.reserved += a.amount(r.Money, r.Tokens)
+		l.books[a] = b
+	}
+}
+
+// Settle replaces a reservation by what the call cost and returns it. An
+// unknown or settled ID changes nothing and returns false, so that a call is
+// never counted twice.
+func (l *Ledger) Settle(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
+	r, ok := l.open[s.ID]
+	if !ok {
+		return r, false
+	}
+	delete(l.open, s.ID)
+	l.today += s.Money
+	used := int64(0)
+	if r.Tokens > 0 {
+		used = s.Usage.Total()
+	}
+	for _, a := range accounts(r) {
+		b := l.books[a]
+		b.reserved -= a.amount(r.Money, r.Tokens)
+		b.spent += a.amount(s.Money, used)
+		l.books[a] = b
+	}
+	return r, true
+}
+
+// Open returns the reservation with this ID.
+func (l *Ledger) Open(id string) (nexus.BudgetReserved, bool) {
+	r, ok := l.open[id]
+	return r, ok
 }
 
 // Of returns how many calls of a role are in flight.
@@ -64,79 +203,24 @@ func (l *Ledger) Of(role nexus.Role) int {
 	return n
 }
 
-func (l *Ledger) check(r nexus.BudgetReserved, reserved, task nexus.Money) (nexus.BudgetRefused, bool) {
-	held := l.spent + reserved
-	caps := []struct {
-		name  string
-		limit nexus.Money
-		spent nexus.Money
-		on    bool
-	}{
-		{"task", l.task, task, l.task > 0 && r.Task != ""},
-		{"run", l.run, held, true},
-		{"day", l.day, held + l.others, l.day > 0},
-	}
-	for _, c := range caps {
-		if c.on && (r.Money < 0 || r.Money > c.limit-c.spent) {
-			return nexus.BudgetRefused{Task: r.Task, Cap: c.name, Limit: c.limit, Spent: c.spent, Asked: r.Money}, true
-		}
-	}
-	return nexus.BudgetRefused{}, false
-}
-
-// Reserve sets the worst case of a call aside. A second reservation of the
-// same ID changes nothing.
-func (l *Ledger) Reserve(r nexus.BudgetReserved) {
-	if _, ok := l.open[r.ID]; ok {
-		return
-	}
-	if l.open == nil {
-		l.open, l.tasks = map[string]nexus.BudgetReserved{}, map[nexus.TaskID]nexus.Money{}
-	}
-	l.open[r.ID] = r
-	l.reserved += r.Money
-	l.tasks[r.Task] += r.Money
-}
-
-// Settle replaces a reservation by what the call cost and returns it. An
-// unknown or settled ID changes nothing and returns false, so that a call is
-// never counted twice.
-func (l *Ledger) Settle(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
-	r, ok := l.open[s.ID]
-	if !ok {
-		return r, false
-	}
-	delete(l.open, s.ID)
-	l.reserved -= r.Money
-	l.spent += s.Money
-	l.tasks[r.Task] += s.Money - r.Money
-	return r, true
-}
-
-// Open returns the reservation with this ID.
-func (l *Ledger) Open(id string) (nexus.BudgetReserved, bool) {
-	r, ok := l.open[id]
-	return r, ok
-}
-
 // Unsettled returns the IDs of the reservations without an outcome, sorted.
 func (l *Ledger) Unsettled() []string { return slices.Sorted(maps.Keys(l.open)) }
 
 // Spent returns what was settled.
-func (l *Ledger) Spent() nexus.Money { return l.spent }
+func (l *Ledger) Spent() nexus.Money { return nexus.Money(l.books[account{ofRun, ""}].spent) }
 
 // Reserved returns what is set aside for calls in flight.
-func (l *Ledger) Reserved() nexus.Money { return l.reserved }
+func (l *Ledger) Reserved() nexus.Money { return nexus.Money(l.books[account{ofRun, ""}].reserved) }
 
 // Limit returns the run's cap.
-func (l *Ledger) Limit() nexus.Money { return l.run }
+func (l *Ledger) Limit() nexus.Money { return l.limits.RunMoney }
 
 // Pressure returns the highest of 0, 50, 75, 90 and 100 percent of the run's
 // or the day's cap that settled spending has reached.
 func (l *Ledger) Pressure() int {
-	used := share(l.spent, l.run)
-	if l.day > 0 {
-		used = max(used, share(l.spent+l.others, l.day))
+	used := share(l.Spent(), l.limits.RunMoney)
+	if l.limits.DayMoney > 0 {
+		used = max(used, share(l.today+l.others, l.limits.DayMoney))
 	}
 	for _, mark := range []int{100, 90, 75, 50} {
 		if used >= float64(mark) {

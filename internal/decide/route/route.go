@@ -20,6 +20,7 @@ const (
 	Adaptive = "adaptive" // what is cheapest by what earlier runs came to
 	Model    = "model"    // what a model said of it
 	Keyword  = "keyword"  // what its words say
+	Budget   = "budget"   // not a strategy: money runs out, and what has not begun begins lower
 )
 
 // Orders returns the strategies that may stand in [nexus.Routing].

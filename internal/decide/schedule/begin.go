@@ -9,8 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func parallel(s *state.State) int { return max(1, s.Limits.Parallel) }
-
 // train lets the next accepted attempt land, one at a time.
 func train(s *state.State) []nexus.Fact {
 	if s.Aboard != nil {

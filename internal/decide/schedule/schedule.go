@@ -28,6 +28,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	if facts := deadlines(s, now); facts != nil {
 		return facts
 	}
+	if p := s.Ledger.Pressure(); p > s.Pressed {
+		return facts(nexus.BudgetPressed{Percent: p})
+	}
 	if s.Drain != nil {
 		return drain(s)
 	}
@@ -125,6 +128,9 @@ func execute(s *state.State) []nexus.Fact {
 	if fs := routes(s); fs != nil {
 		return fs
 	}
+	if fs := relieve(s); fs != nil {
+		return fs
+	}
 	if fs := begin(s); fs != nil {
 		return fs
 	}
@@ -139,7 +145,14 @@ func execute(s *state.State) []nexus.Fact {
 
 // OverCap says which cap was reached, for people.
 func OverCap(r nexus.BudgetRefused) string {
-	return fmt.Sprintf("the %s budget of %s is used up: %s spent or reserved, the next call may cost %s", r.Cap, r.Limit, r.Spent, r.Asked)
+	name := r.Cap + " budget"
+	if r.Of != "" {
+		name = fmt.Sprintf("budget of the %s %s", r.Cap, r.Of)
+	}
+	if t := r.Tokens; t != nil {
+		return fmt.Sprintf("the budget of %d tokens for models without a known price is used up: %d used or reserved, the next call may take %d", t.Limit, t.Spent, t.Asked)
+	}
+	return fmt.Sprintf("the %s of %s is used up: %s spent or reserved, the next call may cost %s", name, r.Limit, r.Spent, r.Asked)
 }
 
 // deliver takes what landed to where people find it.

@@ -56,6 +56,10 @@ func (s *State) apply(e nexus.Event) {
 		s.applyMoney(f, e.At)
 	case nexus.BudgetRefused:
 		s.refuse(f)
+	case nexus.BudgetShared:
+		s.Ledger.Share(f)
+	case nexus.BudgetPressed:
+		s.Pressed = f.Percent
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e.At)
 	}
@@ -101,6 +105,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 			s.Limits = *f.Limits
 		}
 		s.Ledger.Cap(s.Limits, f.Spent)
+		s.Pressed = min(s.Pressed, s.Ledger.Pressure())
 	case nexus.RunReopened:
 		s.Drain, s.Result, s.Published, s.Why, s.Ended = nil, nil, nil, "", time.Time{}
 		s.PlanError, s.PlanOutcome = "", ""

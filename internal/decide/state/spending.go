@@ -2,43 +2,107 @@ package state
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Spend is what something cost.
 type Spend struct {
-	Calls int
-	Money nexus.Money
-	Usage nexus.Usage
+	Calls     int
+	Money     nexus.Money
+	Estimated nexus.Money // the part of it that no provider told
+	Usage     nexus.Usage
 }
 
 // Spending is what a run cost, in the ways that people ask for it.
 type Spending struct {
-	ByRole    map[nexus.Role]Spend
-	ByModel   map[string]Spend
-	ByTier    map[nexus.Tier]Spend
+	By        map[Part]Spend
 	Estimated nexus.Money // the part that no provider told
 }
 
+// Part is one value of one of the ways to take a run's cost apart.
+type Part struct {
+	Way  Way
+	Name string
+}
+
+// MarshalText names the part where it is a key.
+func (p Part) MarshalText() ([]byte, error) { return []byte(string(p.Way) + " " + p.Name), nil }
+
+// Way is a way to take a run's cost apart.
+type Way string
+
+// The ways.
+const (
+	ByTask     Way = "task"
+	ByAttempt  Way = "attempt"
+	ByRole     Way = "role"
+	ByProvider Way = "provider"
+	ByModel    Way = "model"
+	ByTier     Way = "tier"
+	ByPurpose  Way = "purpose"
+)
+
+// Ways returns all ways in the order in which they are shown.
+func Ways() []Way {
+	return []Way{ByTask, ByAttempt, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
+}
+
 func (p *Spending) add(s *State, r nexus.BudgetReserved, f nexus.BudgetSpent) {
-	if p.ByRole == nil {
-		*p = Spending{
-			ByRole: map[nexus.Role]Spend{}, ByModel: map[string]Spend{}, ByTier: map[nexus.Tier]Spend{},
-		}
+	if p.By == nil {
+		p.By = map[Part]Spend{}
 	}
-	var tier nexus.Tier
-	if t := s.tasks[r.Task]; t != nil && t.Current() != nil {
+	tier := r.Tier
+	if t := s.tasks[r.Task]; tier == "" && t != nil && t.Current() != nil {
 		tier = t.Current().Tier
 	}
-	p.ByRole[r.Role] = p.ByRole[r.Role].plus(f)
-	p.ByModel[r.Model] = p.ByModel[r.Model].plus(f)
-	p.ByTier[cmp.Or(tier, "none")] = p.ByTier[cmp.Or(tier, "none")].plus(f)
+	attempt, _, _ := strings.Cut(string(r.Session), "/")
+	provider, _, _ := strings.Cut(r.Model, "/")
+	purpose := ""
+	if c := s.sessions[r.Session]; c != nil {
+		purpose = c.Purpose
+	}
+	for _, part := range []Part{
+		{ByTask, string(r.Task)},
+		{ByAttempt, attempt},
+		{ByRole, string(r.Role)},
+		{ByProvider, provider},
+		{ByModel, r.Model},
+		{ByTier, string(tier)},
+		{ByPurpose, purpose},
+	} {
+		part.Name = cmp.Or(part.Name, "none")
+		p.By[part] = p.By[part].plus(f)
+	}
 	if f.Estimated {
 		p.Estimated += f.Money
 	}
 }
 
 func (s Spend) plus(f nexus.BudgetSpent) Spend {
-	return Spend{s.Calls + 1, s.Money + f.Money, s.Usage.Add(f.Usage)}
+	s.Calls++
+	s.Money += f.Money
+	s.Usage = s.Usage.Add(f.Usage)
+	if f.Estimated {
+		s.Estimated += f.Money
+	}
+	return s
+}
+
+// Wasted returns what attempts cost that did not land, nor are under way.
+func (s *State) Wasted() nexus.Money {
+	var sum nexus.Money
+	for _, t := range s.Tasks {
+		for _, a := range t.Attempts {
+			landed := t.Landed != nil && t.Landed.Attempt == a.ID
+			if landed || a.Stage != Over || a.Outcome == nexus.Accepted {
+				continue
+			}
+			for _, c := range a.Sessions {
+				sum += c.Spent
+			}
+		}
+	}
+	return sum
 }

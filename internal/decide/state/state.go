@@ -55,7 +55,8 @@ type State struct {
 	Usage     nexus.Usage
 	Spending  Spending
 	Starts    int                  // attempts started, over the whole run
-	OverCap   *nexus.BudgetRefused // the run's or the day's cap said no
+	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
+	Pressed   int                  // last mark of a cap that was said, in percent
 
 	machine  []Transition
 	phase    nexus.RunStatus      // where paused and recovering go back to

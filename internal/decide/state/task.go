@@ -131,6 +131,7 @@ type Session struct {
 	Why      string
 	Result   string // blob
 	Doing    string // for people: what it did last
+	Purpose  string // what it was last told for: brief, repair, guidance, ...
 	Usage    nexus.Usage
 	Spent    nexus.Money
 	Elapsed  time.Duration // of calls and tools, while a process was there; waits for leave, people and providers left out
@@ -288,6 +289,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	case nexus.PromptSent:
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
+			s.Purpose = f.Why
 		}
 		if r := a.Last(); r != nil && r.Session == f.Session {
 			r.Prompted = true

@@ -130,6 +130,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
 	case nexus.CallDelayed:
 		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
+	case nexus.BudgetShared:
+		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
+	case nexus.BudgetPressed:
+		return "", fmt.Sprintf("%d %% of the budget are used", f.Percent)
 	case nexus.BudgetRefused:
 		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
 	case nexus.TrainBoarded:

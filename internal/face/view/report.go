@@ -116,7 +116,7 @@ func next(r Run) string {
 		add("nexus resume", "go on where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {
-		add("nexus resume --budget USD", "go on with a higher limit")
+		add(raise(r.OverCap), "go on with a higher limit")
 	}
 	if r.Branch != "" && r.Moved == "" {
 		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "read what landed")
@@ -126,4 +126,16 @@ func next(r Run) string {
 		add("nexus cost", "where the money went")
 	}
 	return Table(Style{}, nil, rows)
+}
+
+// raise returns the command that goes on where a cap ended a run.
+func raise(c *nexus.BudgetRefused) string {
+	switch {
+	case c == nil || c.Cap == "run":
+		return "nexus resume --budget USD"
+	case c.Of != "":
+		return fmt.Sprintf("nexus resume  # after raising budget.%ss.%s in nexus.toml", c.Cap, Clean(c.Of))
+	default:
+		return fmt.Sprintf("NEXUS_BUDGET_%s=AMOUNT nexus resume", strings.ToUpper(c.Cap))
+	}
 }

@@ -11,29 +11,30 @@ import (
 // Run is what faces tell about a run: the object of `nexus status --json`,
 // and what tables and reports are drawn from.
 type Run struct {
-	Schema  int              `json:"schema"` // version of this object: 1
-	ID      nexus.RunID      `json:"run"`
-	Goal    string           `json:"goal"`
-	Mode    nexus.Mode       `json:"mode,omitzero"`
-	Status  nexus.RunStatus  `json:"status"`
-	Why     string           `json:"why,omitzero"`  // why it ended, or is about to
-	Held    *nexus.Process   `json:"held,omitzero"` // who conducts it; none when nobody does
-	Base    string           `json:"base"`
-	Target  string           `json:"target,omitzero"`
-	Branch  string           `json:"branch,omitzero"` // where what landed was published
-	Commit  string           `json:"commit,omitzero"`
-	Moved   string           `json:"moved,omitzero"`   // target branch that was fast-forwarded
-	Stayed  string           `json:"stayed,omitzero"`  // why it was not, though asked for
-	Started time.Time        `json:"started,omitzero"` // when it was accepted
-	Ended   time.Time        `json:"ended,omitzero"`
-	Seconds float64          `json:"seconds"`
-	Money   Money            `json:"money"`
-	Usage   nexus.Usage      `json:"usage"`
-	Rounds  int              `json:"rounds"`
-	Counts  Counts           `json:"counts"`
-	Result  *nexus.Verdict   `json:"result,omitzero"` // how the gates judged what landed, as one tree
-	Tasks   []Task           `json:"tasks"`
-	Asks    []state.Question `json:"-"`
+	Schema  int                  `json:"schema"` // version of this object: 1
+	ID      nexus.RunID          `json:"run"`
+	Goal    string               `json:"goal"`
+	Mode    nexus.Mode           `json:"mode,omitzero"`
+	Status  nexus.RunStatus      `json:"status"`
+	Why     string               `json:"why,omitzero"`  // why it ended, or is about to
+	Held    *nexus.Process       `json:"held,omitzero"` // who conducts it; none when nobody does
+	Base    string               `json:"base"`
+	Target  string               `json:"target,omitzero"`
+	Branch  string               `json:"branch,omitzero"` // where what landed was published
+	Commit  string               `json:"commit,omitzero"`
+	Moved   string               `json:"moved,omitzero"`   // target branch that was fast-forwarded
+	Stayed  string               `json:"stayed,omitzero"`  // why it was not, though asked for
+	Started time.Time            `json:"started,omitzero"` // when it was accepted
+	Ended   time.Time            `json:"ended,omitzero"`
+	Seconds float64              `json:"seconds"`
+	Money   Money                `json:"money"`
+	Usage   nexus.Usage          `json:"usage"`
+	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the cap that ended it
+	Rounds  int                  `json:"rounds"`
+	Counts  Counts               `json:"counts"`
+	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
+	Tasks   []Task               `json:"tasks"`
+	Asks    []state.Question     `json:"-"`
 }
 
 // Money is what a run cost, in dollars.
@@ -82,7 +83,7 @@ func Of(s *state.State, now time.Time) Run {
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: between(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
-		Usage:   s.Usage, Tasks: []Task{},
+		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{},
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why

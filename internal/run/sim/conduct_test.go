@@ -84,7 +84,7 @@ func conduct(t *testing.T, seed uint64) {
 	dice := rand.New(rand.NewPCG(seed, 4))
 	scenario := toy.Draw(dice)
 	world := toy.New(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
-	books := audit.New(world, t.Errorf)
+	books := audit.New(world, func(string) nexus.Money { return 0 }, t.Errorf)
 	j := &shared{journal: &journal{run: "r", now: time.Now, booked: books.Event, fault: func() error { return nil }, other: func() {}}}
 	j.put(nexus.GoalAccepted{Base: world.Books().Tip, Limits: scenario.Limits})
 	w := stage{world, func(id nexus.AttemptID, rev string) {

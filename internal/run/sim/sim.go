@@ -60,6 +60,7 @@ type sim struct {
 	dice     *rand.Rand // of the driver; the world has its own
 	world    *toy.World
 	journal  *journal
+	purse    *purse
 	audit    *audit.Audit
 	notes    []note
 
@@ -87,7 +88,8 @@ func play(seed uint64) Result {
 	dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a seed must give the same dice
 	s := &sim{scenario: toy.Draw(dice), dice: dice, now: tape.Start(), workers: map[run.Key]*worker{}}
 	s.world = toy.New(s.scenario, rand.New(rand.NewPCG(seed, 2)), s.dies, s.wrong) //nolint:gosec // as above
-	s.audit = audit.New(s.world, s.wrong)
+	s.purse = &purse{now: func() time.Time { return s.now }, pick: dice.IntN}
+	s.audit = audit.New(s.world, s.purse.Others, s.wrong)
 	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
 	s.live()
 	s.kill()
@@ -159,7 +161,7 @@ func (s *sim) span(most time.Duration) time.Duration {
 func (s *sim) begin() {
 	s.life++
 	s.lives++
-	o := run.Opening{Process: nexus.Process{PID: s.lives, Host: "sim"}, Fence: int64(s.lives), Reopen: s.audit.Ended()}
+	o := run.Opening{Process: nexus.Process{PID: s.lives, Host: "sim"}, Fence: int64(s.lives), Reopen: s.audit.Ended(), Purse: s.purse}
 	if s.dice.IntN(3) == 0 {
 		more := s.audit.Limits()
 		more.RunMoney *= 2

@@ -82,7 +82,11 @@ func limitKeys() []Key {
 		one("limits.run_time", span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
 		one("budget.run", dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
 		one("budget.task", dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
-		one("budget.day", dollars(), "dollars that all runs of a day (UTC) may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
+		one("budget.day", dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
+		many("budget.roles.*", dollars(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
+		many("budget.providers.*", dollars(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
+		one("budget.tokens", whole64(), "tokens that a run may use of models without a known price, which count no money; 0: none, such models are refused",
+			func(c *Config) *int64 { return &c.Limits.RunTokens }).trusted("it lets models be used whose price nobody knows"),
 	}
 }
 

@@ -62,8 +62,9 @@ type Brief struct {
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
 	Role    Role
-	Model   string // provider/model
-	System  string // the same whenever the session goes on
+	Model   string     // provider/model
+	Tier    nexus.Tier // of the model, for the books
+	System  string     // the same whenever the session goes on
 
 	Messages []llm.Message // so far; see [Replay] and [Recall]
 	Turn     int           // turns taken so far
@@ -79,6 +80,7 @@ type Brief struct {
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
 	Price    func(nexus.Usage) nexus.Money                            // nil: free
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing
+	Tokens   func(llm.Request) int64                                  // most tokens that a call may use, for a model without a known price; nil: it has one
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error) // pins the tree; nil: there is none
 	Schema   json.RawMessage                                          // of the hand-in; nil for roles that report summary and status
 	Draw     func(name string) uint64                                 // the next number of a name, for what must differ; nil: a random one

@@ -41,7 +41,10 @@ func (c *conversation) request() llm.Request {
 func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
 	r = c.request()
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
-	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model}
+	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier}
+	if c.Tokens != nil {
+		reserved.Tokens = c.Tokens(r)
+	}
 	if c.Worst != nil {
 		reserved.Money = c.Worst(r)
 	}

@@ -61,9 +61,9 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	}
 	defer done()
 	b := agent.Brief{
-		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name,
+		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
 		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
-		Price: model.Price, Worst: model.Worst, Snapshot: t.Snap, Schema: t.Handin,
+		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
 		Retry: s.retry(t), Draw: s.Draw,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}

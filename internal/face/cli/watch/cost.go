@@ -2,23 +2,48 @@ package watch
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 func costCommand(a *frame.App) *cobra.Command {
-	c := a.Command("cost [RUN] [--json]", "say what a run cost, by task, role, model and tier", func(ctx context.Context, args []string) error {
+	var by []string
+	c := a.Command("cost [RUN] [--by WAY]... [--json]", "say what a run cost: by task, role, model and more", func(ctx context.Context, args []string) error {
+		ways, err := waysOf(by)
+		if err != nil {
+			return err
+		}
 		return a.Look(ctx, frame.First(args), func(_ *frame.Place, _ journal.Run, s *state.State) error {
 			v := view.CostOf(s)
-			return a.Answer(v, func(s view.Style) string { return view.Costs(s, v) })
+			return a.Answer(v, func(s view.Style) string { return view.Costs(s, v, ways...) })
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
+	c.Flags().StringSliceVar(&by, "by", nil, "show these `WAYS` alone: task, attempt, role, purpose, tier, model, provider")
 	return c
+}
+
+// waysOf reads the ways to take a cost apart; none means the usual ones.
+func waysOf(names []string) ([]state.Way, error) {
+	if len(names) == 0 {
+		return []state.Way{state.ByTask, state.ByRole, state.ByTier, state.ByModel}, nil
+	}
+	ways := make([]state.Way, len(names))
+	for i, name := range names {
+		if ways[i] = state.Way(name); !slices.Contains(state.Ways(), ways[i]) {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "a cost cannot be shown by " + view.Quote(name),
+				Hint: "Use task, attempt, role, purpose, tier, model or provider.",
+			}
+		}
+	}
+	return ways, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -154,8 +156,13 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		case <-work.Done():
 		}
 	})
-	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0}
-	if len(begun) == 0 && len(a.Flags) > 0 {
+	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer day.Close() //nolint:errcheck // only a lock
+	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0, Purse: day}
+	if len(begun) == 0 {
 		if opening.Limits, err = limits(ctx, a, p, c, o.Run); err != nil {
 			return nil, err
 		}
@@ -230,19 +237,4 @@ func unused(ctx context.Context, p *frame.Place, now time.Time, draw func(string
 			return id, nil
 		}
 	}
-}
-
-// limits returns the caps of a run that is taken up with flags. What waits
-// for a person stays as it was unless a flag says otherwise.
-func limits(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, id nexus.RunID) (*nexus.Limits, error) {
-	l := c.Limits
-	if _, said := a.Flags["approval"]; said {
-		return &l, nil
-	}
-	s, err := p.Replay(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	l.Approval = s.Limits.Approval
-	return &l, nil
 }

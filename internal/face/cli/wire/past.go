@@ -2,9 +2,13 @@ package wire
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -38,4 +42,33 @@ func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
 		h.Add(s)
 	}
 	return &h, nil
+}
+
+// limits returns the limits that a run which is taken up again gets instead of
+// its own, nil for none. What it began with stays, unless a flag says
+// something else now; caps that no flag can set are those of today's
+// configuration.
+func limits(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	l := s.Limits
+	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
+	for key := range a.Flags {
+		switch key {
+		case "budget.run":
+			l.RunMoney = c.Limits.RunMoney
+		case "limits.run_time":
+			l.RunTime = c.Limits.RunTime
+		case "limits.parallel":
+			l.Parallel = c.Limits.Parallel
+		case "approval":
+			l.Approval = c.Limits.Approval
+		}
+	}
+	if reflect.DeepEqual(l, s.Limits) {
+		return nil, nil //nolint:nilnil // nothing changes
+	}
+	return &l, nil
 }

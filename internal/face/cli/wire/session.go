@@ -7,14 +7,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -80,8 +83,13 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	d := &desk{heard: t.Heard}
+	d := &desk{heard: t.Heard, day: c.Limits.DayMoney}
 	d.ledger.Cap(c.Limits, 0)
+	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")
+	if d.purse, err = purse.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
+		return Spoken{}, err
+	}
+	defer d.close(context.WithoutCancel(ctx))
 	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
@@ -112,8 +120,10 @@ func (forgetful) Get(hash string) ([]byte, error) {
 // desk is where a session outside of any run asks leave to spend.
 type desk struct {
 	heard func(nexus.Fact)
+	purse *purse.Purse
+	day   nexus.Money // the cap that all runs share
 
-	mu     sync.Mutex // guards the ledger
+	mu     sync.Mutex // guards the ledger and the purse
 	ledger budget.Ledger
 }
 
@@ -133,15 +143,25 @@ func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 }
 
 // Reserve implements [agent.Desk].
-func (d *desk) Reserve(_ context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if no, refused := d.ledger.Check(r); refused {
-		return nil, &nexus.Error{
-			Code: nexus.CodeBudget, Message: fmt.Sprintf("the next call may cost %s, and %s of %s are spent", r.Money, no.Spent, no.Limit),
-			Hint: "Raise the limit with --budget.",
+	if d.day > 0 {
+		shared, _, err := d.purse.Claim(ctx, d.ledger.Today()+r.Money, d.day)
+		if err != nil {
+			return nil, err
 		}
+		d.ledger.Share(shared)
+	}
+	if no, refused := d.ledger.Check(r); refused {
+		return nil, &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(no), Hint: "Raise the limit: --budget for one session, budget.day for all of a day."}
 	}
 	d.ledger.Reserve(r)
 	return nil, nil
+}
+
+// close tells the purse what the session used in the end.
+func (d *desk) close(ctx context.Context) {
+	_, _, _ = d.purse.Claim(ctx, d.ledger.Today(), 0) // it holds at least as much
+	_ = d.purse.Close()                               // only a lock
 }

@@ -4,6 +4,7 @@ package audit
 
 import (
 	"slices"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -13,6 +14,9 @@ import (
 // Audit is the books of one run.
 type Audit struct {
 	routed bool // tasks are routed before they begin
+	others func(day string) nexus.Money
+	today  string                 // the day of the event
+	days   map[string]nexus.Money // spent by day
 	world  *toy.World
 	wrong  func(format string, args ...any)
 
@@ -56,9 +60,10 @@ type account struct {
 }
 
 // New opens the books. Wrong hears of what must never be.
-func New(w *toy.World, wrong func(string, ...any)) *Audit {
+// Others tells what other runs have spent on a day.
+func New(w *toy.World, others func(day string) nexus.Money, wrong func(string, ...any)) *Audit {
 	return &Audit{
-		world: w, wrong: wrong, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
+		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
 		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
@@ -68,6 +73,7 @@ func New(w *toy.World, wrong func(string, ...any)) *Audit {
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
+	b.today = e.At.UTC().Format(time.DateOnly)
 	switch e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
@@ -129,11 +135,7 @@ func (b *Audit) Event(e nexus.Event) {
 
 func (b *Audit) allow(l nexus.Limits) {
 	b.limits = l
-	most := l.RunMoney
-	if l.DayMoney > 0 {
-		most = min(most, l.DayMoney)
-	}
-	b.cap = max(b.cap, most)
+	b.cap = max(b.cap, l.RunMoney)
 }
 
 // end checks what may be said of a run that is over.
@@ -205,7 +207,7 @@ func (b *Audit) climb(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskRouted:
 		t := b.tasks[f.Task]
-		if t.begins != "" || t.attempt != "" {
+		if t.begins != "" && f.By != "budget" || t.attempt != "" {
 			b.wrong("%s is routed again, or too late", f.Task)
 		}
 		if !b.routed || !f.Tier.Known() || !f.Complexity.Known() || f.Why == "" {
@@ -342,8 +344,12 @@ func (b *Audit) money(f nexus.Fact) {
 	case nexus.BudgetReserved:
 		b.reserve(f)
 	case nexus.BudgetRefused:
-		if f.Cap != "task" && f.Asked <= f.Limit-b.spent {
-			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, b.spent, f.Limit, len(b.open))
+		spent := b.spent
+		if f.Cap == "day" {
+			spent = b.days[b.today] + b.others(b.today)
+		}
+		if (f.Cap == "run" || f.Cap == "day" && b.days[b.today] == b.spent) && f.Asked <= f.Limit-spent {
+			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, spent, f.Limit, len(b.open))
 		}
 	case nexus.BudgetSpent:
 		if b.open[f.ID].ID == "" || b.closed[f.ID] {
@@ -352,6 +358,7 @@ func (b *Audit) money(f nexus.Fact) {
 		delete(b.open, f.ID)
 		b.closed[f.ID] = true
 		b.spent += f.Money
+		b.days[b.today] += f.Money
 	default:
 	}
 	if over := b.world.Books().Charged - b.cap; over > toy.Worst {
@@ -380,6 +387,10 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 	}
 	if held > b.cap {
 		b.wrong("%s is reserved: %s of %s", f.ID, held, b.cap)
+	}
+	day := held - b.spent + b.days[b.today] + b.others(b.today)
+	if most := b.limits.DayMoney; most > 0 && day > most {
+		b.wrong("%s is reserved: %s of the day's %s, %s of it by others", f.ID, day, most, b.others(b.today))
 	}
 	if n := b.limits.PerRole[f.Role]; n > 0 && role > n {
 		b.wrong("%d calls of %s at once", role, f.Role)
