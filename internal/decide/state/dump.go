@@ -13,9 +13,6 @@ import (
 // Dump returns everything that a state holds as JSON, always the same for
 // equal states.
 func (s *State) Dump() (string, error) {
-	type clock struct {
-		Active, Clock, Rests time.Time
-	}
 	type known struct {
 		Key      string
 		Evidence nexus.Evidence
@@ -30,20 +27,16 @@ func (s *State) Dump() (string, error) {
 		Spent    nexus.Money
 		SetAside nexus.Money
 		Attempts map[nexus.AttemptID]*Attempt
-		Clocks   map[nexus.AttemptID]clock
 		Sessions map[nexus.SessionID]*Session
 		Evidence []known
 	}{
 		State: s, Phase: s.phase, Held: s.held, Since: s.since, Heard: s.heard,
 		Spent: s.Ledger.Spent(), SetAside: s.Ledger.Reserved(),
-		Attempts: s.attempts, Clocks: map[nexus.AttemptID]clock{}, Sessions: s.sessions,
+		Attempts: s.attempts, Sessions: s.sessions,
 	}
 	for _, id := range s.Ledger.Unsettled() {
 		r, _ := s.Ledger.Open(id)
 		all.Reserved = append(all.Reserved, r)
-	}
-	for id, a := range s.attempts {
-		all.Clocks[id] = clock{a.active, a.clock, a.rests}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {
 		all.Evidence = append(all.Evidence, known{k.text(), s.evidence[k]})

@@ -144,7 +144,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.PlanTries++
 		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, active: at}
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working
@@ -173,7 +173,7 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.RoutesSought:
 		if s.attempts[f.Attempt] == nil {
-			s.Judging = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, active: at}
+			s.Judging = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
 			s.attempts[f.Attempt] = s.Judging
 			s.Judged++
 		}
@@ -253,7 +253,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 		t := s.tasks[f.Task]
 		a := &Attempt{
 			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base,
-			Stage: Working, Began: at, active: at, clock: s.clock(at),
+			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
 		}
 		t.Attempts = append(t.Attempts, a)
 		s.attempts[a.ID] = a
@@ -274,9 +274,9 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	}
 	switch {
 	case before == Working && a.Stage != Working:
-		t.Worked += max(0, s.clock(at).Sub(a.clock)-a.rested(at))
+		t.Worked += max(0, s.clock(at).Sub(a.Clock)-a.RestedBy(at))
 	case before != Working && a.Stage == Working:
-		a.clock = s.clock(at)
+		a.Clock = s.clock(at)
 	}
 	s.follow(t, a, f)
 }
@@ -389,9 +389,7 @@ func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 	if c := s.sessions[r.Session]; c != nil {
 		c.Spent += f.Money
 		c.Usage = c.Usage.Add(f.Usage)
-		if c.call == f.ID {
-			c.lap(at)
-		}
+		c.Settle(f.ID, at)
 	}
 }
 

@@ -1,0 +1,305 @@
+// Package trail folds the facts of one attempt: its rounds, its
+// conversations, and what was found. The run's state holds one for each
+// attempt; a worker has a clone of its own, and folds into it what it records.
+package trail
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Stage is where an attempt stands.
+type Stage string
+
+// The stages of an attempt.
+const (
+	Working Stage = "working" // it has, or is about to have, a worker
+	Waiting Stage = "waiting" // it lost its worker, or the train handed it back
+	Over    Stage = "over"
+)
+
+// Attempt is one try at a task. A worker has a clone of its own and folds
+// into it what it records.
+type Attempt struct {
+	ID        nexus.AttemptID
+	Task      nexus.TaskID
+	Tier      nexus.Tier
+	Strategy  nexus.Strategy
+	Base      string // commit that the work is compared with
+	Start     string // tree or commit to start the worktree from, when not Base
+	Stage     Stage
+	Losses    int  // of its process, before it got anywhere
+	Moved     bool // it got somewhere since it last had a worker
+	LetGo     bool // it was told to stop when it last lost its worker
+	Refusals  int  // by the train
+	Broken    bool
+	Outcome   nexus.Outcome
+	Why       string
+	Commit    string // the accepted work
+	Tree      string
+	Rounds    []*Round
+	Sessions  []*Session
+	Snapshot  nexus.TreeSnapshotted
+	Handed    []nexus.Finding // by the train, for the next round
+	HandedWhy string
+	Began     time.Time
+	Finished  time.Time
+	Rested    time.Duration // of its time since then, it waited for a provider
+	Rests     time.Time     // until when it does
+	Active    time.Time     // since when it works
+	Clock     time.Time     // the same by the run's clock
+}
+
+// Round is one stretch of writing and what was found after it.
+type Round struct {
+	nexus.RoundStarted
+	Prompted bool // the session was told what to do
+	Evidence []nexus.Evidence
+	Verdict  *nexus.VerdictGiven
+	Reviews  []nexus.ReviewGiven
+
+	Handed    []nexus.Finding // by the train, when it caused the round
+	HandedWhy string
+}
+
+// Session is one conversation.
+type Session struct {
+	nexus.SessionStarted
+	Messages []string // blobs of [llm.Message], in order
+	Turns    int
+	Pending  bool // the model waits for tool results
+	Over     bool // handed in, for now
+	Outcome  nexus.Outcome
+	Why      string
+	Result   string // blob
+	Doing    string // for people: what it did last
+	Purpose  string // what it was last told for: brief, repair, guidance, ...
+	Usage    nexus.Usage
+	Spent    nexus.Money
+	Elapsed  time.Duration // of calls and tools, while a process was there; waits for leave, people and providers left out
+
+	call  string        // reservation of the call under way
+	since time.Time     // when the call or the tools under way began
+	asks  []string      // calls under way that wait for a person
+	asked time.Duration // time that those took
+}
+
+// Settle ends the time of the call with this ID, if it is the one under way.
+func (s *Session) Settle(id string, at time.Time) {
+	if s.call == id && id != "" {
+		s.lap(at)
+	}
+}
+
+// lap adds the time of the step under way, less what people took.
+func (s *Session) lap(at time.Time) {
+	if !s.since.IsZero() {
+		s.Elapsed += max(0, at.Sub(s.since)-s.asked)
+	}
+	s.halt()
+}
+
+// halt forgets the step under way: it is over, or its process is gone.
+func (s *Session) halt() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
+
+// Resumed returns since when the attempt works, for as long as it does.
+func (a *Attempt) Resumed() time.Time { return a.Active }
+
+// Last returns the round under way, nil before the first.
+func (a *Attempt) Last() *Round {
+	if len(a.Rounds) == 0 {
+		return nil
+	}
+	return a.Rounds[len(a.Rounds)-1]
+}
+
+// Session returns the session with this ID, nil when there is none.
+func (a *Attempt) Session(id nexus.SessionID) *Session {
+	for _, s := range a.Sessions {
+		if s.Session == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// Of returns the last session of a role, nil when there is none.
+func (a *Attempt) Of(role nexus.Role) *Session {
+	for i := len(a.Sessions) - 1; i >= 0; i-- {
+		if a.Sessions[i].Role == role {
+			return a.Sessions[i]
+		}
+	}
+	return nil
+}
+
+// Apply folds a fact of this attempt. Facts of anything else change nothing.
+func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.AttemptResumed:
+		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at
+		a.Outcome, a.Commit, a.Tree = "", "", ""
+		a.Rested, a.Rests = 0, time.Time{}
+	case nexus.AttemptLost:
+		for _, s := range a.Sessions {
+			s.halt()
+		}
+		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
+		if f.Counted && !a.Moved {
+			a.Losses++
+		}
+		a.Moved = false
+	case nexus.AttemptBroken:
+		a.Stage, a.Broken, a.Why, a.Finished = Over, true, f.Why, at
+	case nexus.AttemptEnded:
+		a.Stage, a.Finished = Over, at
+		a.Outcome, a.Why, a.Commit, a.Tree = f.Outcome, f.Why, f.Commit, f.Tree
+	case nexus.RoundStarted:
+		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Handed: a.Handed, HandedWhy: a.HandedWhy})
+		a.Handed, a.HandedWhy = nil, ""
+		if s := a.Session(f.Session); s != nil {
+			s.Over, s.Outcome = false, ""
+		}
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven:
+		a.judge(f)
+	case nexus.TreeSnapshotted:
+		a.Snapshot = f
+	case nexus.TrainRefused:
+		a.Refusals++
+		a.Why = f.Why
+		if f.Conflict {
+			a.Outcome = nexus.Conflicted
+		}
+		if !f.Broken && !f.Conflict {
+			a.Handed, a.HandedWhy = f.Findings, cmp.Or(f.Why, "the merged tree is red")
+			a.Stage, a.Outcome, a.Base, a.Start = Waiting, "", f.Onto, f.Tree
+			a.Snapshot = nexus.TreeSnapshotted{}
+		}
+	case nexus.SessionStarted:
+		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
+		a.spend(f, at)
+	default:
+		a.converse(f, at)
+	}
+}
+
+// spend keeps the time of the calls of its sessions.
+func (a *Attempt) spend(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		if s := a.Session(f.Session); s != nil {
+			s.halt()
+			s.call, s.since = f.ID, at
+		}
+	case nexus.BudgetSpent:
+		for _, s := range a.Sessions {
+			s.Settle(f.ID, at)
+		}
+	case nexus.CallDelayed:
+		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
+		}
+	default:
+	}
+}
+
+// RestedBy returns how long it waited for providers since it last had a worker.
+func (a *Attempt) RestedBy(at time.Time) time.Duration {
+	return a.Rested - max(0, a.Rests.Sub(at))
+}
+
+// judge folds what was found after a round's writing.
+func (a *Attempt) judge(f nexus.Fact) {
+	a.Moved = true
+	r := a.Last()
+	if r == nil {
+		return
+	}
+	switch f := f.(type) {
+	case nexus.GateJudged:
+		if !f.Base {
+			r.Evidence = append(r.Evidence, f.Evidence)
+		}
+	case nexus.VerdictGiven:
+		r.Verdict = &f
+	case nexus.ReviewGiven:
+		r.Reviews = append(r.Reviews, f)
+	default:
+	}
+}
+
+// converse folds a fact of one of the attempt's sessions.
+func (a *Attempt) converse(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.PromptSent:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
+			s.Purpose = f.Why
+		}
+		if r := a.Last(); r != nil && r.Session == f.Session {
+			r.Prompted = true
+		}
+	case nexus.TurnTaken:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
+			s.since = at
+			a.Moved = true
+			if f.Says != "" {
+				s.Doing = f.Says
+			}
+		}
+	case nexus.ToolCalled:
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = f.Tool + " " + f.About
+			if f.Tool == "ask" {
+				s.asks = append(s.asks, f.Call)
+			}
+		}
+	case nexus.ToolAnswered:
+		if s := a.Session(f.Session); s != nil && slices.Contains(s.asks, f.Call) {
+			s.asked += f.Duration
+		}
+	case nexus.ToolsAnswered:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Pending = append(s.Messages, f.Message), false
+			s.lap(at)
+		}
+	case nexus.SessionEnded:
+		if s := a.Session(f.Session); s != nil {
+			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
+			s.Outcome, s.Why, s.Result = f.Outcome, f.Why, f.Result
+			s.halt()
+		}
+	default:
+	}
+}
+
+// Clone returns a copy that shares nothing that changes.
+func (a *Attempt) Clone() *Attempt {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Rounds = make([]*Round, len(a.Rounds))
+	for i, r := range a.Rounds {
+		round := *r
+		round.Evidence, round.Reviews = clip(r.Evidence), clip(r.Reviews)
+		c.Rounds[i] = &round
+	}
+	c.Sessions = make([]*Session, len(a.Sessions))
+	for i, s := range a.Sessions {
+		session := *s
+		session.Messages, session.asks = clip(s.Messages), clip(s.asks)
+		c.Sessions[i] = &session
+	}
+	return &c
+}
+
+// clip makes appending to the copy leave the original alone.
+func clip[T any](s []T) []T { return s[:len(s):len(s)] }
