@@ -124,18 +124,8 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded:
 		return describeSession(f)
-	case nexus.BudgetReserved:
-		return string(f.Task), fmt.Sprintf("%s reserved for %s", f.Money, f.Model)
-	case nexus.BudgetSpent:
-		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
-	case nexus.CallDelayed:
-		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
-	case nexus.BudgetShared:
-		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
-	case nexus.BudgetPressed:
-		return "", fmt.Sprintf("%d %% of the budget are used", f.Percent)
-	case nexus.BudgetRefused:
-		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed:
+		return describeMoney(f)
 	case nexus.TrainBoarded:
 		return string(f.Task), "waits to land"
 	case nexus.TrainDeparted:
@@ -150,6 +140,26 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), "not landed: " + f.Why
 	}
 	return "", ""
+}
+
+// describeMoney says what a call may cost or did, and why it is not made.
+func describeMoney(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		return string(f.Task), fmt.Sprintf("%s reserved for %s", f.Money, f.Model)
+	case nexus.BudgetSpent:
+		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
+	case nexus.CallDelayed:
+		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
+	case nexus.BudgetShared:
+		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
+	case nexus.BudgetPressed:
+		return "", fmt.Sprintf("%d %% of the budget are used", f.Percent)
+	case nexus.BudgetRefused:
+		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
+	default:
+		return "", ""
+	}
 }
 
 func describeRoutes(f nexus.Fact) string {

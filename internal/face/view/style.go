@@ -82,6 +82,9 @@ func (s Style) more() string {
 	return "\u2026"
 }
 
+// Join puts figures on one line.
+func (s Style) Join(figures ...string) string { return strings.Join(figures, s.dot()) }
+
 // dot separates figures on a line.
 func (s Style) dot() string {
 	if s.ASCII || s.Plain {

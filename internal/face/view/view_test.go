@@ -98,7 +98,6 @@ func TestDrawn(t *testing.T) {
 		"status": func(s Style) string { return Status(s, r) },
 		"live":   func(s Style) string { return Live(s, r) },
 		"report": func(s Style) string { return Report(s, ended, true) },
-		"cost":   func(s Style) string { return Costs(s, CostOf(fold(t, tape())), state.Ways()...) },
 		"detail": func(v Style) string { return Details(v, DetailOf(s, s.Task("T2"), "", now)) },
 		"runs":   func(s Style) string { return Runs(s, []Run{ended}) },
 		"log":    lines(Line),

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/bill"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -21,8 +22,8 @@ func costCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		return a.Look(ctx, frame.First(args), func(_ *frame.Place, _ journal.Run, s *state.State) error {
-			v := view.CostOf(s)
-			return a.Answer(v, func(s view.Style) string { return view.Costs(s, v, ways...) })
+			v := bill.Of(s)
+			return a.Answer(v, func(s view.Style) string { return bill.Draw(s, v, ways...) })
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)

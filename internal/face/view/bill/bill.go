@@ -1,19 +1,21 @@
-package view
+// Package bill draws what a run cost, taken apart in the ways that people ask
+// for.
+package bill
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Cost is what a run cost: the object of `nexus cost --json`.
-type Cost struct {
+// Bill is what a run cost: the object of `nexus cost --json`.
+type Bill struct {
 	Run       nexus.RunID `json:"run"`
-	Money     Money       `json:"money"`
+	Money     view.Money  `json:"money"`
 	Estimated nexus.Money `json:"estimated"` // the part that no provider told
 	Wasted    nexus.Money `json:"wasted"`    // by attempts that failed
 	Cached    float64     `json:"cached"`    // share of the input that came from a cache, 0 to 1
@@ -36,10 +38,10 @@ type Share struct {
 	Usage     nexus.Usage `json:"usage"`
 }
 
-// CostOf returns what a run cost.
-func CostOf(s *state.State) Cost {
-	c := Cost{
-		Run: s.Run, Money: Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
+// Of returns what a run cost.
+func Of(s *state.State) Bill {
+	c := Bill{
+		Run: s.Run, Money: view.Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
 		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
 	}
 	if p := s.Usage.Prompt(); p > 0 {
@@ -52,7 +54,7 @@ func CostOf(s *state.State) Cost {
 }
 
 // by returns where the shares of a way are.
-func (c *Cost) by(way state.Way) *[]Share {
+func (c *Bill) by(way state.Way) *[]Share {
 	switch way {
 	case state.ByTask:
 		return &c.Tasks
@@ -83,8 +85,8 @@ func shares(parts map[state.Part]state.Spend, way state.Way) []Share {
 	return all
 }
 
-// Costs draws what a run cost, in the given ways.
-func Costs(s Style, c Cost, ways ...state.Way) string {
+// Draw draws what a run cost, in the given ways.
+func Draw(s view.Style, c Bill, ways ...state.Way) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"
@@ -97,15 +99,15 @@ func Costs(s Style, c Cost, ways ...state.Way) string {
 				title = ""
 			}
 			rows = append(rows, []string{
-				s.Bold(title), Clean(p.Name), Number(int64(p.Calls)), s.about(p.Money, p.Estimated),
-				Number(p.Usage.Prompt()), Number(p.Usage.CacheRead), Number(p.Usage.Output),
+				s.Bold(title), view.Clean(p.Name), view.Number(int64(p.Calls)), about(s, p.Money, p.Estimated),
+				view.Number(p.Usage.Prompt()), view.Number(p.Usage.CacheRead), view.Number(p.Usage.Output),
 			})
 		}
 	}
 	rows = append(rows, []string{
-		s.Bold("total"), "", "", s.about(c.Money.Spent, c.Estimated), Number(c.Usage.Prompt()), Number(c.Usage.CacheRead), Number(c.Usage.Output),
+		s.Bold("total"), "", "", about(s, c.Money.Spent, c.Estimated), view.Number(c.Usage.Prompt()), view.Number(c.Usage.CacheRead), view.Number(c.Usage.Output),
 	})
-	text := Table(s, head, rows)
+	text := view.Table(s, head, rows)
 	if s.Plain {
 		return text
 	}
@@ -120,13 +122,13 @@ func Costs(s Style, c Cost, ways ...state.Way) string {
 		notes = append(notes, fmt.Sprintf("%.0f %% for attempts that failed", 100*c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9)))
 	}
 	if c.Estimated > 0 {
-		notes = append(notes, s.about(c.Estimated, c.Estimated)+" estimated, no provider told")
+		notes = append(notes, about(s, c.Estimated, c.Estimated)+" estimated, no provider told")
 	}
-	return text + s.Dim(strings.Join(notes, s.dot())) + "\n"
+	return text + s.Dim(s.Join(notes...)) + "\n"
 }
 
 // about marks an amount of which a part is estimated.
-func (s Style) about(m, estimated nexus.Money) string {
+func about(s view.Style, m, estimated nexus.Money) string {
 	switch {
 	case estimated == 0:
 		return m.String()
