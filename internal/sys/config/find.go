@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
 // find returns the key that takes the value at path; a key without "*" wins.
@@ -41,13 +41,13 @@ func (k Key) named(path []string) (string, error) {
 	}
 	name := path[i]
 	if strings.HasPrefix(k.Name, "pricing.") {
-		if _, err := modelName().parse(name); err != nil {
-			return "", fmt.Errorf("%s: %s %w", dotted(path), quoted(name), err)
+		if _, err := kind.ModelName().Parse(name); err != nil {
+			return "", fmt.Errorf("%s: %s %w", dotted(path), kind.Quoted(name), err)
 		}
 		return name, nil
 	}
-	if !nameOK(name) {
-		return "", fmt.Errorf("%s: %s is not a name of letters, digits, _ and -", dotted(path), quoted(name))
+	if !kind.Named(name) {
+		return "", fmt.Errorf("%s: %s is not a name of letters, digits, _ and -", dotted(path), kind.Quoted(name))
 	}
 	return name, nil
 }
@@ -102,9 +102,9 @@ func (l *loader) variable(name string) ([]string, error) {
 	}
 	switch {
 	case least <= 2:
-		return nil, fmt.Errorf("environment: unknown variable %s; did you mean %s?", quoted(name), best)
+		return nil, fmt.Errorf("environment: unknown variable %s; did you mean %s?", kind.Quoted(name), best)
 	case ours:
-		return nil, fmt.Errorf("environment: no key has the variable %s", quoted(name))
+		return nil, fmt.Errorf("environment: no key has the variable %s", kind.Quoted(name))
 	default:
 		return nil, nil
 	}
@@ -155,8 +155,8 @@ func dotted(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		parts[i] = p
-		if !nameOK(p) && p != "*" {
-			parts[i] = quoted(p)
+		if !kind.Named(p) && p != "*" {
+			parts[i] = kind.Quoted(p)
 		}
 	}
 	return strings.Join(parts, ".")
@@ -169,14 +169,6 @@ func fill(pattern, name string) string {
 	return dotted(path)
 }
 
-// quoted writes foreign text for people: escaped, and cut.
-func quoted(s string) string {
-	if len(s) > 80 {
-		s = s[:80] + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
-
 func nest(path []string, v any) map[string]any {
 	for _, p := range slices.Backward(path[1:]) {
 		v = map[string]any{p: v}
@@ -187,7 +179,7 @@ func nest(path []string, v any) map[string]any {
 func typeOf(v value) string {
 	switch x := v.raw.(type) {
 	case string:
-		return quoted(x)
+		return kind.Quoted(x)
 	case int64, float64, bool:
 		return fmt.Sprint(x)
 	case []any:
@@ -264,11 +256,11 @@ func Explain(c Config, o Origins) []Setting {
 	var all []Setting
 	for _, k := range Keys() {
 		for _, s := range k.get(c) {
-			text := show(s.value)
+			text := kind.Show(s.value)
 			if m, isMoney := s.value.(nexus.Money); isMoney && m == 0 && o.Of(s.name).Layer == LayerDefault && strings.Contains(k.Name, "*") {
 				continue // a price nobody set
 			}
-			if k.kind.says == command().says && s.value == "" {
+			if k.kind.Says == kind.Command().Says && s.value == "" {
 				text = "false"
 			}
 			if text == `""` && o.Of(s.name).Layer == LayerDefault {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
 // Key documents one setting.
@@ -19,7 +20,7 @@ type Key struct {
 	Env     string   // environment variable; empty: cannot be set there
 	Trusted string   // why the project's file may not set it; empty: it may
 
-	kind  kind
+	kind  kind.Kind
 	least bool                                // the project's file may only lower it
 	set   func(c *Config, name string, v any) // v is what kind reads; name fills the "*"
 	get   func(c Config) []setting
@@ -37,10 +38,10 @@ func Keys() []Key {
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
-		k.Type = k.kind.says
+		k.Type = k.kind.Says
 		if !strings.Contains(k.Name, "*") {
 			for _, s := range k.get(d) {
-				k.Default = show(s.value)
+				k.Default = kind.Show(s.value)
 			}
 		}
 		if !strings.HasPrefix(k.Name, "pricing.") {
@@ -61,31 +62,31 @@ const prefix = "NEXUS_"
 func limitKeys() []Key {
 	const dear = "the project's file may lower it, not raise it"
 	return []Key{
-		one("limits.parallel", whole(1, 256), "attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
-		many("limits.per_role.*", whole(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
-		one("limits.turns", whole(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
-		one("limits.rounds", whole(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
+		one("limits.parallel", kind.Whole(1, 256), "attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
+		many("limits.per_role.*", kind.Whole(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
+		one("limits.turns", kind.Whole(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
+		one("limits.rounds", kind.Whole(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
 		tier("limits.per_tier.fast", nexus.Fast),
 		tier("limits.per_tier.balanced", nexus.Balanced),
 		tier("limits.per_tier.strong", nexus.Strong),
-		one("limits.dispatches", whole(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
-		one("limits.same", whole(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
-		one("limits.review_rounds", whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
-		one("limits.losses", whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
-		one("limits.land_tries", whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
-		one("limits.majors_block", whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
-		one("limits.session_tokens", whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
-		one("limits.turn_time", span(), "silence of the model in a turn; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
-		one("limits.gate_time", span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
-		one("limits.session_time", span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
-		one("limits.task_time", span(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
-		one("limits.run_time", span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
-		one("budget.run", dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
-		one("budget.task", dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
-		one("budget.day", dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
-		many("budget.roles.*", dollars(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
-		many("budget.providers.*", dollars(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
-		one("budget.tokens", whole64(), "tokens that a run may use of models without a known price, which count no money; 0: none, such models are refused",
+		one("limits.dispatches", kind.Whole(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
+		one("limits.same", kind.Whole(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
+		one("limits.review_rounds", kind.Whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
+		one("limits.losses", kind.Whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
+		one("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
+		one("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
+		one("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		one("limits.turn_time", kind.Span(), "silence of the model in a turn; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
+		one("limits.gate_time", kind.Span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
+		one("limits.session_time", kind.Span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
+		one("limits.task_time", kind.Span(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
+		one("limits.run_time", kind.Span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
+		one("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
+		one("budget.day", kind.Dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
+		many("budget.roles.*", kind.Dollars(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
+		many("budget.providers.*", kind.Dollars(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
+		one("budget.tokens", kind.Whole64(), "tokens that a run may use of models without a known price, which count no money; 0: none, such models are refused",
 			func(c *Config) *int64 { return &c.Limits.RunTokens }).trusted("it lets models be used whose price nobody knows"),
 	}
 }
@@ -97,33 +98,33 @@ func modelKeys() []Key {
 		model("models.fast", nexus.Fast),
 		model("models.balanced", nexus.Balanced),
 		model("models.strong", nexus.Strong),
-		part("roles.*.model", modelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
-		part("roles.*.tier", words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
-		part("providers.*.kind", words("anthropic", "openai"), "wire that the endpoint speaks", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
-		part("providers.*.base_url", address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
-		part("providers.*.key_env", varName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
-		part("pricing.*.input", dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
-		part("pricing.*.output", dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
-		part("pricing.*.cache_read", dollars(), "dollars for a million tokens read from the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
-		part("pricing.*.cache_write", dollars(), "dollars for a million tokens written to the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
+		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
+		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
+		part("providers.*.kind", kind.Words("anthropic", "openai"), "wire that the endpoint speaks", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
+		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
+		part("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
+		part("pricing.*.input", kind.Dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
+		part("pricing.*.output", kind.Dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
+		part("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
+		part("pricing.*.cache_write", kind.Dollars(), "dollars for a million tokens written to the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
 	}
 }
 
 func routingKeys() []Key {
-	tiers := words("fast", "balanced", "strong")
+	tiers := kind.Words("fast", "balanced", "strong")
 	complexity := func(c nexus.Complexity) Key {
 		return entry("routing."+string(c), tiers, "tier where "+string(c)+" tasks begin", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
 	}
-	kind := func(k nexus.TaskKind) Key {
+	sort := func(k nexus.TaskKind) Key {
 		return entry("routing.kinds."+string(k), tiers, "tier where tasks of the kind "+string(k)+" begin, whatever their complexity", k,
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
 	return []Key{
-		one("routing.order", list("manual", "adaptive", "model", "keyword"), "who says how hard a task is, the first that answers: the plan (manual), "+
+		one("routing.order", kind.List("manual", "adaptive", "model", "keyword"), "who says how hard a task is, the first that answers: the plan (manual), "+
 			"earlier runs from ten tries on (adaptive), a model that is asked once for all tasks (model), its words (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
 		complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert),
-		kind(nexus.CodeTask), kind(nexus.TestTask), kind(nexus.DocsTask),
+		sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask),
 	}
 }
 
@@ -133,20 +134,20 @@ func gateKeys() []Key {
 		gate("gates.build", doc),
 		gate("gates.lint", doc),
 		gate("gates.test", doc),
-		one("gates.order", list(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
-		one("gates.timeout", span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
-		many("gates.*", command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
+		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
+		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
 
 func planKeys() []Key {
 	return []Key{
-		one("plan.minutes", whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Plan.Minutes }),
-		one("plan.files", whole(1, 100_000), "most files that a task may name", func(c *Config) *int { return &c.Plan.Files }),
-		one("plan.criteria", whole(1, 100_000), "most acceptance criteria of a task", func(c *Config) *int { return &c.Plan.Criteria }),
-		one("plan.characters", whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Plan.Characters }),
-		one("plan.parts", whole(1, 100), "most parts that a task is split into", func(c *Config) *int { return &c.Plan.Parts }),
-		one("plan.depth", whole(0, 100), "times that a part may be split again", func(c *Config) *int { return &c.Plan.Depth }),
+		one("plan.minutes", kind.Whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Plan.Minutes }),
+		one("plan.files", kind.Whole(1, 100_000), "most files that a task may name", func(c *Config) *int { return &c.Plan.Files }),
+		one("plan.criteria", kind.Whole(1, 100_000), "most acceptance criteria of a task", func(c *Config) *int { return &c.Plan.Criteria }),
+		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Plan.Characters }),
+		one("plan.parts", kind.Whole(1, 100), "most parts that a task is split into", func(c *Config) *int { return &c.Plan.Parts }),
+		one("plan.depth", kind.Whole(0, 100), "times that a part may be split again", func(c *Config) *int { return &c.Plan.Depth }),
 	}
 }
 
@@ -159,35 +160,35 @@ func runKeys() []Key {
 		sets = append(sets, says(p))
 	}
 	return []Key{
-		one("preset", words(Presets()...), "values for what nobody set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+		one("preset", kind.Words(Presets()...), "values for what nobody set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			trusted("it decides what is spent, and done without you"),
-		one("approval", words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
+		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
-		one("sandbox", words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
-		one("land", boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
+		one("sandbox", kind.Words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
+		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
-		one("target", text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),
-		one("status_file", text(), "file that says how the run stands, kept up to date", func(c *Config) *string { return &c.StatusFile }).
+		one("target", kind.Text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),
+		one("status_file", kind.Text(), "file that says how the run stands, kept up to date", func(c *Config) *string { return &c.StatusFile }).
 			trusted("it decides which file is overwritten"),
 	}
 }
 
 // one makes the key of a single value; at finds its place.
-func one[T any](name string, k kind, doc string, at func(*Config) *T) Key {
+func one[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
 	return Key{
-		Name: name, Doc: doc, kind: k, Values: k.values,
-		set: func(c *Config, _ string, v any) { put(at(c), v) },
+		Name: name, Doc: doc, kind: k, Values: k.Values,
+		set: func(c *Config, _ string, v any) { kind.Put(at(c), v) },
 		get: func(c Config) []setting { return []setting{{name, *at(&c)}} },
 	}
 }
 
 // many makes the key of a map's values.
-func many[K ~string, V any](name string, k kind, doc string, at func(*Config) *map[K]V) Key {
+func many[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) Key {
 	return Key{
-		Name: name, Doc: doc, kind: k, Values: k.values,
+		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
 			var x V
-			put(&x, v)
+			kind.Put(&x, v)
 			store(at(c), K(of), x)
 		},
 		get: func(c Config) []setting {
@@ -204,12 +205,12 @@ func many[K ~string, V any](name string, k kind, doc string, at func(*Config) *m
 }
 
 // part makes the key of one field of a map's values.
-func part[K ~string, S, T any](name string, k kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
+func part[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
 	return Key{
-		Name: name, Doc: doc, kind: k, Values: k.values,
+		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
 			x := (*at(c))[K(of)]
-			put(field(&x), v)
+			kind.Put(field(&x), v)
 			store(at(c), K(of), x)
 		},
 		get: func(c Config) []setting {
@@ -225,7 +226,7 @@ func part[K ~string, S, T any](name string, k kind, doc string, at func(*Config)
 }
 
 // entry makes the key of one known entry of a map.
-func entry[K ~string, V any](name string, k kind, doc string, of K, at func(*Config) *map[K]V) Key {
+func entry[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) Key {
 	key := many(name, k, doc, at)
 	set := key.set
 	key.set = func(c *Config, _ string, v any) { set(c, string(of), v) }
@@ -239,17 +240,17 @@ func entry[K ~string, V any](name string, k kind, doc string, of K, at func(*Con
 }
 
 func tier(name string, t nexus.Tier) Key {
-	return entry(name, whole(0, 1000), "attempts of a task at this tier; 0: none", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
+	return entry(name, kind.Whole(0, 1000), "attempts of a task at this tier; 0: none", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
 }
 
 func model(name string, t nexus.Tier) Key {
-	return entry(name, modelName(), "model of this tier, as provider/model; without one it is that of the nearest weaker tier that has one, or chosen from the providers that have a key", t,
+	return entry(name, kind.ModelName(), "model of this tier, as provider/model; without one it is that of the nearest weaker tier that has one, or chosen from the providers that have a key", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 
 func gate(name, doc string) Key {
 	_, of, _ := strings.Cut(name, ".")
-	return entry(name, command(), doc, of, func(c *Config) *map[string]string { return &c.Gates.Commands })
+	return entry(name, kind.Command(), doc, of, func(c *Config) *map[string]string { return &c.Gates.Commands })
 }
 
 func roles(c *Config) *map[nexus.Role]Role     { return &c.Roles }

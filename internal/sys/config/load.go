@@ -17,6 +17,7 @@ import (
 	gotoml "github.com/pelletier/go-toml/v2"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
 // Sources says where settings come from, weakest first.
@@ -294,12 +295,12 @@ func (l *loader) take(v value) error {
 	var x any
 	if v.text {
 		text, _ := v.raw.(string)
-		x, err = k.kind.parse(text)
+		x, err = k.kind.Parse(text)
 	} else {
-		x, err = k.kind.read(v.raw)
+		x, err = k.kind.Read(v.raw)
 	}
 	switch {
-	case errors.Is(err, errKind):
+	case errors.Is(err, kind.ErrKind):
 		return fmt.Errorf("%s wants a %s, not %s", name, k.Type, typeOf(v))
 	case err != nil:
 		return fmt.Errorf("%s %w", name, err)

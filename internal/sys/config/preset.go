@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
 // Layers that nobody writes: what a preset sets stands over the defaults and
@@ -80,7 +81,7 @@ func (l *loader) nearest() {
 func approves(before nexus.Approval, to any) error {
 	now, _ := to.(string)
 	if a := nexus.Approval(now); !a.Holds(before) {
-		return fmt.Errorf("the project's file may not let less wait for you than %s: approval = %s", before, quoted(now))
+		return fmt.Errorf("the project's file may not let less wait for you than %s: approval = %s", before, kind.Quoted(now))
 	}
 	return nil
 }

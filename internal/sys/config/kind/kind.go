@@ -1,4 +1,6 @@
-package config
+// Package kind reads and shows the values of settings, whatever they came in:
+// a file, an environment variable or a flag.
+package kind
 
 import (
 	"errors"
@@ -14,18 +16,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// kind reads and describes the values of a key.
-type kind struct {
-	says   string         // what a value looks like
-	schema map[string]any // JSON Schema of a value
-	values []string
-	read   func(v any) (any, error)       // a value from a file
-	parse  func(text string) (any, error) // a value from the environment or a flag
+// Kind reads and describes the values of a key.
+type Kind struct {
+	Says   string         // what a value looks like
+	Schema map[string]any // JSON Schema of a value
+	Values []string
+	Read   func(v any) (any, error)       // a value from a file
+	Parse  func(text string) (any, error) // a value from the environment or a flag
 }
 
-// put stores what a kind read. A value of another type is a mistake in the
+// Put stores what a kind read. A value of another type is a mistake in the
 // table, which the tests walk.
-func put[T any](at *T, v any) {
+func Put[T any](at *T, v any) {
 	switch p := any(at).(type) {
 	case *nexus.Tier:
 		s, _ := v.(string)
@@ -40,82 +42,87 @@ func put[T any](at *T, v any) {
 	}
 }
 
-var errKind = errors.New("wrong type")
+// ErrKind says that a value has another type.
+var ErrKind = errors.New("wrong type")
 
-func whole(low, high int) kind {
+// Whole reads whole numbers between two bounds, both allowed.
+func Whole(low, high int) Kind {
 	check := func(n int64) (any, error) {
 		if n < int64(low) || n > int64(high) {
 			return nil, fmt.Errorf("must be between %d and %d", low, high)
 		}
 		return int(n), nil
 	}
-	return kind{
-		says: "whole number", schema: map[string]any{"type": "integer", "minimum": low, "maximum": high},
-		read: func(v any) (any, error) {
+	return Kind{
+		Says: "whole number", Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high},
+		Read: func(v any) (any, error) {
 			n, ok := v.(int64)
 			if !ok {
-				return nil, errKind
+				return nil, ErrKind
 			}
 			return check(n)
 		},
-		parse: func(s string) (any, error) {
+		Parse: func(s string) (any, error) {
 			n, err := strconv.ParseInt(s, 10, 64)
 			if err != nil {
-				return nil, errKind
+				return nil, ErrKind
 			}
 			return check(n)
 		},
 	}
 }
 
-func whole64() kind {
-	k := whole(0, math.MaxInt)
+// Whole64 reads whole numbers from 0 on.
+func Whole64() Kind {
+	k := Whole(0, math.MaxInt)
 	wide := func(v any, err error) (any, error) {
 		n, _ := v.(int)
 		return int64(n), err
 	}
-	read, parse := k.read, k.parse
-	k.read = func(v any) (any, error) { return wide(read(v)) }
-	k.parse = func(s string) (any, error) { return wide(parse(s)) }
-	k.schema = map[string]any{"type": "integer", "minimum": 0}
+	read, parse := k.Read, k.Parse
+	k.Read = func(v any) (any, error) { return wide(read(v)) }
+	k.Parse = func(s string) (any, error) { return wide(parse(s)) }
+	k.Schema = map[string]any{"type": "integer", "minimum": 0}
 	return k
 }
 
-func dollars() kind {
+// Dollars reads amounts of money from 0 to a million dollars.
+func Dollars() Kind {
 	check := func(f float64) (any, error) {
 		if math.IsNaN(f) || f < 0 || f > 1e6 {
 			return nil, errors.New("must be between 0 and 1000000 dollars")
 		}
 		return nexus.Dollars(f), nil
 	}
-	return kind{
-		says: "number of dollars, such as 2.50", schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1e6},
-		read: func(v any) (any, error) {
+	return Kind{
+		Says: "number of dollars, such as 2.50", Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1e6},
+		Read: func(v any) (any, error) {
 			switch n := v.(type) {
 			case int64:
 				return check(float64(n))
 			case float64:
 				return check(n)
 			default:
-				return nil, errKind
+				return nil, ErrKind
 			}
 		},
-		parse: func(s string) (any, error) {
+		Parse: func(s string) (any, error) {
 			f, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
 			if err != nil {
-				return nil, errKind
+				return nil, ErrKind
 			}
 			return check(f)
 		},
 	}
 }
 
-func span() kind {
+// Span reads durations from 0 to a year.
+func Span() Kind {
 	return stringy(`duration, such as "10m" or "1h30m"`, map[string]any{"pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}, func(s string) (any, error) {
 		d, err := time.ParseDuration(s)
 		switch {
 		case err != nil:
-			return nil, errKind
+			return nil, ErrKind
 		case d < 0 || d > 365*24*time.Hour:
 			return nil, errors.New("must be between 0s and a year")
 		default:
@@ -124,30 +131,35 @@ func span() kind {
 	})
 }
 
-func text() kind {
-	return stringy("text", nil, func(s string) (any, error) { return s, plain(s) })
+// Text reads one line of text.
+func Text() Kind {
+	return stringy("text", nil, func(s string) (any, error) { return s, Plain(s) })
 }
 
-func words(values ...string) kind {
+// Words reads one of the given words.
+func Words(values ...string) Kind {
 	k := stringy("one of "+strings.Join(values, ", "), map[string]any{"enum": values}, func(s string) (any, error) {
 		if !slices.Contains(values, s) {
 			return nil, fmt.Errorf("must be one of %s", strings.Join(values, ", "))
 		}
 		return s, nil
 	})
-	k.values = values
+	k.Values = values
 	return k
 }
 
-func modelName() kind {
-	return matching("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
+// ModelName reads the name of a model, provider/model.
+func ModelName() Kind {
+	return Matching("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
 }
 
-func varName() kind {
-	return matching("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")
+// VarName reads the name of an environment variable.
+func VarName() Kind {
+	return Matching("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")
 }
 
-func address() kind {
+// Address reads an http or https address without a user or password in it.
+func Address() Kind {
 	return stringy("http or https address", map[string]any{"pattern": "^https?://"}, func(s string) (any, error) {
 		u, err := url.Parse(s)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -160,7 +172,8 @@ func address() kind {
 	})
 }
 
-func matching(says, pattern, must string) kind {
+// Matching reads text that a pattern fits; must says what it has to be.
+func Matching(says, pattern, must string) Kind {
 	return stringy(says, map[string]any{"pattern": pattern}, func(s string) (any, error) {
 		if ok, err := regexp.MatchString(pattern, s); err != nil || !ok {
 			return nil, errors.New(must)
@@ -169,42 +182,43 @@ func matching(says, pattern, must string) kind {
 	})
 }
 
-func stringy(says string, schema map[string]any, parse func(string) (any, error)) kind {
-	k := kind{says: says, schema: map[string]any{"type": "string"}, parse: parse}
+func stringy(says string, schema map[string]any, parse func(string) (any, error)) Kind {
+	k := Kind{Says: says, Schema: map[string]any{"type": "string"}, Parse: parse}
 	for name, v := range schema {
-		k.schema[name] = v
+		k.Schema[name] = v
 	}
-	k.read = func(v any) (any, error) {
+	k.Read = func(v any) (any, error) {
 		s, ok := v.(string)
 		if !ok {
-			return nil, errKind
+			return nil, ErrKind
 		}
 		return parse(s)
 	}
 	return k
 }
 
-func boolean() kind {
-	return kind{
-		says: "true or false", schema: map[string]any{"type": "boolean"},
-		read: func(v any) (any, error) {
+// Boolean reads true or false.
+func Boolean() Kind {
+	return Kind{
+		Says: "true or false", Schema: map[string]any{"type": "boolean"},
+		Read: func(v any) (any, error) {
 			if b, ok := v.(bool); ok {
 				return b, nil
 			}
-			return nil, errKind
+			return nil, ErrKind
 		},
-		parse: func(s string) (any, error) {
+		Parse: func(s string) (any, error) {
 			b, err := strconv.ParseBool(s)
 			if err != nil {
-				return nil, errKind
+				return nil, ErrKind
 			}
 			return b, nil
 		},
 	}
 }
 
-// command reads a command line; false or an empty one switches it off.
-func command() kind {
+// Command reads a command line; false or an empty one switches it off.
+func Command() Kind {
 	check := func(s string) (any, error) {
 		s = strings.TrimSpace(s)
 		if len(s) > 10_000 || strings.ContainsRune(s, 0) {
@@ -212,9 +226,9 @@ func command() kind {
 		}
 		return s, nil
 	}
-	return kind{
-		says: "command line, or false", schema: map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"const": false}}},
-		read: func(v any) (any, error) {
+	return Kind{
+		Says: "command line, or false", Schema: map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"const": false}}},
+		Read: func(v any) (any, error) {
 			switch x := v.(type) {
 			case string:
 				return check(x)
@@ -223,9 +237,9 @@ func command() kind {
 					return "", nil
 				}
 			}
-			return nil, errKind
+			return nil, ErrKind
 		},
-		parse: func(s string) (any, error) {
+		Parse: func(s string) (any, error) {
 			if s == "false" {
 				return "", nil
 			}
@@ -234,40 +248,40 @@ func command() kind {
 	}
 }
 
-// list reads names, of the allowed ones if there are any; in the environment
+// List reads names, of the allowed ones if there are any; in the environment
 // they are separated by commas.
-func list(allowed ...string) kind {
+func List(allowed ...string) Kind {
 	item := map[string]any{"type": "string"}
 	if len(allowed) > 0 {
 		item["enum"] = allowed
 	}
 	check := func(names []string) (any, error) {
 		for _, n := range names {
-			if !nameOK(n) {
-				return nil, fmt.Errorf("%s is not a name", quoted(n))
+			if !Named(n) {
+				return nil, fmt.Errorf("%s is not a name", Quoted(n))
 			}
 			if len(allowed) > 0 && !slices.Contains(allowed, n) {
-				return nil, fmt.Errorf("%s is none of %s", quoted(n), strings.Join(allowed, ", "))
+				return nil, fmt.Errorf("%s is none of %s", Quoted(n), strings.Join(allowed, ", "))
 			}
 		}
 		return names, nil
 	}
-	return kind{
-		says: "list of names", schema: map[string]any{"type": "array", "items": item},
-		read: func(v any) (any, error) {
+	return Kind{
+		Says: "list of names", Schema: map[string]any{"type": "array", "items": item},
+		Read: func(v any) (any, error) {
 			items, ok := v.([]any)
 			if !ok {
-				return nil, errKind
+				return nil, ErrKind
 			}
 			names := make([]string, len(items))
 			for i, it := range items {
 				if names[i], ok = it.(string); !ok {
-					return nil, errKind
+					return nil, ErrKind
 				}
 			}
 			return check(names)
 		},
-		parse: func(s string) (any, error) {
+		Parse: func(s string) (any, error) {
 			var names []string
 			for n := range strings.SplitSeq(s, ",") {
 				if n = strings.TrimSpace(n); n != "" {
@@ -279,17 +293,17 @@ func list(allowed ...string) kind {
 	}
 }
 
-// plain refuses control characters, which could forge what a terminal shows.
-func plain(s string) error {
+// Plain refuses control characters, which could forge what a terminal shows.
+func Plain(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return errors.New("must not hold control characters")
 	}
 	return nil
 }
 
-// nameOK reports whether s may fill a "*" that names a gate, role or
+// Named reports whether s may fill a "*" that names a gate, role or
 // provider.
-func nameOK(s string) bool {
+func Named(s string) bool {
 	if s == "" || len(s) > 64 || s[0] == '-' {
 		return false
 	}
@@ -298,8 +312,8 @@ func nameOK(s string) bool {
 	})
 }
 
-// show returns a value as it would be written in a file.
-func show(v any) string {
+// Show returns a value as it would be written in a file.
+func Show(v any) string {
 	switch x := v.(type) {
 	case nexus.Money:
 		data, _ := x.MarshalJSON() // never fails
@@ -333,4 +347,12 @@ func short(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// Quoted writes foreign text for people: escaped, and cut.
+func Quoted(s string) string {
+	if len(s) > 80 {
+		s = s[:80] + "..."
+	}
+	return strconv.QuoteToASCII(s)
 }
