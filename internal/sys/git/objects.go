@@ -3,7 +3,6 @@ package git
 import (
 	"bufio"
 	"bytes"
-	"compress/zlib"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -31,6 +30,8 @@ type Objects struct {
 	out   *bufio.Reader
 	trees map[string][]Node // trees that were read, by name
 	nodes int               // how many nodes trees holds
+
+	packers sync.Pool // of *packer
 }
 
 // Node is one entry of a tree.
@@ -192,40 +193,6 @@ func parseTree(data []byte, size int) ([]Node, error) {
 		data = rest[size:]
 	}
 	return all, nil
-}
-
-// Write stores an object and returns its name. Storing it again is cheap.
-func (o *Objects) Write(kind string, data []byte) (string, error) {
-	head := kind + " " + strconv.Itoa(len(data)) + "\x00"
-	h := newHash(o.size)
-	io.WriteString(h, head) //nolint:errcheck // a hash does not fail
-	h.Write(data)
-	id := hex.EncodeToString(h.Sum(nil))
-	dir := filepath.Join(o.repo.Dir, "objects", id[:2])
-	if info, err := os.Lstat(filepath.Join(dir, id[2:])); err == nil && info.Size() > 0 { // a crash leaves empty ones
-		return id, nil
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
-	}
-	f, err := os.CreateTemp(dir, "tmp_obj_")
-	if err != nil {
-		return "", err
-	}
-	if err := fill(f, head, data); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return id, os.Rename(f.Name(), filepath.Join(dir, id[2:]))
-}
-
-func fill(f *os.File, head string, data []byte) error {
-	z, err := zlib.NewWriterLevel(f, zlib.BestSpeed)
-	if err != nil {
-		return err
-	}
-	_, err1 := io.WriteString(z, head)
-	_, err2 := z.Write(data)
-	return errors.Join(err1, err2, z.Close(), f.Chmod(0o444), f.Close())
 }
 
 // Commit stores a commit. Everything in it is given, so the same arguments

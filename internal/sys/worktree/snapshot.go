@@ -185,13 +185,9 @@ func (t *Tree) settle(found survey.Found, files map[string]survey.File) {
 
 // advance puts a commit of a tree on top of the last one.
 func (t *Tree) advance(ctx context.Context, tree, message string) error {
-	_, at, err := t.s.treeOf(ctx, t.last)
+	at, err := t.s.date(ctx, t.last)
 	if err != nil {
 		return err
-	}
-	at++
-	if t.s.Now != nil {
-		at = t.s.Now().Unix()
 	}
 	commit, err := t.s.objects.Commit(tree, []string{t.last}, t.s.Who, at, message)
 	if err != nil {

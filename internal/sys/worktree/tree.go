@@ -173,6 +173,15 @@ func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
 	}
 }
 
+// date returns the date for a commit on top of another, in Unix seconds.
+func (s *Store) date(ctx context.Context, last string) (int64, error) {
+	if s.Now != nil {
+		return s.Now().Unix(), nil
+	}
+	_, at, err := s.treeOf(ctx, last)
+	return at + 1, err
+}
+
 // treeOf returns the tree and the date of a commit.
 func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int64, err error) {
 	kind, data, err := s.objects.Read(ctx, commit)
