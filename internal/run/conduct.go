@@ -70,10 +70,58 @@ func bounds(ctx context.Context) bound {
 // why returns why it ended, nil before.
 func (b bound) why() error { return context.Cause(b.ctx) }
 
-// message is something that a worker says. Handle runs on the goroutine that
-// owns the core; an error ends the run.
+// message is something that a worker says: notes to record, or what handle
+// does on the goroutine that owns the core. An error of that ends the run.
 type message struct {
+	notes  []nexus.Fact
+	heard  chan<- error // told how recording the notes went
 	handle func(ctx context.Context) error
+}
+
+// hear handles a message, and with it the notes of all workers that wait at
+// that moment: one append makes them durable together.
+func (h *hall) hear(ctx context.Context, m message) error {
+	var group []message
+	for waiting := true; waiting; {
+		if m.handle != nil {
+			if err := h.write(ctx, group); err != nil {
+				return err
+			}
+			return m.handle(ctx)
+		}
+		group = append(group, m)
+		select {
+		case m = <-h.inbox:
+		default:
+			waiting = false
+		}
+	}
+	return h.write(ctx, group)
+}
+
+// write records the notes of a group, or those of each for themselves if they
+// cannot all be true.
+func (h *hall) write(ctx context.Context, group []message) error {
+	var all []nexus.Fact
+	for _, m := range group {
+		all = append(all, m.notes...)
+	}
+	if len(group) > 1 && h.core.State.Admits(all...) != nil {
+		for i := range group {
+			if err := h.write(ctx, group[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := h.core.Record(ctx, all...)
+	for _, m := range group {
+		m.heard <- err
+	}
+	if fatal(err) {
+		return err
+	}
+	return nil
 }
 
 // serve passes and listens until the run is over. The workers live in a
@@ -98,7 +146,7 @@ func (h *hall) serve(ctx, work context.Context, sig Signals) error {
 		}
 		select {
 		case m := <-h.inbox:
-			err = m.handle(ctx)
+			err = h.hear(ctx, m)
 		case e, ok := <-sig.Requests:
 			if !ok {
 				sig.Requests = nil
@@ -150,7 +198,7 @@ func (h *hall) start(ctx context.Context, w Work) {
 		case errors.Is(err, context.Canceled):
 			err = fmt.Errorf("%v", err) //nolint:errorlint // nobody cancelled this worker, so it is a failure like any other
 		}
-		h.inbox <- message{func(ctx context.Context) error {
+		h.inbox <- message{handle: func(ctx context.Context) error {
 			stop(nil)
 			delete(h.stops, w.Key)
 			return h.core.Return(ctx, w, facts, err)
@@ -172,7 +220,7 @@ func (h *hall) close(ctx context.Context, record bool) {
 	for {
 		select {
 		case m := <-h.inbox:
-			if record && m.handle(ctx) != nil {
+			if record && h.hear(ctx, m) != nil {
 				record = false
 			}
 		case <-gone:
@@ -187,14 +235,17 @@ type desk struct{ h *hall }
 // say hands a message over and waits until it was handled.
 func (d desk) say(ctx context.Context, handle func(context.Context) error) error {
 	heard := make(chan error, 1)
-	m := message{func(ctx context.Context) error {
+	return d.send(ctx, heard, message{handle: func(ctx context.Context) error {
 		err := handle(ctx)
 		heard <- err
 		if fatal(err) {
 			return err
 		}
 		return nil
-	}}
+	}})
+}
+
+func (d desk) send(ctx context.Context, heard <-chan error, m message) error {
 	select {
 	case d.h.inbox <- m:
 	case <-ctx.Done():
@@ -210,13 +261,17 @@ func (d desk) say(ctx context.Context, handle func(context.Context) error) error
 
 // Record implements [Desk].
 func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
+	if notes(facts) {
+		heard := make(chan error, 1)
+		return d.send(ctx, heard, message{notes: facts, heard: heard})
+	}
 	return d.say(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
 // Reserve implements [Desk].
-func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error) {
+func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	a, err := d.wait(ctx, func(own context.Context, answer func(Answer)) error {
-		return d.h.core.Reserve(own, r, func() bool { return ctx.Err() != nil }, answer)
+		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Guidance, err
 }

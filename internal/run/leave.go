@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -23,11 +24,50 @@ type Answer struct {
 	Err      error
 }
 
-// Reserve queues a worker that wants to call a model. The answer comes during
-// this call or a later one, and never once gone reports that nobody waits.
-func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, gone func() bool, answer func(Answer)) error {
-	c.held = append(c.held, waiter{reserve: r, gone: gone, answer: answer})
+// Reserve records what a worker did and queues it for leave to call a model.
+// The answer comes during this call or a later one, and never once gone
+// reports that nobody waits. Where leave can be given at once, all of it is one
+// append.
+func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus.Fact, gone func() bool, answer func(Answer)) error {
+	w := waiter{reserve: r, gone: gone, answer: answer}
+	if !gone() && len(c.held) == 0 && notes(done) && !settles(done) && c.grants(r) {
+		a, err := c.grant(ctx, r, done...)
+		if err == nil {
+			answer(a)
+		}
+		return err
+	}
+	if err := c.record(ctx, done...); err != nil {
+		return err
+	}
+	c.held = append(c.held, w)
 	return c.release(ctx)
+}
+
+// notes reports whether facts are what a session says of itself, on which
+// nothing that others say depends.
+func notes(facts []nexus.Fact) bool {
+	for _, f := range facts {
+		switch f.(type) {
+		case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.TreeSnapshotted,
+			nexus.BudgetSpent, nexus.SessionEnded:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// settles reports whether facts change what leave to spend depends on.
+func settles(facts []nexus.Fact) bool {
+	return slices.ContainsFunc(facts, func(f nexus.Fact) bool {
+		_, ok := f.(nexus.BudgetSpent)
+		return ok
+	})
+}
+
+func (c *Core) grants(r nexus.BudgetReserved) bool {
+	return !c.drained && schedule.MaySpend(c.State, r).Granted
 }
 
 // Ask records a question and queues the worker until it is answered. A
@@ -104,15 +144,22 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 	case !leave.Granted:
 		return a, false, nil
 	}
-	if err := c.record(ctx, w.reserve); err != nil {
-		return a, false, err
+	a, err = c.grant(ctx, w.reserve)
+	return a, err == nil, err
+}
+
+// grant records a reservation after what was done before it, and returns what
+// people left for the task.
+func (c *Core) grant(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) (a Answer, err error) {
+	if err := c.record(ctx, append(slices.Clip(done), r)...); err != nil {
+		return a, err
 	}
 	for _, g := range c.State.Guidance {
-		if g.Task == w.reserve.Task && (w.reserve.Role == nexus.Coder || w.reserve.Role == nexus.Tester) {
+		if g.Task == r.Task && (r.Role == nexus.Coder || r.Role == nexus.Tester) {
 			a.Guidance = append(a.Guidance, g)
 		}
 	}
-	return a, true, nil
+	return a, nil
 }
 
 // leave asks whether a call may be made: by what is known of this run, and

@@ -58,8 +58,9 @@ type Desk interface {
 	Record(ctx context.Context, facts ...nexus.Fact) error
 	// Reserve asks leave for one call of a model and sets its worst case
 	// aside. It waits while the run is paused. It returns what people left
-	// for the task's agent to know.
-	Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error)
+	// for the task's agent to know. What was done before is recorded first, in
+	// one append with it where leave is given at once.
+	Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error)
 	// Ask puts a question to a person and waits for the answer.
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
 	// Known returns what a gate already said of exactly this tree.

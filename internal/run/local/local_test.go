@@ -25,7 +25,7 @@ import (
 type desk struct{}
 
 func (desk) Record(context.Context, ...nexus.Fact) error { return nil }
-func (desk) Reserve(context.Context, nexus.BudgetReserved) ([]state.Guidance, error) {
+func (desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
 	return nil, nil
 }
 func (desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }

@@ -162,9 +162,9 @@ func (k *worker) Record(ctx context.Context, facts ...nexus.Fact) error {
 }
 
 // Reserve implements [run.Desk].
-func (k *worker) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error) {
+func (k *worker) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	err := k.ask(ctx, func(answer func(run.Answer)) error {
-		return k.sim.core.Reserve(ctx, r, func() bool { return k.gone != nil }, answer)
+		return k.sim.core.Reserve(ctx, r, done, func() bool { return k.gone != nil }, answer)
 	})
 	return k.answer.Guidance, err
 }

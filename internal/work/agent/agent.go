@@ -6,9 +6,9 @@
 // the next begins, so that a session whose process died goes on where it
 // stopped:
 //
-//	reserve ─▶ model ─▶ record the turn ─▶ tools ─▶ record the results ─┐
-//	   ▲                                                                │
-//	   └────────────────────────────────────────────────────────────────┘
+//	record the results, reserve ─▶ model ─▶ record the turn ─▶ tools ─┐
+//	   ▲                                                              │
+//	   └──────────────────────────────────────────────────────────────┘
 //
 // Messages are only ever added at the end, and those that are sent are read
 // back from what was recorded, so that every request extends the one before
@@ -43,7 +43,9 @@ type Desk interface {
 	// Reserve asks leave for one model call. It waits while the run is paused.
 	// It returns guidance that people left for the task, an [*nexus.Error] with
 	// CodeBudget, or the cause of a stop. On success the reservation is durable.
-	Reserve(ctx context.Context, r nexus.BudgetReserved) ([]Guidance, error)
+	// What was done before it is recorded first, with it where that can be, and
+	// also when leave is refused or has to wait.
+	Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]Guidance, error)
 }
 
 // Guidance is what people left for the task.

@@ -45,11 +45,9 @@ func TestEveryTurnIsRecordedInOneAppend(t *testing.T) {
 		"session.started prompt.sent",
 		"budget.reserved",
 		"budget.spent turn.taken tool.called tool.called",
-		"tool.answered tool.answered tools.answered",
-		"budget.reserved",
+		"tool.answered tool.answered tools.answered budget.reserved",
 		"budget.spent turn.taken tool.called tool.called",
-		"tool.answered tool.answered tools.answered tree.snapshotted",
-		"budget.reserved",
+		"tool.answered tool.answered tools.answered tree.snapshotted budget.reserved",
 		"budget.spent turn.taken tool.called",
 		"tool.answered tools.answered session.ended",
 	}
@@ -254,11 +252,11 @@ func (h *hooked) Record(ctx context.Context, f ...nexus.Fact) error {
 	return h.Desk.Record(ctx, f...)
 }
 
-func (h *hooked) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+func (h *hooked) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	if err := h.refuse(); err != nil {
 		return nil, err
 	}
-	return h.Desk.Reserve(ctx, r)
+	return h.Desk.Reserve(ctx, r, done...)
 }
 
 func TestHandedInIsNotAskedAgain(t *testing.T) {

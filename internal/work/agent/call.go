@@ -36,7 +36,8 @@ func (c *conversation) request() llm.Request {
 	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: c.messages, MaxTokens: c.maxTokens()}
 }
 
-// reserve asks leave for the next call, and delivers what people said. The
+// reserve asks leave for the next call, records what was done before it, and
+// delivers what people said. The
 // ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
 	r = c.request()
@@ -48,7 +49,9 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 	if c.Worst != nil {
 		reserved.Money = c.Worst(r)
 	}
-	guidance, err := c.desk.Reserve(ctx, reserved)
+	done := c.facts
+	c.facts = nil
+	guidance, err := c.desk.Reserve(ctx, reserved, done...)
 	if err != nil {
 		return r, id, err
 	}

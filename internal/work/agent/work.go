@@ -21,7 +21,7 @@ const (
 const side = 8
 
 // work runs the calls of an answer, pins the tree if it may have changed, and
-// records what came of it.
+// gathers what came of it.
 func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, error) {
 	spare, stop := c.spare(ctx)
 	defer stop()
@@ -54,7 +54,7 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 			return nil, err
 		}
 	}
-	return nil, c.record(ctx)
+	return nil, nil // recorded with the next reservation
 }
 
 // answer runs the calls: side by side when all of them only read, else one

@@ -30,7 +30,7 @@ import (
 // Desk is where an attempt records what happened and asks for leave.
 type Desk interface {
 	Record(ctx context.Context, facts ...nexus.Fact) error
-	Reserve(ctx context.Context, r nexus.BudgetReserved) ([]state.Guidance, error)
+	Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error)
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
 	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
 	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)

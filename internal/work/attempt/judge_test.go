@@ -48,7 +48,7 @@ func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool
 	return e, ok
 }
 
-func (*desk) Reserve(context.Context, nexus.BudgetReserved) ([]state.Guidance, error) {
+func (*desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
 	return nil, nil
 }
 func (*desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }

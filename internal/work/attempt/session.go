@@ -103,9 +103,12 @@ func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 }
 
 // Reserve implements [agent.Desk]. The call's time runs from here on.
-func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
-	told, err := d.desk.Reserve(ctx, r)
+func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+	told, err := d.desk.Reserve(ctx, r, done...)
 	if err == nil {
+		for _, f := range done {
+			d.talk.Attempt.Apply(f, d.now())
+		}
 		d.talk.Attempt.Apply(r, d.now())
 	}
 	return told, err

@@ -174,7 +174,7 @@ type noDesk struct{}
 func (noDesk) Record(context.Context, ...nexus.Fact) error { return nil }
 
 // Reserve implements [agent.Desk].
-func (noDesk) Reserve(context.Context, nexus.BudgetReserved) ([]agent.Guidance, error) {
+func (noDesk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]agent.Guidance, error) {
 	return nil, nil
 }
 

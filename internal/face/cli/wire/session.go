@@ -131,6 +131,11 @@ type desk struct {
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.record(facts)
+	return nil
+}
+
+func (d *desk) record(facts []nexus.Fact) {
 	for _, f := range facts {
 		if f, ok := f.(nexus.BudgetSpent); ok {
 			d.ledger.Settle(f)
@@ -139,13 +144,13 @@ func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 			d.heard(f)
 		}
 	}
-	return nil
 }
 
 // Reserve implements [agent.Desk].
-func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.record(done)
 	if d.day > 0 {
 		shared, _, err := d.purse.Claim(ctx, d.ledger.Today()+r.Money, d.day)
 		if err != nil {

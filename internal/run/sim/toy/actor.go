@@ -23,6 +23,7 @@ type Actor struct {
 	View state.View
 	Open func(id nexus.AttemptID, rev string) // hears of each worktree that is brought to a revision
 	a    *state.Attempt                       // whose sessions it has; its own copy
+	done []nexus.Fact                         // that are recorded with what comes next
 }
 
 // Act does what an intent says.
@@ -66,14 +67,21 @@ func (x *Actor) wait(ctx context.Context, d time.Duration) error {
 	return x.fault()
 }
 
+// record records facts, after those that have gathered.
 func (x *Actor) record(ctx context.Context, facts ...nexus.Fact) error {
-	if err := x.Desk.Record(ctx, facts...); err != nil {
+	all := append(x.done, facts...)
+	x.done = nil
+	if err := x.Desk.Record(ctx, all...); err != nil {
 		return err
 	}
+	x.apply(facts)
+	return nil
+}
+
+func (x *Actor) apply(facts []nexus.Fact) {
 	for _, f := range facts {
 		x.a.Apply(f, x.Now())
 	}
-	return nil
 }
 
 // plan makes the scenario's plan.
@@ -347,7 +355,9 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 		r := nexus.BudgetReserved{
 			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: Worst,
 		}
-		told, err := x.Desk.Reserve(ctx, r)
+		done := x.done
+		x.done = nil
+		told, err := x.Desk.Reserve(ctx, r, done...)
 		if err != nil {
 			return err
 		}
@@ -412,7 +422,7 @@ func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetRese
 }
 
 // tools runs what the model called for on the last snapshot of the tree, and
-// records what came of it.
+// gathers what came of it.
 func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 	if x.roll(x.scenario.ask) {
 		q := nexus.QuestionAsked{
@@ -438,7 +448,9 @@ func (x *Actor) tools(ctx context.Context, s *state.Session) error {
 		t := x.tree()
 		facts = append(facts, nexus.TreeSnapshotted{Attempt: x.a.ID, Commit: x.commit(t, x.a.Base, ""), Tree: string(t)})
 	}
-	return x.record(ctx, facts...)
+	x.apply(facts)
+	x.done = facts // recorded with the next reservation, as the agent does
+	return nil
 }
 
 // edit changes what the role is to change.

@@ -3,6 +3,7 @@
 package agenttest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,6 +35,10 @@ func (d *Desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.record(facts)
+}
+
+func (d *Desk) record(facts []nexus.Fact) error {
 	if d.Refuse != nil {
 		if err := d.Refuse(facts); err != nil {
 			return err
@@ -49,7 +54,7 @@ func (d *Desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 }
 
 // Reserve implements [agent.Desk].
-func (d *Desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Guidance, error) {
+func (d *Desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -58,10 +63,17 @@ func (d *Desk) Reserve(ctx context.Context, r nexus.BudgetReserved) ([]agent.Gui
 	d.reserved++
 	if d.Leave != nil {
 		if err := d.Leave(d.reserved); err != nil {
+			if len(done) > 0 {
+				err = cmp.Or(d.record(done), err)
+			}
 			return nil, err
 		}
 	}
-	d.batches = append(d.batches, []nexus.Fact{r})
+	if len(done) == 0 {
+		d.batches = append(d.batches, []nexus.Fact{r})
+	} else if err := d.record(append(slices.Clip(done), r)); err != nil {
+		return nil, err
+	}
 	return slices.Clone(d.Guidance), nil
 }
 

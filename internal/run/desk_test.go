@@ -1,0 +1,221 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// memory is a journal that counts its appends.
+type memory struct {
+	events  []nexus.Event
+	appends []string // kinds of facts of each
+	broken  error
+}
+
+func (m *memory) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+	if m.broken != nil {
+		return nil, m.broken
+	}
+	from := len(m.events)
+	var kinds []string
+	for _, f := range facts {
+		m.events = append(m.events, nexus.Event{Seq: int64(len(m.events) + 1), Run: "r", At: time.Unix(1, 0), Fact: f})
+		kinds = append(kinds, nexus.Kind(f))
+	}
+	m.appends = append(m.appends, strings.Join(kinds, " "))
+	return slices.Clone(m.events[from:]), nil
+}
+
+func (m *memory) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		for _, e := range slices.Clone(m.events[after:]) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// begun returns a run with n attempts under way.
+func begun(t *testing.T, n int) (*Core, *memory) {
+	t.Helper()
+	limits := nexus.DefaultLimits()
+	limits.Parallel, limits.RunMoney, limits.DayMoney, limits.TaskMoney = n, 100, 100, 100
+	m := &memory{}
+	facts := []nexus.Fact{nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Limits: limits}, nexus.PlanProposed{Tasks: n}}
+	for i := range n {
+		facts = append(facts, nexus.TaskPlanned{Task: nexus.Task{
+			ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "x", Kind: nexus.DocsTask, Files: []string{fmt.Sprint(i)}, Minutes: 5,
+		}})
+	}
+	if _, err := m.Append(t.Context(), facts...); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Begin(t.Context(), m, "r", Opening{Fence: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, _, err := c.Pass(t.Context(), time.Unix(1, 0))
+	if err != nil || len(start) != n {
+		t.Fatalf("%d of %d start: %v", len(start), n, err)
+	}
+	m.appends = nil
+	return c, m
+}
+
+func results(n int) []nexus.Fact {
+	s := nexus.SessionID(fmt.Sprintf("T%d.1/coder.1", n))
+	return []nexus.Fact{
+		nexus.ToolAnswered{Session: s, Call: "c"},
+		nexus.ToolsAnswered{Session: s, Message: "m"},
+	}
+}
+
+func opened(n int) nexus.Fact {
+	a := nexus.AttemptID(fmt.Sprintf("T%d.1", n))
+	return nexus.SessionStarted{Session: nexus.SessionID(a + "/coder.1"), Attempt: a, Role: nexus.Coder, Model: "m"}
+}
+
+// Notes of workers that wait at the same time are one append, each worker's
+// together, and each is told.
+func TestNotesAreGrouped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 8
+		c, m := begun(t, n)
+		for i := range n {
+			if err := c.Record(t.Context(), opened(i+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.appends = nil
+		h := &hall{core: c, inbox: make(chan message)}
+		told := make(chan error, n)
+		for i := range n {
+			go func() { told <- desk{h}.Record(t.Context(), results(i+1)...) }()
+		}
+		synctest.Wait()
+		if err := h.hear(t.Context(), <-h.inbox); err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			if err := <-told; err != nil {
+				t.Error(err)
+			}
+		}
+		if want := strings.TrimSpace(strings.Repeat("tool.answered tools.answered ", n)); len(m.appends) != 1 || m.appends[0] != want {
+			t.Errorf("appends: %q", m.appends)
+		}
+	})
+}
+
+// A worker that says what cannot be true is refused alone.
+func TestOneBadNoteSpoilsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, m := begun(t, 2)
+		m.appends = nil
+		h := &hall{core: c, inbox: make(chan message)}
+		good, bad := make(chan error, 1), make(chan error, 1)
+		go func() { good <- desk{h}.Record(t.Context(), opened(1)) }()
+		go func() {
+			bad <- desk{h}.Record(t.Context(), nexus.SessionStarted{Session: "T9.1/coder.1", Attempt: "T9.1", Role: nexus.Coder, Model: "m"})
+		}()
+		synctest.Wait()
+		if err := h.hear(t.Context(), <-h.inbox); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-good; err != nil {
+			t.Error(err)
+		}
+		if err := <-bad; err == nil {
+			t.Error("a session of no attempt was recorded")
+		}
+		if diff := cmp.Diff([]string{"session.started"}, m.appends); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// When storage fails, everybody of the group hears it, and the run ends.
+func TestGroupHearsOfFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, m := begun(t, 2)
+		m.broken = &nexus.Error{Code: nexus.CodeDiskFull, Message: "full"}
+		h := &hall{core: c, inbox: make(chan message)}
+		told := make(chan error, 2)
+		for i := range 2 {
+			go func() { told <- desk{h}.Record(t.Context(), opened(i+1)) }()
+		}
+		synctest.Wait()
+		if err := h.hear(t.Context(), <-h.inbox); !fatal(err) {
+			t.Error(err)
+		}
+		for range 2 {
+			if err := <-told; !fatal(err) {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// What was done is recorded with the next reservation, and also when there is
+// no leave for it, now or ever.
+func TestReserveRecordsWhatWasDone(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		money   nexus.Money
+		before  func(t *testing.T, c *Core, m *memory)
+		appends []string
+		answers int
+		refused bool
+	}{
+		{"granted", 1, nil, []string{"tool.answered tools.answered budget.reserved"}, 1, false},
+		{"over the budget", 1000, nil, []string{"tool.answered tools.answered", "budget.refused"}, 1, true},
+		{"paused", 1, func(t *testing.T, c *Core, m *memory) {
+			t.Helper()
+			events, err := m.Append(t.Context(), nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbPause}})
+			if err == nil {
+				err = c.Request(events[0])
+			}
+			if err == nil {
+				_, _, err = c.Pass(t.Context(), time.Unix(2, 0))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"tool.answered tools.answered"}, 0, false},
+		{"let go", 1, func(_ *testing.T, c *Core, _ *memory) { c.Interrupt() }, []string{"tool.answered tools.answered"}, 1, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, m := begun(t, 1)
+			if err := c.Record(t.Context(), opened(1)); err != nil {
+				t.Fatal(err)
+			}
+			if tt.before != nil {
+				tt.before(t, c, m)
+			}
+			m.appends = nil
+			var answers []Answer
+			r := nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: tt.money}
+			err := c.Reserve(t.Context(), r, results(1), func() bool { return false }, func(a Answer) { answers = append(answers, a) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.appends, m.appends); diff != "" {
+				t.Error(diff)
+			}
+			if len(answers) != tt.answers || tt.answers > 0 && (answers[0].Err != nil) != tt.refused {
+				t.Errorf("answers: %v", answers)
+			}
+		})
+	}
+}
