@@ -19,6 +19,7 @@ import (
 
 const (
 	insideHome = "/tmp/home" // the private home in a bubblewrap box
+	varTmp     = "/var/tmp"
 	tmpSize    = "2147483648"
 	statusFD   = 3 // bubblewrap tells what it does; files for /etc follow
 )
@@ -30,7 +31,7 @@ func newBwrap(path string) *Box {
 		"--hostname", "nexus", "--json-status-fd", strconv.Itoa(statusFD),
 	}
 	b.args = append(b.args, systemView()...)
-	b.args = append(b.args, "--proc", "/proc", "--dev", "/dev", "--symlink", "/tmp", "/var/tmp", "--dir", "/run")
+	b.args = append(b.args, "--proc", "/proc", "--dev", "/dev", "--dir", "/run")
 	for i, f := range b.etc {
 		b.args = append(b.args, "--perms", "0444", "--file", strconv.Itoa(statusFD+1+i), f)
 	}
@@ -46,7 +47,13 @@ func (b *Box) commandArgs(c Command) []string {
 		args = append(args, "--size", tmpSize, "--tmpfs", "/tmp")
 	}
 	args = append(args, "--dir", insideHome)
-	for _, v := range b.views(c) {
+	views := b.views(c)
+	if slices.ContainsFunc(views, func(v view) bool { return within(varTmp, v.path) }) {
+		args = append(args, "--size", tmpSize, "--tmpfs", varTmp) // nothing can be shown through a link
+	} else {
+		args = append(args, "--symlink", "/tmp", varTmp)
+	}
+	for _, v := range views {
 		args = append(args, v.how, v.path, v.path)
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", c.Dir, "--")
@@ -237,8 +244,30 @@ func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, er
 }
 
 // probe shows that the box confines and that it still works, for a box that
-// starts nothing keeps everything in.
+// starts nothing keeps everything in. On a machine with much to do it may take
+// long, so it gets a second chance.
 func (b *Box) probe(ctx context.Context) error {
+	return patiently(func(limit time.Duration) error { return b.try(ctx, limit) })
+}
+
+func patiently(try func(limit time.Duration) error) error {
+	err := try(firstTrial)
+	if errors.Is(err, errSlow) {
+		err = try(secondTrial)
+	}
+	return err
+}
+
+// How long a trial may take.
+const (
+	firstTrial  = 10 * time.Second
+	secondTrial = time.Minute
+)
+
+var errSlow = errors.New("a trial took too long")
+
+// try runs one trial.
+func (b *Box) try(ctx context.Context, limit time.Duration) error {
 	dir, err := os.MkdirTemp("", "nexus-probe-")
 	if err != nil {
 		return err
@@ -254,10 +283,13 @@ func (b *Box) probe(ctx context.Context) error {
 		Args:    []string{"/bin/sh", "-c", `echo ok >made && test ! -e "$0" && test -w . && test "$HOME" = ` + insideHome + ` && exit 7`, out},
 		Dir:     in,
 		Env:     []string{"PATH=/usr/bin:/bin"},
-		Timeout: 10 * time.Second,
+		Timeout: limit,
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errTimeout) {
 		return err
+	}
+	if err != nil || r.TimedOut {
+		return fmt.Errorf("%w, %s: %.300s", errSlow, limit, r.Stderr)
 	}
 	made, err := os.ReadFile(filepath.Join(in, "made"))
 	if r.Exit != 7 || err != nil || string(made) != "ok\n" {

@@ -513,6 +513,57 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
+// A worktree, and what is made for a trial, may be below /var/tmp, which else
+// is /tmp inside.
+func TestBelowVarTmp(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "nexus-test-") //nolint:usetesting // the place is what is tested
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := find(t, Bwrap)
+	t.Setenv("TMPDIR", dir)
+	if _, err := Find(t.Context(), Bwrap); err != nil {
+		t.Error(err)
+	}
+	tree := filepath.Join(dir, "tree")
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := sh(t, b, Command{Dir: tree}, `echo made >file && test ! -e ../secret && echo x >/var/tmp/mine && ls -A /var/tmp`)
+	if r.Exit != 0 || !strings.Contains(string(r.Stdout), "mine") {
+		t.Errorf("got %+v: %s %s", r, r.Stdout, r.Stderr)
+	}
+	if data, err := os.ReadFile(filepath.Join(tree, "file")); err != nil || string(data) != "made\n" {
+		t.Errorf("got %q, %v", data, err)
+	}
+	if _, err := os.Stat("/var/tmp/mine"); err == nil {
+		t.Error("wrote in the /var/tmp of the host")
+	}
+}
+
+// A box that is slow once is tried again, with more time.
+func TestSlowTrialIsTriedAgain(t *testing.T) {
+	b := find(t, Bwrap)
+	if err := b.try(t.Context(), time.Nanosecond); !errors.Is(err, errSlow) {
+		t.Errorf("a trial without time: %v", err)
+	}
+	var limits []time.Duration
+	err := patiently(func(limit time.Duration) error {
+		limits = append(limits, limit)
+		if len(limits) == 1 {
+			return errSlow
+		}
+		return nil
+	})
+	if err != nil || len(limits) != 2 || limits[1] <= limits[0] {
+		t.Errorf("limits %v: %v", limits, err)
+	}
+}
+
 func TestToolchains(t *testing.T) {
 	home := t.TempDir()
 	for _, d := range []string{"go/pkg/mod", "bin", ".local/bin", ".local/share", ".local/lib", ".cargo/bin", ".cargo/lib", ".rustup", ".nvm/v20/bin", ".nvm/v20/lib", ".pyenv/shims", "sdk/bin"} {
