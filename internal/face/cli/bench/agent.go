@@ -57,6 +57,7 @@ type Figures struct {
 	Turns  int    `json:"turns"`
 	Rounds int    `json:"rounds"`
 	Loops  []Turn `json:"loops"`
+	Large  Large  `json:"large_tree"`
 	Price  Price  `json:"sandbox_price"`
 	Sent   Sent   `json:"sent"`
 	Start  Start  `json:"start"`
@@ -75,6 +76,14 @@ type Turn struct {
 	CPURatio float64       `json:"cpu_ratio"`        // to the floor
 	Prices   float64       `json:"prices,omitempty"` // gap over the floor, in prices of the sandbox
 	CPUPrice float64       `json:"cpu_prices,omitempty"`
+}
+
+// Large is what a turn of an attempt costs in a large tree.
+type Large struct {
+	Files int           `json:"files"`
+	Gap   time.Duration `json:"gap_ns"`
+	CPU   time.Duration `json:"cpu_ns"`
+	More  time.Duration `json:"more_gap_ns"` // than the same turn in a small tree, in the same rounds
 }
 
 // Price is what bubblewrap itself costs: bare `bwrap true` less bare `true`.
@@ -131,6 +140,9 @@ func measure(ctx context.Context, a *frame.App, turns, rounds int) (f Figures, e
 		return f, err
 	}
 	f.Sent = b.sent
+	if f.Large, err = b.large(ctx); err != nil {
+		return f, err
+	}
 	if f.Start, err = b.start(ctx); err != nil {
 		return f, err
 	}
@@ -181,6 +193,34 @@ func (b *lab) loops(ctx context.Context, confines bool) ([]Turn, Price, error) {
 	return turns, p, nil
 }
 
+// How many files the sample has, and a large one.
+const (
+	smallTree = 20
+	largeTree = 20_000
+)
+
+// large measures the same turns in a small and in a large tree.
+func (b *lab) large(ctx context.Context) (Large, error) {
+	l := Large{Files: largeTree}
+	gaps, spent := map[int][]time.Duration{}, []Spent{}
+	for range b.rounds {
+		for _, files := range []int{smallTree, largeTree} {
+			s, g, _, err := b.playIn(ctx, files, attemptLoop, string(sandbox.Off), 1)
+			if err != nil {
+				return l, fmt.Errorf("loop %s with %d files: %w", attemptLoop, files, err)
+			}
+			gaps[files] = append(gaps[files], g...)
+			if files == largeTree {
+				spent = append(spent, s)
+			}
+		}
+	}
+	m := middle(spent, func(s Spent) time.Duration { return s.CPU })
+	l.Gap, l.CPU = middle(gaps[largeTree], same), m.CPU/time.Duration(max(1, m.Turns))
+	l.More = l.Gap - middle(gaps[smallTree], same)
+	return l, nil
+}
+
 func same(d time.Duration) time.Duration { return d }
 
 func ratio(x, y time.Duration) float64 { return float64(x) / float64(max(1, y)) }
@@ -197,6 +237,11 @@ func middle[T any](all []T, by func(T) time.Duration) T {
 
 // play runs one loop in a process of its own, against a model in this one.
 func (b *lab) play(ctx context.Context, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
+	return b.playIn(ctx, smallTree, kind, box, sessions)
+}
+
+// playIn is play in a repository of so many files.
+func (b *lab) playIn(ctx context.Context, files int, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
 	s, stop, err := open(ctx, b.app.Now, b.turns)
 	if err != nil {
 		return Spent{}, nil, ended{}, err
@@ -205,7 +250,7 @@ func (b *lab) play(ctx context.Context, kind, box string, sessions int) (Spent, 
 	b.made++
 	home := filepath.Join(b.home, fmt.Sprintf("%d", b.made))
 	repo := filepath.Join(home, "repo")
-	if err := sample(ctx, repo); err != nil {
+	if err := sample(ctx, repo, files); err != nil {
 		return Spent{}, nil, ended{}, err
 	}
 	dir := filepath.Join(home, "work")
@@ -227,13 +272,20 @@ func (b *lab) play(ctx context.Context, kind, box string, sessions int) (Spent, 
 	return out, s.gaps(), e, os.RemoveAll(home)
 }
 
-// sample makes a small repository without gates.
-func sample(ctx context.Context, dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for i := range 20 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%d.txt", i)), []byte("text\n"), 0o600); err != nil {
+// sample makes a repository without gates; beyond a few files, twenty to a
+// directory.
+func sample(ctx context.Context, dir string, files int) error {
+	for i := range files {
+		in := dir
+		if i >= smallTree {
+			in = filepath.Join(dir, fmt.Sprintf("part%d", i/400), fmt.Sprintf("dir%d", i/20))
+		}
+		if i%20 == 0 {
+			if err := os.MkdirAll(in, 0o700); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("file%d.txt", i)), []byte("text\n"), 0o600); err != nil {
 			return err
 		}
 	}

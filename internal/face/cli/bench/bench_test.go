@@ -54,17 +54,17 @@ func TestSchedule(t *testing.T) {
 
 // TestAgent holds the counts, which do not depend on the machine: what is
 // sent, and that a whole attempt costs no more than a multiple of its
-// allocations today.
+// allocations today; a compressor for each object would be 3.6 MB.
 func TestAgent(t *testing.T) {
 	f := nexus[bench.Figures](t, "bench", "agent", "--n", "4", "--rounds", "1")
 	if f.Sent.Beyond != 0 || f.Sent.Kept != 1 || f.Sent.Standing < 1000 || f.Sent.Standing > 6000 {
 		t.Errorf("sent %+v", f.Sent)
 	}
-	if len(f.Loops) < 4 || f.Memory.One == 0 || f.Start.Request == 0 {
+	if len(f.Loops) < 4 || f.Large.Files != 20_000 || f.Large.Gap <= 0 || f.Large.CPU <= 0 || f.Memory.One == 0 || f.Start.Request == 0 {
 		t.Fatalf("%+v", f)
 	}
 	for _, l := range f.Loops {
-		if l.Gap <= 0 || l.CPU <= 0 || l.Allocs == 0 || l.Allocs > 6000 {
+		if l.Gap <= 0 || l.CPU <= 0 || l.Allocs == 0 || l.Allocs > 6000 || l.Bytes > 2<<20 {
 			t.Errorf("%+v", l)
 		}
 	}

@@ -27,6 +27,8 @@ func drawAgent(s view.Style, f Figures) string {
 	}
 	cost("journal, blobs, conductor:", 1, 2)
 	cost("snapshots, real worktree:", 2, 3)
+	fmt.Fprintf(&b, "  %-26s gap %s ms, %s ms over a small one; cpu %s ms\n",
+		fmt.Sprintf("attempt, %d files:", f.Large.Files), ms(f.Large.Gap), ms(f.Large.More), ms(f.Large.CPU))
 	if f.Price.Wall > 0 {
 		fmt.Fprintf(&b, "  %-26s wall %s ms, cpu %s ms\n", "price of bwrap alone:", ms(f.Price.Wall), ms(f.Price.CPU))
 	}
