@@ -30,7 +30,14 @@ type Answer struct {
 // append.
 func (c *Core) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus.Fact, gone func() bool, answer func(Answer)) error {
 	w := waiter{reserve: r, gone: gone, answer: answer}
-	if !gone() && len(c.held) == 0 && notes(done) && !settles(done) && c.grants(r) {
+	leave := schedule.Leave{}
+	if !gone() && len(c.held) == 0 && notes(done) && !settles(done) && !c.drained {
+		var err error
+		if leave, err = c.leave(ctx, r); err != nil {
+			return err
+		}
+	}
+	if leave.Granted {
 		a, err := c.grant(ctx, r, done...)
 		if err == nil {
 			answer(a)
@@ -64,10 +71,6 @@ func settles(facts []nexus.Fact) bool {
 		_, ok := f.(nexus.BudgetSpent)
 		return ok
 	})
-}
-
-func (c *Core) grants(r nexus.BudgetReserved) bool {
-	return !c.drained && schedule.MaySpend(c.State, r).Granted
 }
 
 // Ask records a question and queues the worker until it is answered. A

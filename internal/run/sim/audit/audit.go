@@ -16,7 +16,8 @@ type Audit struct {
 	routed bool // tasks are routed before they begin
 	others func(day string) nexus.Money
 	today  string                 // the day of the event
-	days   map[string]nexus.Money // spent by day
+	days   map[string]nexus.Money // spent, by the day on which a call was reserved
+	asked  map[string]string      // the day on which a call was reserved
 	world  *toy.World
 	wrong  func(format string, args ...any)
 
@@ -63,7 +64,7 @@ type account struct {
 // Others tells what other runs have spent on a day.
 func New(w *toy.World, others func(day string) nexus.Money, wrong func(string, ...any)) *Audit {
 	return &Audit{
-		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
+		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
 		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
@@ -88,9 +89,7 @@ func (b *Audit) Event(e nexus.Event) {
 	}
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
-		b.allow(f.Limits)
-		b.land = f.Land
-		b.tip, b.base, b.routed = f.Base, f.Base, len(f.Routing.Order) > 0
+		b.begin(f)
 	case nexus.RunRecovered:
 		if f.Limits != nil {
 			b.allow(*f.Limits)
@@ -131,6 +130,12 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+func (b *Audit) begin(f nexus.GoalAccepted) {
+	b.allow(f.Limits)
+	b.land, b.routed = f.Land, len(f.Routing.Order) > 0
+	b.tip, b.base = f.Base, f.Base
 }
 
 func (b *Audit) allow(l nexus.Limits) {
@@ -358,7 +363,7 @@ func (b *Audit) money(f nexus.Fact) {
 		delete(b.open, f.ID)
 		b.closed[f.ID] = true
 		b.spent += f.Money
-		b.days[b.today] += f.Money
+		b.days[b.asked[f.ID]] += f.Money
 	default:
 	}
 	if over := b.world.Books().Charged - b.cap; over > toy.Worst {
@@ -375,6 +380,7 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 		b.wrong("%s is reserved twice", f.ID)
 	}
 	b.open[f.ID] = f
+	b.asked[f.ID] = b.today
 	held, role := b.spent, 0
 	for _, r := range b.open {
 		if r.Session == f.Session && r.ID != f.ID {
