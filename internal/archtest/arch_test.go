@@ -46,7 +46,7 @@ var homes = map[string][]string{
 	"github.com/anthropics/": {"sys/llm/anthropic"},
 	"github.com/openai/":     {"sys/llm/openai"},
 	"github.com/knadh/koanf": {"sys/config"},
-	"mvdan.cc/sh/":           {"decide/policy"},
+	"mvdan.cc/sh/":           {"decide/policy", "decide/policy/shell"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -164,6 +165,13 @@ func (c *checker) criteria(t nexus.Task) {
 		checkable = checkable || k.Check != ""
 		if len(k.Check) > maxCheck || strings.ContainsFunc(k.Check, hidden) {
 			c.invalid("%s: the check of criterion %d is not one line of at most %d characters", name(t), i+1, maxCheck)
+			continue
+		}
+		if k.Check == "" {
+			continue
+		}
+		if err := shell.Syntax(k.Check); err != nil {
+			c.invalid("%s: the check of criterion %d, %s, cannot be read by sh: %v", name(t), i+1, quote(k.Check), err)
 		}
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -55,7 +57,29 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 	}
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
 	s.Environ, s.Flags = a.Environ, a.Flags
-	return config.Load(s)
+	c, o, err := config.Load(s)
+	if err != nil {
+		return c, o, err
+	}
+	return c, o, readable(c.Gates, o)
+}
+
+// readable refuses gates whose commands sh cannot read, before anybody pays
+// for work that they would judge.
+func readable(g config.Gates, o config.Origins) error {
+	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
+		line := g.Commands[name]
+		if line == "" { // switched off
+			continue
+		}
+		if err := shell.Syntax(line); err != nil {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.Of("gates."+name).Where, name, line, err),
+				Hint: "Mend the command; for what only bash understands, put it into a script and call that.",
+			}
+		}
+	}
+	return nil
 }
 
 // Home returns the directory that a variable of the XDG standard names, or

@@ -1,0 +1,31 @@
+// Package shell says whether sh can read a command line. It runs nothing.
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Syntax says why sh cannot read a command line, nil when it can.
+// What only bash understands is refused, since gates are run by sh.
+func Syntax(line string) error {
+	if strings.TrimSpace(line) == "" {
+		return errors.New("there is no command in it")
+	}
+	if strings.ContainsRune(line, 0) {
+		return errors.New("it holds a zero byte")
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	switch e := (syntax.ParseError{}); {
+	case errors.As(err, &e):
+		return fmt.Errorf("at character %d: %s", e.Pos.Offset()+1, e.Text)
+	case err != nil:
+		return errors.New(strings.TrimPrefix(err.Error(), "1:"))
+	case len(file.Stmts) == 0:
+		return errors.New("there is no command in it")
+	}
+	return nil
+}
