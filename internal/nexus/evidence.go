@@ -63,6 +63,18 @@ type Evidence struct {
 	Output    string        `json:"output,omitzero"`    // blob with what it printed
 	Why       string        `json:"why,omitzero"`       // why a state other than pass or fail
 	Findings  []Finding     `json:"findings,omitempty"`
+	Flaky     []Flake       `json:"flaky,omitempty"`  // tests whose failure is not held against the tree
+	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
+	Base      string        `json:"base,omitzero"`    // git tree of the base that it was weighed against, where that changed it
+	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
+}
+
+// Flake is a test that failed and passed on one and the same tree.
+type Flake struct {
+	Test   string `json:"test"`
+	Failed int    `json:"failed"`
+	Runs   int    `json:"runs"`
+	Base   bool   `json:"base,omitzero"` // seen on the base, while it was red each time now
 }
 
 // Passed reports whether the gate ran on the tree and found nothing.

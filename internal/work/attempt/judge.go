@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -14,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
 // judge runs the gates on the tree as it is, and records what they say one by
@@ -70,14 +72,20 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
+	r, err := s.runner(c.Tree, c.Hash)
+	if err != nil {
+		return nil, err
+	}
 	for _, criterion := range c.Task.Criteria {
+		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
 		if g, ok := gate.Accept(criterion); ok {
 			gates = append(gates, g)
 		}
 	}
-	r, err := s.runner(c.Tree, c.Hash)
-	if err != nil {
-		return nil, err
+	if c.Base != "" {
+		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash); err != nil {
+			return nil, fmt.Errorf("judge the base: %w", err)
+		}
 	}
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Judged = func(e nexus.Evidence, cached bool) error {
@@ -97,26 +105,54 @@ func (s *Shop) runner(t *worktree.Tree, hash string) (gate.Runner, error) {
 }
 
 func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
-	setup, err := s.goEnv(t, cache)
+	setup, err := s.goEnv(t, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Box, Put: s.Blobs.Put, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
+		Own:   func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
 		Reset: func(ctx context.Context) error { return t.Reset(ctx, hash) },
 	}, nil
 }
 
-// goEnv prepares the Go tools for a tree with a cache of its own. What the
-// user, and the gates of the base, have built is read and not written.
-func (s *Shop) goEnv(t *worktree.Tree, cache string) (gate.Setup, error) {
-	setup, err := gate.GoEnv(t.Dir, cache)
+// own returns the caches of one gate. What go build and go vet make is kept
+// for the gates that follow: they run nothing of the tree. Every other gate
+// may run what an agent wrote, so that it reads this and writes to caches that
+// are gone when it ends. Linters keep what they found, among themselves.
+func (s *Shop) own(t *worktree.Tree, cache string, g gate.Gate) (gate.Setup, func() error, error) {
+	build := filepath.Join(cache, "own")
+	switch g.Format {
+	case parse.GoBuild, parse.GoVet:
+		setup, err := s.goEnv(t, cache, build)
+		return setup, func() error { return nil }, err
+	case parse.GolangCI:
+		lint := filepath.Join(cache, "lint")
+		setup, err := s.goEnv(t, lint, filepath.Join(lint, "own"), build)
+		return setup, func() error { return nil }, err
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return gate.Setup{}, nil, err
+	}
+	once, err := os.MkdirTemp(filepath.Dir(cache), "once-")
+	if err != nil {
+		return gate.Setup{}, nil, err
+	}
+	setup, err := s.goEnv(t, once, filepath.Join(once, "own"), build)
+	return setup, func() error { return os.RemoveAll(once) }, err
+}
+
+// goEnv prepares the Go tools for a tree with caches of its own below dir,
+// the build's in own. What other builds have made, and the user, and the gates
+// of the base, is read and not written.
+func (s *Shop) goEnv(t *worktree.Tree, dir, own string, others ...string) (gate.Setup, error) {
+	setup, err := gate.GoEnv(t.Dir, dir)
 	if err != nil || s.Exe == "" {
 		return setup, err
 	}
-	shared := append([]string{filepath.Join(s.warm(), "own")}, s.Caches...)
-	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(s.Exe, filepath.Join(cache, "own"), shared...))
+	shared := slices.Concat(others, []string{filepath.Join(s.warm(), "own")}, s.Caches)
+	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(s.Exe, own, shared...))
 	setup.Readable = append(setup.Readable, s.Exe)
 	for _, dir := range shared {
 		if _, err := os.Stat(dir); err == nil {
@@ -199,7 +235,10 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 			continue
 		}
 		e, ok := d.Known(ctx, hash, g.Name)
-		if !ok || e.Command != g.Command() || e.Why != "" { // with a reason, it may have been weighed against another base
+		if ok {
+			e, ok = gate.Plain(e, s.Blobs.Get)
+		}
+		if !ok || e.Command != g.Command() {
 			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
 				return nil, nil, err
 			}
@@ -222,6 +261,46 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// origin returns the tree of a base for a tree that was made from it.
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate.Origin, error) {
+	was, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.Trees.Git().Run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", was, hash)
+	if err != nil {
+		return nil, err
+	}
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	tree, err := b.place(ctx, s, commit, was)
+	if err != nil {
+		return nil, err
+	}
+	return &gate.Origin{
+		Dir:     tree.Dir,
+		Changed: strings.FieldsFunc(changed, func(r rune) bool { return r == 0 }),
+		Use: func(ctx context.Context, do func(gate.Runner, gate.Tree) error) error {
+			done, err := b.wait(ctx)
+			if err != nil {
+				return err
+			}
+			defer done()
+			r, err := s.runner(tree, was)
+			if err != nil {
+				return err
+			}
+			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
+				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
+			}
+			return err
+		},
+	}, nil
 }
 
 // union returns the gates of the base, and after them those that are new.

@@ -136,7 +136,7 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context
 		},
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.goEnv(t.Tree, cache)
+	setup, err := s.goEnv(t.Tree, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}

@@ -29,6 +29,12 @@ func TestAgainst(t *testing.T) {
 	moved.Line = 30
 	red := finding{Code: "test", Test: "m.TestA", File: "a_test.go", Message: "got 1 after 3.2ms"}
 	redder := finding{Code: "test", Test: "m.TestA", File: "b_test.go", Message: "got 2"}
+	slower := finding{Code: "test", Test: "m.TestA", File: "a_test.go", Line: 7, Message: "got 1 after 4.1s"}
+	unsure := func(e nexus.Evidence) nexus.Evidence { e.Unsure = []string{"m.TestA"}; return e }
+	flaky := func(e nexus.Evidence) nexus.Evidence {
+		e.Flaky = []nexus.Flake{{Test: "m.TestA", Failed: 1, Runs: 2}}
+		return e
+	}
 	panics := finding{Code: "panic", Test: "m.TestA", Message: "panic: x"}
 	compile := finding{Code: "compile", File: "a.go", Message: "undefined: x"}
 	mod := finding{Code: "environment", File: "go.mod", Message: "go: go.mod requires go >= 1.99"}
@@ -51,7 +57,13 @@ func TestAgainst(t *testing.T) {
 		{"the same", said(nexus.Fail, unused), said(nexus.Fail, moved), nexus.Pass, 0, "1 findings were there before the work began: a.go: x is unused"},
 		{"one more of the same", said(nexus.Fail, unused), said(nexus.Fail, unused, moved), nexus.Fail, 1, "1 more findings were there"},
 		{"another", said(nexus.Fail, unused), said(nexus.Fail, unused, compile), nexus.Fail, 1, "1 more findings were there"},
-		{"a failing test fails otherwise", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, redder), 1, 1), nexus.Pass, 0, "m.TestA"},
+		{"a failing test fails otherwise", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, redder), 1, 1), nexus.Fail, 1, ""},
+		{"a failing test takes its time", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, slower), 1, 1), nexus.Pass, 0, "m.TestA"},
+		{"it fails differently each time", ran(said(nexus.Fail, red), 1, 1), unsure(ran(said(nexus.Fail, redder), 1, 1)), nexus.Pass, 0, "m.TestA"},
+		{"a runner of which nobody knows more", said(nexus.Fail, red), said(nexus.Fail, redder), nexus.Pass, 0, "m.TestA"},
+		{"flaky on a green base", said(nexus.Pass), flaky(ran(said(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky: m.TestA failed in 1 of 2 runs"},
+		{"flaky and broken", said(nexus.Pass), flaky(ran(said(nexus.Fail, red, compile), 1, 1)), nexus.Fail, 1, "flaky: m.TestA"},
+		{"flaky without a base", nexus.Evidence{}, flaky(ran(said(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky"},
 		{"a failing test now panics", ran(said(nexus.Fail, red), 1, 1), ran(said(nexus.Fail, panics), 0, 1), nexus.Fail, 1, ""},
 		{"nothing could be tested", ran(said(nexus.Fail, compile), 0, 0), ran(said(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test could run"},
 		{"too many to tell", said(nexus.Fail, unused, more), said(nexus.Fail, unused, more), nexus.Fail, 2, "too many"},

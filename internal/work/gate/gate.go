@@ -55,21 +55,40 @@ type Tree struct {
 type Runner struct {
 	Box                *sandbox.Box
 	Put                func(data []byte) (hash string, err error) // keeps output; nil: it is not kept
+	Get                func(hash string) ([]byte, error)          // finds what Put kept; nil: weighed evidence is never reused
 	Env                []string                                   // the whole environment; see [GoEnv]
 	Readable, Writable []string
 	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
 	Mark               string        // names the owner to [sandbox.Sweep]
 	Versions           *Versions     // remembers tool versions; nil: asked each time
 
+	// Own gives a gate that runs code of the tree caches that no such code
+	// wrote, and what drops them afterwards. Nil: all gates share what Env and
+	// Writable say.
+	Own func(g Gate) (s Setup, done func() error, err error)
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
+	// Origin is that tree itself, to tell flaky tests from broken ones. Nil:
+	// what is red is red.
+	Origin *Origin
+	// Wanted are texts that name tests which must pass, whatever they were on
+	// the base: criteria.
+	Wanted []string
 	// Judged hears of every gate as soon as it is judged, and whether that
 	// was known before. An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
 	// Reset puts the tree back as it was. It is called after each gate that
 	// ran, because a gate may write. May be nil.
 	Reset func(ctx context.Context) error
+}
+
+// Origin is the tree that work started from.
+type Origin struct {
+	Dir     string
+	Changed []string // files that the work changed since
+	// Use lends a runner for the tree; nobody else uses it meanwhile.
+	Use func(ctx context.Context, do func(r Runner, t Tree) error) error
 }
 
 // maxOutput is what is kept of each stream of a gate.
@@ -80,33 +99,62 @@ const maxOutput = 16 << 20
 func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e := r.blank(ctx, t, g)
 	limit := r.limit(g)
-	res, err := r.Box.Run(ctx, sandbox.Command{
-		Args: withTimeout(g, limit), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable,
-		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
-	})
+	res, read, err := r.run(ctx, t, g, limit)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		e.Why = err.Error()
-		return e, r.reset(ctx)
+		return e, nil
 	}
 	if err != nil {
-		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
+		return nexus.Evidence{}, err
 	}
-	read := parse.Read(parse.Input{
-		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Modules: modules(t.Dir),
-	})
 	e.State, e.Why, e.Counts, e.Findings = read.State, read.Why, read.Counts, read.Findings
 	e.Exit, e.Duration = res.Exit, res.Duration
 	if res.TimedOut {
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
 	}
-	for i := range e.Findings {
-		e.Findings[i].Gate = g.Name
-	}
 	if e.Output, err = r.keep(res); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
-	return e, r.reset(ctx)
+	return e, nil
+}
+
+// run runs a gate's command on a tree, puts the tree back, and reads what it
+// printed.
+func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (res sandbox.Result, read parse.Report, err error) {
+	c := sandbox.Command{
+		Args: withTimeout(g, limit), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
+		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
+	}
+	if r.Own != nil {
+		s, done, err := r.Own(g)
+		if err != nil {
+			return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+		}
+		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
+		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
+	}
+	res, err = r.Box.Run(ctx, c)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return res, read, errors.Join(err, r.reset(ctx))
+	}
+	if err == nil {
+		err = r.reset(ctx)
+	}
+	if err != nil {
+		return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	in := parse.Input{
+		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
+		Root: t.Dir, Modules: modules(t.Dir),
+	}
+	if g.Format == parse.GoTestJSON && !picks(g.Args) {
+		in.Expect = expect(t.Dir, in.Modules)
+	}
+	read = parse.Read(in)
+	for i := range read.Findings {
+		read.Findings[i].Gate = g.Name
+	}
+	return res, read, nil
 }
 
 // blank is the evidence before the gate ran.

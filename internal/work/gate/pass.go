@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,15 +19,9 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
 	for _, g := range gates {
-		raw, cached, err := r.once(ctx, t, g, known)
+		e, base, cached, err := r.weigh(ctx, t, g, known)
 		if err != nil {
 			return nexus.Verdict{Tree: t.Hash}, err
-		}
-		e, base := raw, nexus.Evidence{}
-		if r.Base != nil {
-			if b, ok := r.Base(g.Name); ok {
-				e, base = Against(b, raw), b
-			}
 		}
 		if r.Judged != nil {
 			if err := r.Judged(e, cached); err != nil {
@@ -50,20 +45,94 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	return v, nil
 }
 
-// once returns what is known of a gate on a tree, or runs it. Only a plain
-// pass or failure is taken over: the other states may be different next time,
-// and one that was weighed against a base holds for that base alone.
-func (r Runner) once(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e nexus.Evidence, cached bool, err error) {
+// weigh judges a tree by a gate, against what the gate said of the base.
+func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
+	if r.Base != nil {
+		base, _ = r.Base(g.Name)
+	}
+	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
+	if err != nil {
+		return e, base, false, err
+	}
+	e = against(base, raw, r.Wanted)
+	if !cached && e.State == nexus.Fail {
+		if raw, err = r.doubt(ctx, t, g, base, raw); err != nil {
+			return e, base, false, err
+		}
+		e = against(base, raw, r.Wanted)
+	}
+	if !cached && e.Passed() {
+		lies, err := r.probe(ctx, t, g, raw)
+		if err != nil {
+			return e, base, false, err
+		}
+		if len(lies) > 0 {
+			raw.State, raw.Findings = nexus.Fail, append(slices.Clone(raw.Findings), lies...)
+			e = against(base, raw, r.Wanted)
+		}
+	}
+	if e.State == raw.State && e.Why == raw.Why && len(e.Findings) == len(raw.Findings) {
+		return e, base, cached, nil
+	}
+	e.Base = base.Tree
+	e.Raw, err = r.seal(raw)
+	return e, base, cached, err
+}
+
+// seal keeps evidence as it was before it was weighed, and returns the blob's
+// name, empty where it is of no use later.
+func (r Runner) seal(raw nexus.Evidence) (string, error) {
+	if r.Put == nil || !plain(raw) {
+		return "", nil
+	}
+	data, err := json.Marshal(raw)
+	if err != nil {
+		return "", fmt.Errorf("gate %s: keep the evidence: %w", raw.Gate, err)
+	}
+	return r.Put(data)
+}
+
+// plain reports whether evidence holds for its tree at any time and against
+// any base: the other states may be different next time.
+func plain(e nexus.Evidence) bool {
+	return (e.State == nexus.Pass || e.State == nexus.Fail) && e.Why == "" && e.Raw == "" && e.Base == ""
+}
+
+// once returns what is known of a gate on a tree, or runs it. What was weighed
+// against a base is taken over as it was before that.
+func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known func(tree, gate string) (nexus.Evidence, bool)) (e nexus.Evidence, cached bool, err error) {
 	if known != nil {
 		old, ok := known(t.Hash, g.Name)
-		now := r.blank(ctx, t, g)
-		settled := (old.State == nexus.Pass || old.State == nexus.Fail) && old.Why == ""
-		if ok && settled && old.Tree == now.Tree && old.Tree != "" && old.Gate == now.Gate && old.Command == now.Command && old.Toolchain == now.Toolchain {
-			return old, true, nil
+		if raw, usable := Plain(old, r.Get); ok && usable && r.Fits(ctx, t, g, raw) {
+			if old.Base != base {
+				raw.Unsure = nil // that was found against another base
+			}
+			return raw, true, nil
 		}
 	}
 	e, err = r.Judge(ctx, t, g)
 	return e, false, err
+}
+
+// Plain returns evidence as it was before it was weighed against a base, and
+// false where that is not known or may be different next time.
+func Plain(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+	if e.Raw == "" || get == nil {
+		return e, plain(e)
+	}
+	data, err := get(e.Raw)
+	var raw nexus.Evidence
+	if err != nil || json.Unmarshal(data, &raw) != nil || raw.Tree != e.Tree || raw.Gate != e.Gate || raw.Command != e.Command || raw.Toolchain != e.Toolchain {
+		return e, false
+	}
+	return raw, plain(raw)
+}
+
+// Fits reports whether evidence is what a gate with this command and these
+// tools said about this very tree.
+func (r Runner) Fits(ctx context.Context, t Tree, g Gate, e nexus.Evidence) bool {
+	now := r.blank(ctx, t, g)
+	return e.Tree == now.Tree && e.Tree != "" && e.Gate == now.Gate && e.Command == now.Command && e.Toolchain == now.Toolchain
 }
 
 // reason says in a few words why a gate is red.
@@ -86,9 +155,13 @@ func reason(e nexus.Evidence) string {
 // what got worse counts. Two findings are the same when gate, code, file, test
 // and message agree; lines, addresses and durations may differ. Where nothing
 // is new the gate has passed, and Why says what was there before.
-func Against(base, now nexus.Evidence) nexus.Evidence {
+func Against(base, now nexus.Evidence) nexus.Evidence { return against(base, now, nil) }
+
+// against is [Against], where the tests that one of the texts names are held
+// to it whatever they were on the base.
+func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if base.Gate != now.Gate || base.Tree == "" {
-		return now
+		base = nexus.Evidence{} // nothing was there before
 	}
 	switch {
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
@@ -97,23 +170,32 @@ func Against(base, now nexus.Evidence) nexus.Evidence {
 	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail):
 		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
 		return now
-	case now.State != nexus.Fail || base.State != nexus.Fail:
+	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
 		return now
 	case slices.ContainsFunc(slices.Concat(base.Findings, now.Findings), func(f nexus.Finding) bool { return f.Code == "more" }):
 		now.Why = "too many findings to tell which were there before"
 		return now
 	}
-	fresh := worse(base.Findings, now.Findings)
-	old := len(now.Findings) - len(fresh)
-	switch {
-	case len(fresh) > 0 && old > 0:
-		now.Why = fmt.Sprintf("%d more findings were there before the work began", old)
-	case len(fresh) == 0 && old > 0 && untested(base, now):
-		now.State, now.Why = nexus.Unverifiable, "no test could run, neither on the base nor now: "+first(now.Findings)
-	case len(fresh) == 0 && old > 0:
-		now.State, now.Why = nexus.Pass, fmt.Sprintf("%d findings were there before the work began: %s", old, first(now.Findings))
+	w := weighed(base, now, wants)
+	var why []string
+	if n := len(w.flaky); n > 0 {
+		why = append(why, fmt.Sprintf("flaky: %s", strings.Join(w.flaky, ", ")))
 	}
-	now.Findings = fresh
+	switch {
+	case len(w.fresh) > 0 && w.old > 0:
+		why = append(why, fmt.Sprintf("%d more findings were there before the work began", w.old))
+	case len(w.fresh) == 0 && w.old > 0 && untested(base, now):
+		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + first(now.Findings)}
+	case len(w.fresh) == 0 && w.old > 0:
+		now.State = nexus.Pass
+		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", w.old, first(now.Findings)))
+	case len(w.fresh) == 0 && len(w.flaky) > 0:
+		now.State = nexus.Pass
+	}
+	if len(why) > 0 {
+		now.Why = strings.Join(why, "; ")
+	}
+	now.Findings = w.fresh
 	return now
 }
 
@@ -129,29 +211,56 @@ func untested(base, now nexus.Evidence) bool {
 	return fewer || none
 }
 
-// worse returns the findings of now that base does not have, each as often as
-// it became more frequent.
-func worse(base, now []nexus.Finding) []nexus.Finding {
-	before := map[nexus.Finding]int{}
-	for _, f := range base {
-		before[same(f)]++
-	}
-	var fresh []nexus.Finding
-	for _, f := range now {
-		if k := same(f); before[k] > 0 {
-			before[k]--
-			continue
-		}
-		fresh = append(fresh, f)
-	}
-	return fresh
+// weight is what findings come to against those of a base.
+type weight struct {
+	fresh []nexus.Finding
+	old   int
+	flaky []string
 }
 
-// same reduces a finding to what tells it from others.
+// weighed sorts findings into those that the base does not have, each as often
+// as it became more frequent, those that it has, and those of flaky tests.
+func weighed(base, now nexus.Evidence, wants []string) weight {
+	_, told := readTest(strings.Fields(now.Command)) // what its tests say can be compared
+	before := map[nexus.Finding][]nexus.Finding{}
+	for _, f := range base.Findings {
+		before[same(f)] = append(before[same(f)], f)
+	}
+	var w weight
+	for _, f := range now.Findings {
+		k := same(f)
+		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
+		switch {
+		case f.Test != "" && wanted(f.Test, wants):
+			w.fresh = append(w.fresh, f)
+		case f.Test != "" && i >= 0:
+			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
+		case f.Test != "" && slices.Contains(now.Unsure, f.Test):
+			w.old++
+		case len(before[k]) > 0 && (f.Test == "" || !told || !otherwise(before[k][0], f)):
+			before[k] = before[k][1:]
+			w.old++
+		default:
+			w.fresh = append(w.fresh, f)
+		}
+	}
+	return w
+}
+
+// otherwise reports whether a test that failed before fails for something
+// that it did not say then.
+func otherwise(base, now nexus.Finding) bool {
+	was, all := saidBy(base)
+	is, _ := saidBy(now)
+	return all && len(is.minus(was)) > 0
+}
+
+// same reduces a finding to what tells it from others. A test that fails
+// fails, whatever it says; see [otherwise].
 func same(f nexus.Finding) nexus.Finding {
 	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normal(f.Message)}
 	if f.Test != "" {
-		k.File, k.Message = "", "" // a test that fails fails; how may depend on the day
+		k.File, k.Message = "", ""
 	}
 	return k
 }

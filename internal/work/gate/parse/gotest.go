@@ -23,6 +23,7 @@ type unit struct {
 	state     string // run, pass, fail, skip
 	out       tail
 	build     string // the build that failed, of a package
+	cut       bool   // its package's result arrived within it: the process ended there
 	closed    bool   // it said itself that it is done, rather than its process ending with code 0
 	tests     bool   // a package that began a test
 }
@@ -78,18 +79,14 @@ func (l *testLog) line(data []byte) {
 	u := l.unit(e.Package, e.Test)
 	switch e.Action {
 	case "output":
-		framed := e.Test != "" && noise(strings.TrimSpace(e.Output))
-		u.closed = u.closed || e.Output == "PASS\n" && e.Test == "" || framed && strings.HasPrefix(strings.TrimSpace(e.Output), "--- ")
-		if !framed || e.Output == "\n" {
-			u.out.add(e.Output)
-		}
+		l.output(u, e.Output)
 	case "run":
 		u.state = cmp.Or(u.state, "run")
 		l.unit(e.Package, "").tests = true
 	case "pass":
 		// A test that ends the process with code 0 counts as passed to go
 		// test, and so do all that were to come.
-		if u.closed || l.in.Cut || e.Test == "" {
+		if u.closed && !u.cut || l.in.Cut || e.Test == "" {
 			u.state, u.out = "pass", tail{}
 		}
 	case "bench", "skip":
@@ -100,6 +97,36 @@ func (l *testLog) line(data []byte) {
 			l.below[[2]string{u.pkg, u.test[:i]}] = true
 		}
 	}
+}
+
+// output takes a line that a test or package wrote. What a test prints itself
+// arrives in the same way as what the testing package says of it; but when a
+// process ends within a test, whatever was printed, what the go command says
+// of the package arrives as that test's output too.
+func (l *testLog) output(u *unit, text string) {
+	line := strings.TrimSpace(text)
+	framed := u.test != "" && noise(line)
+	switch {
+	case u.test == "":
+		u.closed = u.closed || text == "PASS\n"
+	case framed && closes(line, u.test):
+		u.closed, u.cut = true, false
+	case framed && (line == "PASS" || strings.HasPrefix(line, "ok  \t")):
+		u.cut = true
+	}
+	if !framed || text == "\n" {
+		u.out.add(text)
+	}
+}
+
+// closes reports whether a line says how a test ended.
+func closes(line, test string) bool {
+	for _, p := range []string{"--- PASS: ", "--- FAIL: ", "--- SKIP: "} {
+		if rest, ok := strings.CutPrefix(line, p); ok {
+			return strings.HasPrefix(rest, test+" (")
+		}
+	}
+	return false
 }
 
 func (l *testLog) unit(pkg, test string) *unit {
@@ -126,6 +153,8 @@ func (l *testLog) report() Report {
 		r.Findings = append(r.Findings, l.judge(u, &r.Counts, sick)...)
 	}
 	quiet := l.vanished(&r, sick)
+	r.Findings = append(r.Findings, l.missing(r.Findings)...)
+	r.Tests, r.Ended = l.tests()
 	r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool {
 		return f.Code == codeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
 			return g.Code != codeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
@@ -204,7 +233,7 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 		switch {
 		case len(lost[u.pkg]) > 0:
 			r.Findings = append(r.Findings, l.lost(u, lost[u.pkg], sick[u.pkg])...)
-		case u.state == "pass" && u.tests && !u.closed && !l.in.Cut:
+		case u.tests && !l.in.Cut && (u.state == "pass" && !u.closed || u.state == ""):
 			r.Findings = append(r.Findings, nexus.Finding{Code: codeVanished, Test: plain(u.pkg), Message: "the test process ended before the tests were done"})
 		case u.state != "fail" || sick[u.pkg]:
 		case u.build != "":
@@ -227,6 +256,42 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 		}
 	}
 	return quiet
+}
+
+// missing returns the tests that should have run and did not begin, in the
+// packages of which nothing else says why.
+func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
+	if l.in.Expect == nil || l.in.Cut {
+		return nil
+	}
+	var all []nexus.Finding
+	for _, u := range l.order {
+		if u.test != "" || u.build != "" || slices.ContainsFunc(found, func(f nexus.Finding) bool {
+			return f.Code != codeTest && (f.Test == plain(u.pkg) || strings.HasPrefix(f.Test, plain(u.pkg)+"."))
+		}) {
+			continue
+		}
+		for _, name := range l.in.Expect(u.pkg) {
+			if t := l.units[[2]string{u.pkg, name}]; t == nil || t.state == "" {
+				all = append(all, nexus.Finding{Code: codeVanished, Test: plain(u.pkg + "." + name), Message: "the test is there and did not run"})
+			}
+		}
+	}
+	return all
+}
+
+// tests returns how each test and each package ended.
+func (l *testLog) tests() ([]Test, map[string]string) {
+	var all []Test
+	ended := map[string]string{}
+	for _, u := range l.order {
+		if u.test != "" {
+			all = append(all, Test{Package: u.pkg, Name: u.test, State: u.state})
+		} else {
+			ended[u.pkg] = u.state
+		}
+	}
+	return all, ended
 }
 
 // lost says why tests of a package never ended. What ended the package, a

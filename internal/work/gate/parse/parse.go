@@ -19,11 +19,12 @@ import (
 type Input struct {
 	Format         string
 	Stdout, Stderr []byte
-	Exit           int               // -1: it did not exit by itself
-	Cut            bool              // the middle of the output is missing
-	Tests          bool              // it is meant to run tests; none is no pass
-	Root           string            // absolute directory it ran in; empty is unknown
-	Modules        map[string]string // Go module path to its directory below Root; tells where a package is
+	Exit           int                       // -1: it did not exit by itself
+	Cut            bool                      // the middle of the output is missing
+	Tests          bool                      // it is meant to run tests; none is no pass
+	Root           string                    // absolute directory it ran in; empty is unknown
+	Expect         func(pkg string) []string // tests of a Go package that must have run; nil: nobody knows
+	Modules        map[string]string         // Go module path to its directory below Root; tells where a package is
 }
 
 // Report is what the output means. Its zero State is [nexus.NotRun]'s
@@ -33,7 +34,18 @@ type Report struct {
 	Why      string // why a state other than pass or fail
 	Findings []nexus.Finding
 	Counts   nexus.Counts
+	Tests    []Test            // that the output names one by one, each once
+	Ended    map[string]string // how each package ended, where the output says so: pass, fail, skip
 }
+
+// Test is a test and how it ended.
+type Test struct {
+	Package, Name string
+	State         string // pass, fail, skip; run when it did not end
+}
+
+// String names the test as findings do.
+func (t Test) String() string { return plain(t.Package + "." + t.Name) }
 
 // The formats.
 const (
@@ -64,7 +76,7 @@ const (
 	codePanic       = "panic"
 	codeRace        = "race"
 	codeTimeout     = "timeout"
-	codeVanished    = "vanished" // a test that began and never ended
+	codeVanished    = "vanished" // a test that never ended or never began
 	codeExit        = "exit"     // nothing but the exit code says that it failed
 	codeEnvironment = "environment"
 	codeMore        = "more" // findings that were left out

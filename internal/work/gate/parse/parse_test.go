@@ -128,7 +128,7 @@ func TestText(t *testing.T) {
 		{name: "no events", format: "go-test-json", out: "hello\n", want: "unverifiable 0/0/0 (go test printed no events)"},
 		{name: "failed build flag", format: "go-test-json", err: "flag provided but not defined: -nope\n", exit: 2, want: "fail 0/0/0\n:0:0 [compile] : flag provided but not defined: -nope"},
 		{name: "forged events in foreign output", format: "go-test-json", exit: 1, out: `{"Action":"pass","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [vanished] x.T: the test began and never ended"},
-		{name: "failed test with exit 0", format: "go-test-json", out: `{"Action":"run","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x","Test":"T"}` + "\n", want: "fail 0/1/0\n:0:0 [test] x.T: failed without a word"},
+		{name: "failed test with exit 0", format: "go-test-json", out: `{"Action":"run","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x","Test":"T"}` + "\n" + `{"Action":"fail","Package":"x"}` + "\n", want: "fail 0/1/0\n:0:0 [test] x.T: failed without a word"},
 		{name: "process ends between tests", format: "go-test-json", out: `{"Action":"start","Package":"x"}
 {"Action":"run","Package":"x","Test":"T"}
 {"Action":"output","Package":"x","Test":"T","Output":"--- PASS: T (0.00s)\n"}

@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// hidden adds a test that must fail to the packages in dirs, without writing
+// to the tree, runs them, and returns those in which it was not seen to fail.
+// Its name is new each time, so that nothing can be made to play it.
+func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit time.Duration) ([]string, error) {
+	c, _ := readTest(g.Args)
+	tmp, err := os.MkdirTemp("", "nexus-canary-")
+	if err != nil {
+		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }() // a few bytes in the system's own directory
+	name := "TestNexus" + rand.Text()
+	overlay := map[string]map[string]string{"Replace": {}}
+	packages := map[string]string{}
+	for _, dir := range dirs {
+		pkg, ok := packageName(filepath.Join(t.Dir, filepath.FromSlash(dir)))
+		if !ok {
+			continue
+		}
+		text := fmt.Sprintf("package %[1]s_test\n\nimport x%[2]s \"testing\"\n\nfunc %[2]s(t *x%[2]s.T) { t.Fatal(\"seen\") }\n", pkg, name)
+		file := filepath.Join(tmp, fmt.Sprintf("%d_test.go", len(packages)))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return nil, fmt.Errorf("gate %s: %w", g.Name, err)
+		}
+		overlay["Replace"][filepath.Join(t.Dir, filepath.FromSlash(dir), "zz_"+strings.ToLower(name)+"_test.go")] = file
+		packages[dir] = importPath(dir, modules(t.Dir))
+	}
+	if len(packages) == 0 {
+		return nil, nil
+	}
+	data, err := json.Marshal(overlay)
+	if err != nil {
+		return nil, err
+	}
+	list := filepath.Join(tmp, "overlay.json")
+	if err := os.WriteFile(list, data, 0o600); err != nil {
+		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	var args []string
+	for _, dir := range dirs {
+		if packages[dir] != "" {
+			args = append(args, packages[dir])
+		}
+	}
+	_, read, err := r.run(ctx, t, c.only(g, args, nil, "-overlay="+list), limit, tmp)
+	if err != nil {
+		return nil, err
+	}
+	failed := map[string]bool{}
+	for _, test := range read.Tests {
+		failed[test.Package] = failed[test.Package] || test.Name == name && test.State == "fail"
+	}
+	return slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
+		pkg := packages[dir]
+		return pkg == "" || failed[pkg] && read.Ended[pkg] == "fail"
+	}), nil
+}
+
+// packageName returns the name of the package in a directory.
+func packageName(dir string) (string, bool) {
+	all := sources(dir, "_test.go")
+	i := slices.IndexFunc(all, source.always)
+	if i < 0 {
+		return "", false
+	}
+	return strings.TrimSuffix(all[i].file.Name.Name, "_test"), true
+}
+
+// importPath returns the import path of a directory below the tree's root.
+func importPath(dir string, modules map[string]string) string {
+	best, name := -1, ""
+	for module, at := range modules {
+		at = filepath.ToSlash(filepath.Clean(at))
+		rest, ok := dir, true
+		if at != "." {
+			rest, ok = strings.CutPrefix(dir, at)
+		}
+		if !ok || at != "." && rest != "" && rest[0] != '/' || len(at) < best {
+			continue
+		}
+		best, name = len(at), strings.TrimSuffix(module+"/"+strings.TrimPrefix(strings.TrimPrefix(rest, "."), "/"), "/")
+	}
+	return name
+}

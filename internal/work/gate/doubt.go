@@ -1,0 +1,326 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+)
+
+// Bounds of what is run again to tell flaky tests from broken ones.
+const (
+	maxReruns   = 2  // of a test, on the tree and on its base
+	maxSuspects = 20 // more tests than that are broken, not flaky
+)
+
+// suspect is a test that is red now and may not be the work's fault.
+type suspect struct {
+	pkg, name    string
+	found        nexus.Finding
+	was          *nexus.Finding // what it was red for on the base, nil when it was not
+	now, base    pieces
+	failed, runs int
+	flake        *nexus.Flake
+	lost         bool // a run said nothing of it
+}
+
+func (s *suspect) open() bool { return s.flake == nil && !s.lost }
+
+// doubt runs the tests again that got red, alone, and says of the evidence
+// which are flaky: those that pass on the very same tree, and those that do
+// not always pass on the base. Of tests that the work itself wrote or changed,
+// and of those that a criterion names, nothing is doubted. It keeps within the
+// gate's time.
+func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+	c, ok := readTest(g.Args)
+	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.picks || c.first {
+		return raw, nil
+	}
+	all := r.suspects(t, base, raw)
+	if len(all) == 0 || len(all) > maxSuspects {
+		return raw, nil
+	}
+	left := time.Duration(0) // of the gate's limit; 0 for no limit
+	if limit := r.limit(g); limit > 0 {
+		if left = limit - raw.Duration; left < time.Second {
+			return raw, nil
+		}
+	}
+	if err := r.again(ctx, t, g, all, &left, r.sawNow(base, g)); err != nil {
+		return raw, err
+	}
+	if slices.ContainsFunc(all, (*suspect).open) && r.Origin.Use != nil && base.Tree != "" {
+		if err := r.Origin.Use(ctx, func(b Runner, t Tree) error {
+			return b.again(ctx, t, g, all, &left, sawBase)
+		}); err != nil {
+			return raw, err
+		}
+	}
+	for _, s := range all {
+		switch {
+		case s.flake != nil:
+			raw.Flaky = append(raw.Flaky, *s.flake)
+		case s.was != nil && !s.lost && (len(s.now.minus(s.base)) == 0 || r.further(s)):
+			raw.Unsure = append(raw.Unsure, s.found.Test)
+		}
+	}
+	return raw, nil
+}
+
+// suspects returns the tests that are red now, for a reason that was not there
+// on the base, and that the work did not touch.
+func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
+	found := map[string]*suspect{}
+	mods := modules(t.Dir)
+	for _, f := range against(base, raw, r.Wanted).Findings {
+		pkg, name, ok := testName(f.Test)
+		dir, here := home(pkg, mods)
+		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
+			wanted(f.Test, r.Wanted) || touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
+			continue
+		}
+		s := &suspect{pkg: pkg, name: name, found: f, base: pieces{}, failed: 1, runs: 1}
+		s.now, _ = saidBy(f)
+		for _, b := range base.Findings {
+			if b.Test == f.Test {
+				s.was = &b
+				p, _ := saidBy(b)
+				maps.Copy(s.base, p)
+			}
+		}
+		found[f.Test] = s
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+}
+
+// again runs the suspects that are still open, and shows each what came of it.
+func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
+	c, _ := readTest(g.Args)
+	limited := *left > 0
+	for range maxReruns {
+		var packages, tests []string
+		whole := false
+		for _, s := range all {
+			if !s.open() {
+				continue
+			}
+			top, _, _ := strings.Cut(s.name, "/")
+			packages, tests = append(packages, s.pkg), append(tests, top)
+			whole = whole || s.found.Code != "test" && s.found.Code != "race" // the others of its package did not run either
+		}
+		if len(packages) == 0 || limited && *left < time.Second {
+			return nil
+		}
+		slices.Sort(packages)
+		slices.Sort(tests)
+		if whole {
+			tests = nil
+		}
+		limit := *left
+		res, read, err := r.run(ctx, t, c.only(g, slices.Compact(packages), slices.Compact(tests)), limit)
+		if err != nil {
+			return err
+		}
+		if limited {
+			*left -= res.Duration
+		}
+		for _, s := range all {
+			if s.open() {
+				saw(s, state(read, s), read)
+			}
+		}
+	}
+	return nil
+}
+
+// state returns how a suspect ended in a run, empty where that says nothing.
+func state(read parse.Report, s *suspect) string {
+	for _, t := range read.Tests {
+		if t.Package == s.pkg && t.Name == s.name {
+			return t.State
+		}
+	}
+	return ""
+}
+
+// said returns what a run found of a test.
+func said(read parse.Report, test string) pieces {
+	all := pieces{}
+	for _, f := range read.Findings {
+		if f.Test == test {
+			p, _ := saidBy(f)
+			maps.Copy(all, p)
+		}
+	}
+	return all
+}
+
+// sawNow takes a run on the tree itself. A test that passes there is flaky,
+// unless its failure was a race, which is one however seldom it shows. What
+// ended a whole package is excused only by a run in which nothing else of the
+// package is red.
+func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse.Report) {
+	return func(s *suspect, state string, read parse.Report) {
+		s.runs++
+		switch state {
+		case "pass":
+			if s.found.Code == "race" {
+				return
+			}
+			if s.found.Code != "test" {
+				e := nexus.Evidence{Gate: g.Name, Command: g.Command(), State: nexus.Fail, Tree: "t", Findings: read.Findings}
+				if slices.ContainsFunc(against(base, e, r.Wanted).Findings, func(f nexus.Finding) bool {
+					return f.Test == s.pkg || strings.HasPrefix(f.Test, s.pkg+".") || f.Test == ""
+				}) {
+					s.lost = true
+					return
+				}
+			}
+			s.flake = &nexus.Flake{Test: s.found.Test, Failed: s.failed, Runs: s.runs}
+		case "fail", "run":
+			s.failed++
+			s.now = s.now.both(said(read, s.found.Test))
+		default:
+			s.lost = true
+		}
+	}
+}
+
+// sawBase takes a run on the base: one that was green there and now is not,
+// or the other way round, is flaky there.
+func sawBase(s *suspect, state string, read parse.Report) {
+	if s.base == nil {
+		s.base = pieces{}
+	}
+	switch red := state == "fail" || state == "run"; {
+	case state == "":
+		s.lost = true
+	case red && s.was == nil, state == "pass" && s.was != nil:
+		s.flake = &nexus.Flake{Test: s.found.Test, Failed: 1, Runs: 2, Base: true}
+	case red:
+		maps.Copy(s.base, said(read, s.found.Test))
+	}
+}
+
+// further reports whether a test got further than on the base, where it
+// stopped at its first failure: nobody knows what it would have said next.
+func (r Runner) further(s *suspect) bool {
+	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.both(s.base)) > 0 {
+		return false
+	}
+	text := readSmall(filepath.Join(r.Origin.Dir, filepath.FromSlash(s.was.File)))
+	lines := strings.Split(text, "\n")
+	if s.was.Line > len(lines) {
+		return false
+	}
+	return s.was.Code == "panic" || regexp.MustCompile(`\.Fatal|FailNow|\brequire\.`).MatchString(lines[s.was.Line-1])
+}
+
+// wanted reports whether one of the texts names a test.
+func wanted(test string, texts []string) bool {
+	_, name, ok := testName(test)
+	if !ok {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "/")
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	return slices.ContainsFunc(texts, word.MatchString)
+}
+
+// probe looks for tests that hide failures. Where the work touched code that
+// could end a test process, choose what runs or write in the testing package's
+// name, it adds a test that must fail, and wants to see it fail.
+func (r Runner) probe(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) ([]nexus.Finding, error) {
+	c, ok := readTest(g.Args)
+	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.picks {
+		return nil, nil
+	}
+	dirs, why := r.dodgy(t)
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	limit := r.limit(g)
+	if limit > 0 {
+		limit = max(limit-raw.Duration, time.Second)
+	}
+	hidden, err := r.hidden(ctx, t, g, dirs, limit)
+	if err != nil || len(hidden) == 0 {
+		return nil, err
+	}
+	if r.Origin.Use != nil { // what the base hides as well is not the work's doing
+		before := map[string]bool{}
+		if err := r.Origin.Use(ctx, func(b Runner, t Tree) error {
+			was, err := b.hidden(ctx, t, g, hidden, limit)
+			for _, dir := range was {
+				before[dir] = true
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		hidden = slices.DeleteFunc(hidden, func(dir string) bool { return before[dir] })
+	}
+	var found []nexus.Finding
+	for _, dir := range hidden {
+		found = append(found, nexus.Finding{
+			Gate: g.Name, Code: "forged", File: cmp.Or(why[dir], dir), Severity: nexus.Critical,
+			Message: "the tests in " + dir + " hide failures: a test that must fail, added for a check, was not seen to fail",
+		})
+	}
+	return found, nil
+}
+
+// dodgy returns the directories with tests that the work may have made to
+// lie, and the file that is to blame.
+func (r Runner) dodgy(t Tree) (dirs []string, why map[string]string) {
+	why = map[string]string{}
+	all := ""
+	for _, name := range r.Origin.Changed {
+		if !strings.HasSuffix(name, ".go") || !filepath.IsLocal(name) {
+			continue
+		}
+		s, ok := readSource(filepath.Join(t.Dir, filepath.FromSlash(name)))
+		if !ok || !s.dodgy() {
+			continue
+		}
+		dir := filepath.ToSlash(filepath.Dir(name))
+		why[dir] = cmp.Or(why[dir], name)
+		if !strings.HasSuffix(name, "_test.go") && s.file.Name.Name != "main" {
+			all = name // whoever imports it runs it
+		}
+	}
+	if all != "" {
+		for _, dir := range testDirs(t.Dir) {
+			why[dir] = cmp.Or(why[dir], all)
+		}
+	}
+	return slices.Sorted(maps.Keys(why)), why
+}
+
+// testDirs returns the directories below root that have test files.
+func testDirs(root string) []string {
+	seen := map[string]bool{}
+	_ = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error { // what cannot be read has no tests that run
+		base := filepath.Base(name)
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // as above
+		case d.IsDir() && name != root && (base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
+			return filepath.SkipDir
+		case strings.HasSuffix(base, "_test.go"):
+			if dir, err := filepath.Rel(root, filepath.Dir(name)); err == nil {
+				seen[filepath.ToSlash(dir)] = true
+			}
+		}
+		return nil
+	})
+	return slices.Sorted(maps.Keys(seen))
+}

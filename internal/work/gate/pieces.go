@@ -1,0 +1,49 @@
+package gate
+
+import (
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// pieces are the things that a failing test said, each without what differs
+// from run to run.
+type pieces map[string]bool
+
+// saidBy takes apart what a test said. Whole is false when some of it is
+// missing.
+func saidBy(f nexus.Finding) (p pieces, whole bool) {
+	p = pieces{}
+	begins := regexp.MustCompile(`^\s*[^\s:/]+\.go:\d+: |^panic: `)
+	one := ""
+	add := func() {
+		if s := normal(one); s != "" {
+			p[f.Code+" "+s] = true
+		}
+		one = ""
+	}
+	whole = true
+	for l := range strings.Lines(f.Message) {
+		whole = whole && strings.TrimSpace(l) != "..." && !strings.HasSuffix(l, " ...")
+		if begins.MatchString(l) || !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "\t") {
+			add()
+		}
+		one += l
+	}
+	add()
+	return p, whole
+}
+
+// minus returns the pieces of p that q does not have.
+func (p pieces) minus(q pieces) pieces {
+	left := maps.Clone(p)
+	for s := range q {
+		delete(left, s)
+	}
+	return left
+}
+
+// both returns the pieces that p and q have.
+func (p pieces) both(q pieces) pieces { return p.minus(p.minus(q)) }
