@@ -132,6 +132,9 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 			return write(t, a, l, Step{Role: nexus.Tester})
 		}
 		if accept { // its tests are still to be written
+			if Stuck(a, l.Same) != "" { // and nobody writes them
+				return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+			}
 			return again(t, a, l)
 		}
 		if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {

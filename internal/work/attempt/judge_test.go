@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
 // desk remembers what gates said as a run's state does.
@@ -242,5 +243,47 @@ func TestAcceptedInTheLastMinute(t *testing.T) {
 	}
 	if f, ok := facts[0].(nexus.AttemptEnded); !ok || f.Outcome != nexus.Accepted || f.Commit != commit {
 		t.Errorf("%+v", facts[0])
+	}
+}
+
+// TestNoTestWritesWhatIsJudgedLater lets a gate that runs code of the tree
+// write to all caches that it finds, and looks for it in the gates after it
+// and in those of the next round.
+func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
+	clean := "test ! -e $GOCACHE/poison && test ! -e $GOLANGCI_LINT_CACHE/poison"
+	poison := "for d in $GOCACHE $GOLANGCI_LINT_CACHE ../gates ../gates/own ../gates/go-build ../gates/lint/golangci; do echo x > $d/poison; done; exit 0"
+	sh := func(name, format, line string) gate.Gate {
+		return gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: format}
+	}
+	gates := []gate.Gate{
+		sh("before", parse.GoBuild, clean), sh("test", parse.Exit, clean+" && "+poison), sh("vet", parse.GoVet, clean),
+		sh("lint", parse.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", parse.Exit, clean),
+	}
+	s, base := shop(t, gates...)
+	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Box = box
+	c, _ := change(t, s, "T1.1", base)
+	for round := range 2 {
+		if err := os.WriteFile(filepath.Join(c.Tree.Dir, "more"), []byte{byte('a' + round)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, c.Hash, err = c.Tree.Snapshot(t.Context(), "more"); err != nil {
+			t.Fatal(err)
+		}
+		evidence, err := s.Judge(t.Context(), c, &desk{})
+		if err != nil || len(evidence) != len(gates) {
+			t.Fatalf("round %d: %+v, %v", round, evidence, err)
+		}
+		for _, e := range evidence {
+			if e.State != nexus.Pass {
+				t.Errorf("round %d, %s: %+v", round, e.Gate, e)
+			}
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(c.Tree.Dir), "once-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -1,0 +1,235 @@
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// counting is a test helper that says how often it was called in a directory.
+const counting = `package m
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+func calls() int {
+	b, _ := os.ReadFile(%q)
+	os.WriteFile(%[1]q, append(b, 'x'), 0o600)
+	return len(b)
+}
+
+func TestOld(t *testing.T) {
+	n := calls()
+	_ = fmt.Sprint(n)
+	%s
+}
+`
+
+// TestDoubt weighs a red test on trees where it may or may not be the work's
+// doing. n is how often the test ran before on this tree or its base.
+func TestDoubt(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		was, is   string // the body of the test
+		code      string // of the package now; Broken is false on the base
+		wants     []string
+		green     bool // the base is said to be green
+		state     nexus.GateState
+		flaky     int
+		unsure    int
+		why, text string
+	}{
+		{name: "flaky", was: "if Broken && n%2 == 0 { t.Error(\"now and then\") }", state: nexus.Pass, flaky: 1, why: "flaky: example.org/m.TestOld failed in 1 of 2 runs"},
+		{name: "fails twice of three times", was: "if Broken && n < 2 { t.Error(\"now and then\") }", state: nexus.Pass, flaky: 1, why: "failed in 2 of 3 runs"},
+		{name: "broken", was: "if Broken { t.Error(\"always\") }", state: nexus.Fail, text: "always"},
+		{name: "panics now and then", was: "if Broken && n%2 == 0 { panic(\"x\") }", state: nexus.Pass, flaky: 1, why: "flaky"},
+		{name: "flaky and its own", was: "if Broken && n%2 == 0 { t.Error(\"old\") }", is: "if Broken && n%2 == 0 { t.Error(\"new\") }", state: nexus.Fail, text: "new"},
+		{name: "flaky and wanted", was: "if Broken && n%2 == 0 { t.Error(\"now and then\") }", wants: []string{"TestOld passes"}, state: nexus.Fail, text: "now and then"},
+		{name: "flaky on the base", was: "if Broken || n%2 == 1 { t.Error(\"now and then\") }", green: true, state: nexus.Pass, flaky: 1, why: "flaky"},
+		{name: "red before", was: "t.Error(\"same\")", state: nexus.Pass, why: "were there before"},
+		{name: "red before and wanted", was: "t.Error(\"same\")", wants: []string{"go test -run TestOld ."}, state: nexus.Fail, text: "same"},
+		{name: "red before, and more now", was: "t.Error(\"same\"); if Broken { t.Error(\"more\") }", state: nexus.Fail, text: "more"},
+		{name: "red before, for something else now", was: "if Broken { t.Error(\"two\") } else { t.Error(\"one\") }", state: nexus.Fail, text: "two"},
+		{name: "red before, never the same", was: "t.Errorf(\"got %c\", 'a'+n)", state: nexus.Pass, unsure: 1, why: "were there before"},
+		{name: "got further", was: "if !Broken { t.Fatal(\"one\") }; \n\tt.Error(\"two\")", state: nexus.Pass, unsure: 1, why: "were there before"},
+		{name: "red subtest, another now", was: "t.Run(\"a\", func(t *testing.T) { t.Error(\"a\") }); t.Run(\"b\", func(t *testing.T) { if Broken { t.Error(\"b\") } })", state: nexus.Fail, text: "b"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			count := filepath.Join(t.TempDir(), "count")
+			body := tt.is
+			if body == "" {
+				body = tt.was
+			}
+			base := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = false\n", "old_test.go": fmt.Sprintf(counting, count, tt.was)})
+			tree := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = true\n", "old_test.go": fmt.Sprintf(counting, count, body)})
+			base.Hash = "base"
+			r := runner(t, sandbox.Off)
+			g := detect(t, tree, config.Gates{})[2]
+			was, err := r.Judge(t.Context(), base, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.green && was.State != nexus.Pass {
+				t.Fatalf("the base is %s: %v", was.State, was.Findings)
+			}
+			if !tt.green && !strings.Contains(tt.was, "'a'") { // else it goes on counting
+				_ = os.Remove(count)
+			}
+			weighing := r
+			weighing.Base = func(string) (nexus.Evidence, bool) { return was, true }
+			weighing.Wanted = tt.wants
+			weighing.Origin = &gate.Origin{Dir: base.Dir, Changed: []string{"m.go"}, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(r, base) }}
+			v, err := weighing.Pass(t.Context(), tree, []gate.Gate{g}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := v.Evidence[0]
+			if e.State != tt.state || len(e.Flaky) != tt.flaky || len(e.Unsure) != tt.unsure || !strings.Contains(e.Why, tt.why) {
+				t.Errorf("%s %q, flaky %v, unsure %v, findings %v", e.State, e.Why, e.Flaky, e.Unsure, e.Findings)
+			}
+			if tt.text != "" && (len(e.Findings) == 0 || !strings.Contains(e.Findings[0].Message, tt.text)) {
+				t.Errorf("findings %v, want %q", e.Findings, tt.text)
+			}
+		})
+	}
+}
+
+// TestWeighedEvidenceIsReused weighs a tree against a base, and again against
+// that one and another, without running anything again; and against a base
+// that was green, where the same is red.
+func TestWeighedEvidenceIsReused(t *testing.T) {
+	tree := files(t, map[string]string{"m.sh": "echo ran >> log\necho 'a.py:1:1: old'\nexit 1\n"})
+	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
+	r := runner(t, sandbox.Off)
+	kept := map[string][]byte{}
+	r.Put = func(data []byte) (string, error) {
+		name := fmt.Sprint(len(kept))
+		kept[name] = slices.Clone(data)
+		return name, nil
+	}
+	r.Get = func(name string) ([]byte, error) { return kept[name], nil }
+	red := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", File: "a.py", Line: 9, Message: "old"}}}
+	other, green := red, nexus.Evidence{Gate: "own", State: nexus.Pass, Tree: "b3"}
+	other.Tree = "b2"
+	var last nexus.Evidence
+	weigh := func(base nexus.Evidence, known *nexus.Evidence) nexus.Evidence {
+		t.Helper()
+		r.Base = func(string) (nexus.Evidence, bool) { return base, true }
+		v, err := r.Pass(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) {
+			if known == nil {
+				return nexus.Evidence{}, false
+			}
+			return *known, true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Evidence[0]
+	}
+	ran := func() int {
+		log, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
+		return strings.Count(string(log), "ran")
+	}
+	last = weigh(red, nil)
+	if last.State != nexus.Pass || last.Base != "b1" || last.Raw == "" {
+		t.Fatalf("%+v", last)
+	}
+	for _, base := range []nexus.Evidence{red, other} {
+		if e := weigh(base, &last); e.State != nexus.Pass || e.Base != base.Tree || ran() != 1 {
+			t.Errorf("against %s: %+v, ran %d times", base.Tree, e, ran())
+		}
+	}
+	if e := weigh(green, &last); e.State != nexus.Fail || len(e.Findings) != 1 || ran() != 1 {
+		t.Errorf("against a green base: %+v, ran %d times", e, ran())
+	}
+	for name, change := range map[string]func(*nexus.Evidence){
+		"gone":            func(e *nexus.Evidence) { e.Raw = "none" },
+		"of another tree": func(e *nexus.Evidence) { e.Raw = put(t, kept, func(r *nexus.Evidence) { r.Tree = "x" }, last.Raw) },
+		"of another gate": func(e *nexus.Evidence) { e.Raw = put(t, kept, func(r *nexus.Evidence) { r.Gate = "x" }, last.Raw) },
+		"weighed twice":   func(e *nexus.Evidence) { e.Raw = put(t, kept, func(r *nexus.Evidence) { r.Why = "x" }, last.Raw) },
+	} {
+		e, before := last, ran()
+		change(&e)
+		weigh(red, &e)
+		if ran() != before+1 {
+			t.Errorf("%s: taken over", name)
+		}
+	}
+}
+
+// put keeps a changed copy of kept evidence and returns its name.
+func put(t *testing.T, kept map[string][]byte, change func(*nexus.Evidence), name string) string {
+	t.Helper()
+	var e nexus.Evidence
+	if err := json.Unmarshal(kept[name], &e); err != nil {
+		t.Fatal(err)
+	}
+	change(&e)
+	data, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept["changed"+fmt.Sprint(len(kept))] = data
+	return "changed" + fmt.Sprint(len(kept)-1)
+}
+
+// BenchmarkGate compares a gate with its bare command.
+func BenchmarkGate(b *testing.B) {
+	box, err := sandbox.Find(b.Context(), sandbox.Auto)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	for name, text := range map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	setup, err := gate.GoEnv(dir, b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		cache = filepath.Join(cache, "go-build")
+		setup.Env, setup.Writable = append(setup.Env, "GOCACHE="+cache), append(setup.Writable, cache)
+	}
+	gates, err := gate.Detect(dir, config.Gates{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.Versions{}}
+	r.Base = func(name string) (nexus.Evidence, bool) {
+		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
+	}
+	r.Origin = &gate.Origin{Dir: dir, Changed: []string{"m.go", "m_test.go"}}
+	g := gates[2]
+	var gated, bare, n float64
+	for b.Loop() { // one of each, so that what else runs here slows both
+		began := b.Elapsed()
+		v, err := r.Pass(b.Context(), gate.Tree{Dir: dir, Hash: "h"}, []gate.Gate{g}, nil)
+		if err != nil || !v.Passed {
+			b.Fatal(v, err)
+		}
+		half := b.Elapsed()
+		if _, err := box.Run(b.Context(), sandbox.Command{Args: g.Args, Dir: dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable}); err != nil {
+			b.Fatal(err)
+		}
+		gated, bare, n = gated+(half-began).Seconds(), bare+(b.Elapsed()-half).Seconds(), n+1
+	}
+	b.ReportMetric(gated/bare, "gate/bare")
+	b.ReportMetric((gated-bare)/n*1000, "ms-more")
+}
