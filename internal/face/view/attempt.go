@@ -56,9 +56,6 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 	text = fmt.Sprintf("%s: %s", e.Gate, e.State)
 	if n := len(e.Findings); n > 0 {
 		text += fmt.Sprintf(", %s, first %s", Count(n, "finding"), Place(e.Findings[0]))
-		if n := len(e.Flaky); n > 0 {
-			text += fmt.Sprintf(", %d more flaky", n)
-		}
 	} else if e.Why != "" {
 		text += ", " + e.Why
 	}

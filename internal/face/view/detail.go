@@ -144,6 +144,9 @@ func drawEvidence(b *strings.Builder, s Style, e nexus.Evidence) {
 		text = s.Bad(text)
 	}
 	fmt.Fprintf(b, "    %s  %s\n", text, s.Dim(Clean(e.Command)))
+	for _, f := range e.Flaky {
+		b.WriteString(s.fit("      "+Clean(fmt.Sprintf("flaky: %s failed in %d of %d runs", f.Test, f.Failed, f.Runs))) + "\n")
+	}
 	findings(b, s, e.Findings)
 }
 

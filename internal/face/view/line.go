@@ -39,7 +39,7 @@ func Progress(s Style, e nexus.Event) string {
 func notable(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.GateJudged:
-		return !f.Cached && !f.Evidence.Passed() && !f.Base
+		return !f.Cached && !f.Base && (!f.Evidence.Passed() || len(f.Evidence.Flaky) > 0)
 	case nexus.VerdictGiven:
 		return f.State == nexus.Pass // a red gate was told already
 	case nexus.CallDelayed:

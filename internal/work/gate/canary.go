@@ -10,13 +10,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 )
 
 // hidden adds a test that must fail to the packages in dirs, without writing
 // to the tree, runs them, and returns those in which it was not seen to fail.
 // Its name is new each time, so that nothing can be made to play it.
 func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit time.Duration) ([]string, error) {
-	c, _ := readTest(g.Args)
+	c, _ := gosrc.ParseTest(g.Args)
 	tmp, err := os.MkdirTemp("", "nexus-canary-")
 	if err != nil {
 		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -26,7 +28,7 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 	overlay := map[string]map[string]string{"Replace": {}}
 	packages := map[string]string{}
 	for _, dir := range dirs {
-		pkg, ok := packageName(filepath.Join(t.Dir, filepath.FromSlash(dir)))
+		pkg, ok := gosrc.PackageName(filepath.Join(t.Dir, filepath.FromSlash(dir)))
 		if !ok {
 			continue
 		}
@@ -36,7 +38,7 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 			return nil, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		overlay["Replace"][filepath.Join(t.Dir, filepath.FromSlash(dir), "zz_"+strings.ToLower(name)+"_test.go")] = file
-		packages[dir] = importPath(dir, modules(t.Dir))
+		packages[dir] = gosrc.ImportPath(dir, gosrc.Modules(t.Dir))
 	}
 	if len(packages) == 0 {
 		return nil, nil
@@ -55,7 +57,8 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 			args = append(args, packages[dir])
 		}
 	}
-	_, read, err := r.run(ctx, t, c.only(g, args, nil, "-overlay="+list), limit, tmp)
+	g.Args = c.Only(args, nil, "-overlay="+list)
+	_, read, err := r.run(ctx, t, g, limit, tmp)
 	if err != nil {
 		return nil, err
 	}
@@ -67,31 +70,4 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 		pkg := packages[dir]
 		return pkg == "" || failed[pkg] && read.Ended[pkg] == "fail"
 	}), nil
-}
-
-// packageName returns the name of the package in a directory.
-func packageName(dir string) (string, bool) {
-	all := sources(dir, "_test.go")
-	i := slices.IndexFunc(all, source.always)
-	if i < 0 {
-		return "", false
-	}
-	return strings.TrimSuffix(all[i].file.Name.Name, "_test"), true
-}
-
-// importPath returns the import path of a directory below the tree's root.
-func importPath(dir string, modules map[string]string) string {
-	best, name := -1, ""
-	for module, at := range modules {
-		at = filepath.ToSlash(filepath.Clean(at))
-		rest, ok := dir, true
-		if at != "." {
-			rest, ok = strings.CutPrefix(dir, at)
-		}
-		if !ok || at != "." && rest != "" && rest[0] != '/' || len(at) < best {
-			continue
-		}
-		best, name = len(at), strings.TrimSuffix(module+"/"+strings.TrimPrefix(strings.TrimPrefix(rest, "."), "/"), "/")
-	}
-	return name
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
@@ -81,7 +82,7 @@ func goGates(dir string) []Gate {
 		{Name: "test", Args: append([]string{"go", "test", "-json", "-count=1"}, at...), Format: parse.GoTestJSON, Tests: true},
 	}
 	for _, name := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
-		if text := readSmall(filepath.Join(dir, name)); text != "" {
+		if text := gosrc.ReadSmall(filepath.Join(dir, name)); text != "" {
 			gates = append(gates, Gate{Name: "golangci", Args: append(golangci(text), at...), Format: parse.GolangCI})
 			break
 		}
@@ -108,7 +109,7 @@ func golangci(text string) []string {
 func goPackages(dir string) []string {
 	if isFile(filepath.Join(dir, "go.work")) {
 		var all []string
-		for _, at := range workspace(dir) {
+		for _, at := range gosrc.Workspace(dir) {
 			all = append(all, "./"+filepath.ToSlash(filepath.Join(at, "...")))
 		}
 		if len(all) > 0 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
@@ -40,8 +40,8 @@ func (s *suspect) open() bool { return s.flake == nil && !s.lost }
 // and of those that a criterion names, nothing is doubted. It keeps within the
 // gate's time.
 func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
-	c, ok := readTest(g.Args)
-	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.picks || c.first {
+	c, ok := gosrc.ParseTest(g.Args)
+	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil
 	}
 	all := r.suspects(t, base, raw)
@@ -79,12 +79,12 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 // on the base, and that the work did not touch.
 func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	found := map[string]*suspect{}
-	mods := modules(t.Dir)
+	mods := gosrc.Modules(t.Dir)
 	for _, f := range against(base, raw, r.Wanted).Findings {
-		pkg, name, ok := testName(f.Test)
-		dir, here := home(pkg, mods)
+		pkg, name, ok := gosrc.TestName(f.Test)
+		dir, here := gosrc.Home(pkg, mods)
 		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
-			wanted(f.Test, r.Wanted) || touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
+			wanted(f.Test, r.Wanted) || gosrc.Touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
 			continue
 		}
 		s := &suspect{pkg: pkg, name: name, found: f, base: pieces{}, failed: 1, runs: 1}
@@ -103,7 +103,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 
 // again runs the suspects that are still open, and shows each what came of it.
 func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
-	c, _ := readTest(g.Args)
+	c, _ := gosrc.ParseTest(g.Args)
 	limited := *left > 0
 	for range maxReruns {
 		var packages, tests []string
@@ -125,7 +125,9 @@ func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left 
 			tests = nil
 		}
 		limit := *left
-		res, read, err := r.run(ctx, t, c.only(g, slices.Compact(packages), slices.Compact(tests)), limit)
+		alone := g
+		alone.Args = c.Only(slices.Compact(packages), slices.Compact(tests))
+		res, read, err := r.run(ctx, t, alone, limit)
 		if err != nil {
 			return err
 		}
@@ -216,7 +218,7 @@ func (r Runner) further(s *suspect) bool {
 	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.both(s.base)) > 0 {
 		return false
 	}
-	text := readSmall(filepath.Join(r.Origin.Dir, filepath.FromSlash(s.was.File)))
+	text := gosrc.ReadSmall(filepath.Join(r.Origin.Dir, filepath.FromSlash(s.was.File)))
 	lines := strings.Split(text, "\n")
 	if s.was.Line > len(lines) {
 		return false
@@ -226,7 +228,7 @@ func (r Runner) further(s *suspect) bool {
 
 // wanted reports whether one of the texts names a test.
 func wanted(test string, texts []string) bool {
-	_, name, ok := testName(test)
+	_, name, ok := gosrc.TestName(test)
 	if !ok {
 		return false
 	}
@@ -239,8 +241,8 @@ func wanted(test string, texts []string) bool {
 // could end a test process, choose what runs or write in the testing package's
 // name, it adds a test that must fail, and wants to see it fail.
 func (r Runner) probe(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) ([]nexus.Finding, error) {
-	c, ok := readTest(g.Args)
-	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.picks {
+	c, ok := gosrc.ParseTest(g.Args)
+	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks {
 		return nil, nil
 	}
 	dirs, why := r.dodgy(t)
@@ -287,40 +289,20 @@ func (r Runner) dodgy(t Tree) (dirs []string, why map[string]string) {
 		if !strings.HasSuffix(name, ".go") || !filepath.IsLocal(name) {
 			continue
 		}
-		s, ok := readSource(filepath.Join(t.Dir, filepath.FromSlash(name)))
-		if !ok || !s.dodgy() {
+		s, ok := gosrc.Read(filepath.Join(t.Dir, filepath.FromSlash(name)))
+		if !ok || !s.Dodgy() {
 			continue
 		}
 		dir := filepath.ToSlash(filepath.Dir(name))
 		why[dir] = cmp.Or(why[dir], name)
-		if !strings.HasSuffix(name, "_test.go") && s.file.Name.Name != "main" {
+		if !strings.HasSuffix(name, "_test.go") && s.Package() != "main" {
 			all = name // whoever imports it runs it
 		}
 	}
 	if all != "" {
-		for _, dir := range testDirs(t.Dir) {
+		for _, dir := range gosrc.TestDirs(t.Dir) {
 			why[dir] = cmp.Or(why[dir], all)
 		}
 	}
 	return slices.Sorted(maps.Keys(why)), why
-}
-
-// testDirs returns the directories below root that have test files.
-func testDirs(root string) []string {
-	seen := map[string]bool{}
-	_ = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error { // what cannot be read has no tests that run
-		base := filepath.Base(name)
-		switch {
-		case err != nil:
-			return nil //nolint:nilerr // as above
-		case d.IsDir() && name != root && (base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
-			return filepath.SkipDir
-		case strings.HasSuffix(base, "_test.go"):
-			if dir, err := filepath.Rel(root, filepath.Dir(name)); err == nil {
-				seen[filepath.ToSlash(dir)] = true
-			}
-		}
-		return nil
-	})
-	return slices.Sorted(maps.Keys(seen))
 }

@@ -10,14 +10,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
@@ -145,10 +144,10 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	}
 	in := parse.Input{
 		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Modules: modules(t.Dir),
+		Root: t.Dir, Modules: gosrc.Modules(t.Dir),
 	}
-	if g.Format == parse.GoTestJSON && !picks(g.Args) {
-		in.Expect = expect(t.Dir, in.Modules)
+	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {
+		in.Expect = gosrc.Expect(t.Dir, in.Modules)
 	}
 	read = parse.Read(in)
 	for i := range read.Findings {
@@ -196,66 +195,4 @@ func withTimeout(g Gate, limit time.Duration) []string {
 	}
 	i := slices.Index(g.Args, "test")
 	return slices.Insert(slices.Clone(g.Args), i+1, fmt.Sprintf("-timeout=%s", max(limit*9/10, limit-20*time.Second)))
-}
-
-// modules returns the Go modules of a tree with their directories: the one at
-// its root and those that go.work uses.
-func modules(dir string) map[string]string {
-	found := map[string]string{}
-	for _, at := range append(workspace(dir), ".") {
-		if name := moduleName(filepath.Join(dir, at, "go.mod")); name != "" {
-			found[name] = at
-		}
-	}
-	return found
-}
-
-func moduleName(path string) string {
-	for l := range strings.Lines(readSmall(path)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(l), "module "); ok {
-			name, _, _ = strings.Cut(name, "//")
-			return strings.Trim(strings.TrimSpace(name), "\"`")
-		}
-	}
-	return ""
-}
-
-// workspace returns the directories below dir that go.work uses.
-func workspace(dir string) []string {
-	var used []string
-	block := false
-	for l := range strings.Lines(readSmall(filepath.Join(dir, "go.work"))) {
-		l, _, _ = strings.Cut(strings.TrimSpace(l), "//")
-		word, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
-		switch {
-		case word == "use" && strings.TrimSpace(rest) == "(":
-			block = true
-			continue
-		case word == ")":
-			block = false
-		case word == "use":
-			word = strings.TrimSpace(rest)
-		case !block:
-			continue
-		}
-		word = strings.Trim(word, "\"`")
-		if at := filepath.ToSlash(filepath.Clean(word)); word != "" && word != ")" && filepath.IsLocal(word) {
-			used = append(used, at)
-		}
-	}
-	return used
-}
-
-// readSmall returns the text of a regular file within the tree, and nothing
-// where there is none: what an agent wrote may be a pipe, a link or endless.
-func readSmall(path string) string {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return ""
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 )
 
 // Pass lets the gates judge a tree in their order and stops at the first red
@@ -221,7 +222,7 @@ type weight struct {
 // weighed sorts findings into those that the base does not have, each as often
 // as it became more frequent, those that it has, and those of flaky tests.
 func weighed(base, now nexus.Evidence, wants []string) weight {
-	_, told := readTest(strings.Fields(now.Command)) // what its tests say can be compared
+	_, told := gosrc.ParseTest(strings.Fields(now.Command)) // what its tests say can be compared
 	before := map[nexus.Finding][]nexus.Finding{}
 	for _, f := range base.Findings {
 		before[same(f)] = append(before[same(f)], f)

@@ -1,4 +1,4 @@
-package gate
+package gosrc
 
 import (
 	"regexp"
@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// testCommand takes the command line of go test apart.
-type testCommand struct {
+// TestCommand takes the command line of go test apart.
+type TestCommand struct {
 	flags []string // without what picks tests
-	picks bool     // it runs some tests only
-	first bool     // it ends with the first failure
+	Picks bool     // it runs some tests only
+	First bool     // it ends with the first failure
 }
 
-// readTest returns the parts of a command line, and false where they cannot
+// ParseTest returns the parts of a command line, and false where they cannot
 // be told for sure.
-func readTest(args []string) (c testCommand, ok bool) {
+func ParseTest(args []string) (c TestCommand, ok bool) {
 	if len(args) < 2 || args[0] != "go" || args[1] != "test" {
 		return c, false
 	}
@@ -38,9 +38,9 @@ func readTest(args []string) (c testCommand, ok bool) {
 			i++
 			one = append(one, args[i])
 		}
-		c.first = c.first || name == "failfast"
+		c.First = c.First || name == "failfast"
 		if slices.Contains([]string{"run", "skip", "list", "fuzz", "c", "n", "exec"}, name) {
-			c.picks = true
+			c.Picks = true
 			continue
 		}
 		c.flags = append(c.flags, one...)
@@ -48,30 +48,29 @@ func readTest(args []string) (c testCommand, ok bool) {
 	return c, true
 }
 
-// picks reports whether a command line of go test may leave tests out.
-func picks(args []string) bool {
-	c, ok := readTest(args)
-	return !ok || c.picks || c.first
+// Picks reports whether a command line of go test may leave tests out.
+func Picks(args []string) bool {
+	c, ok := ParseTest(args)
+	return !ok || c.Picks || c.First
 }
 
-// only returns the gate for some packages and, unless there are none, some of
-// their tests.
-func (c testCommand) only(g Gate, packages, tests []string, more ...string) Gate {
-	g.Args = append([]string{"go", "test"}, c.flags...)
-	g.Args = append(g.Args, more...)
+// Only returns the command for some packages and, unless there are none, some
+// of their tests.
+func (c TestCommand) Only(packages, tests []string, more ...string) []string {
+	args := append([]string{"go", "test"}, c.flags...)
+	args = append(args, more...)
 	if len(tests) > 0 {
 		names := make([]string, len(tests))
 		for i, t := range tests {
 			names[i] = regexp.QuoteMeta(t)
 		}
-		g.Args = append(g.Args, "-run=^("+strings.Join(names, "|")+")$")
+		args = append(args, "-run=^("+strings.Join(names, "|")+")$")
 	}
-	g.Args = append(g.Args, packages...)
-	return g
+	return append(args, packages...)
 }
 
-// testName separates what findings call a test into its package and its name.
-func testName(s string) (pkg, name string, ok bool) {
+// TestName separates what findings call a test into its package and its name.
+func TestName(s string) (pkg, name string, ok bool) {
 	at := -1
 	for _, sep := range []string{".Test", ".Fuzz", ".Example"} {
 		if i := strings.Index(s, sep); i >= 0 && (at < 0 || i < at) {

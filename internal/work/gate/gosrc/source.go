@@ -1,4 +1,6 @@
-package gate
+// Package gosrc reads Go sources and command lines of go test without running
+// anything, as far as it takes to judge what go test says.
+package gosrc
 
 import (
 	"bytes"
@@ -16,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// source is a Go file that was read without running anything.
-type source struct {
+// Source is a Go file that was read without running anything.
+type Source struct {
 	name string
 	text string
 	file *ast.File
@@ -26,39 +28,41 @@ type source struct {
 
 // sources reads the Go files of a directory whose names end in suffix. What
 // cannot be read or parsed is left out; the compiler will speak of it.
-func sources(dir, suffix string) []source {
+func sources(dir, suffix string) []Source {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	var all []source
+	var all []Source
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), suffix) || strings.HasPrefix(e.Name(), "_") || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if s, ok := readSource(filepath.Join(dir, e.Name())); ok {
+		if s, ok := Read(filepath.Join(dir, e.Name())); ok {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-func readSource(name string) (source, bool) {
-	text := readSmall(name)
+// Read reads a Go file; ok is false for what is no regular file or does not
+// parse.
+func Read(name string) (Source, bool) {
+	text := ReadSmall(name)
 	if text == "" {
-		return source{}, false
+		return Source{}, false
 	}
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return source{}, false
+		return Source{}, false
 	}
-	return source{name: name, text: text, file: f, fset: fset}, true
+	return Source{name: name, text: text, file: f, fset: fset}, true
 }
 
 // always reports whether a file belongs to its package here whatever the
 // build's tags are.
-func (s source) always() bool {
+func (s Source) always() bool {
 	for l := range strings.Lines(s.text) {
 		if l = strings.TrimSpace(l); constraint.IsGoBuild(l) || constraint.IsPlusBuild(l) {
 			return false
@@ -73,7 +77,7 @@ func (s source) always() bool {
 
 // imports returns the name under which a file knows a package, empty where it
 // does not import it.
-func (s source) imports(pkg string) string {
+func (s Source) imports(pkg string) string {
 	for _, i := range s.file.Imports {
 		if strings.Trim(i.Path.Value, "\"`") != pkg {
 			continue
@@ -86,8 +90,11 @@ func (s source) imports(pkg string) string {
 	return ""
 }
 
+// Package returns the name of the file's package.
+func (s Source) Package() string { return s.file.Name.Name }
+
 // at returns the text of a piece of the file.
-func (s source) at(n ast.Node) string {
+func (s Source) at(n ast.Node) string {
 	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
 	if from < 0 || to > len(s.text) || from > to {
 		return ""
@@ -116,10 +123,10 @@ func isTest(f *ast.FuncDecl) bool {
 	}
 }
 
-// expect returns the tests of a package that go test cannot leave out.
-func expect(root string, modules map[string]string) func(pkg string) []string {
+// Expect returns the tests of a package that go test cannot leave out.
+func Expect(root string, modules map[string]string) func(pkg string) []string {
 	return func(pkg string) []string {
-		dir, ok := home(pkg, modules)
+		dir, ok := Home(pkg, modules)
 		if !ok {
 			return nil
 		}
@@ -138,8 +145,8 @@ func expect(root string, modules map[string]string) func(pkg string) []string {
 	}
 }
 
-// home returns the directory of a package below the root of its tree.
-func home(pkg string, modules map[string]string) (string, bool) {
+// Home returns the directory of a package below the root of its tree.
+func Home(pkg string, modules map[string]string) (string, bool) {
 	best, dir := -1, ""
 	for module, at := range modules {
 		rest, ok := strings.CutPrefix(pkg, module)
@@ -181,7 +188,7 @@ func readSuite(dir string) suite {
 	return s
 }
 
-func (s suite) declare(file source, d *ast.GenDecl) {
+func (s suite) declare(file Source, d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
@@ -194,9 +201,9 @@ func (s suite) declare(file source, d *ast.GenDecl) {
 	}
 }
 
-// touched reports whether the work had a hand in a test: in its own lines, in
+// Touched reports whether the work had a hand in a test: in its own lines, in
 // what all tests of its package share, or in their data.
-func touched(base, now, dir, test string, changed []string) bool {
+func Touched(base, now, dir, test string, changed []string) bool {
 	test, _, _ = strings.Cut(test, "/")
 	was, is := readSuite(filepath.Join(base, dir)), readSuite(filepath.Join(now, dir))
 	if old, ok := was.tests[test]; !ok || old != is.tests[test] {
@@ -217,10 +224,10 @@ func touched(base, now, dir, test string, changed []string) bool {
 	return slices.ContainsFunc(changed, func(f string) bool { return strings.HasPrefix(f, data) })
 }
 
-// dodgy reports whether a file could make its test process lie about how its
+// Dodgy reports whether a file could make its test process lie about how its
 // tests ended: by ending it, by writing where the testing package writes, or
-// by choosing what runs. Most that could do not; see [Runner.probe].
-func (s source) dodgy() bool {
+// by choosing what runs. Most that could do not; see [gate.Runner.Pass].
+func (s Source) Dodgy() bool {
 	own := strings.HasSuffix(s.name, "_test.go")
 	for _, pkg := range []string{"syscall", "unsafe", "C", "plugin", "golang.org/x/sys/unix"} {
 		if s.imports(pkg) != "" {
@@ -248,7 +255,7 @@ func (s source) dodgy() bool {
 }
 
 // starts reports whether a file does something before the tests run.
-func (s source) starts() bool {
+func (s Source) starts() bool {
 	for _, d := range s.file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (f.Name.Name == "init" || f.Name.Name == "TestMain") {
 			return true
