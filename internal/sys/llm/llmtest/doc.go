@@ -1,7 +1,8 @@
 // Package llmtest plays a model on a real wire: an HTTP server on loopback
-// that speaks Anthropic's Messages and OpenAI's Chat Completions, with and
-// without a stream, answers from a script, and misbehaves on demand. The demo,
-// the benchmarks and all tests of a whole run talk to it.
+// that speaks Anthropic's Messages, OpenAI's Chat Completions and Responses,
+// and Google's generateContent, with and without a stream, answers from a
+// script, and misbehaves on demand. The demo, the benchmarks and all tests of
+// a whole run talk to it.
 //
 // What it answers depends on the request alone, so that parallel runs, runs
 // that are resumed and servers that are restarted get the same answers. The
@@ -26,7 +27,8 @@
 //	        times: 2
 //	default: {say: I have nothing to add.}
 //
-// POST /v1/messages, POST /v1/chat/completions (also without "/v1") and GET
-// /v1/models are the wire; GET /log lists the requests, one JSON object a
-// line.
+// POST /v1/messages, POST /v1/chat/completions, POST /v1/responses (also
+// without "/v1"), POST /v1beta/models/NAME:streamGenerateContent, GET
+// /v1/models and GET /v1beta/models are the wire; GET /log lists the requests,
+// one JSON object a line.
 package llmtest

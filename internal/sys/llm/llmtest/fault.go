@@ -1,52 +1,68 @@
 package llmtest
 
 import (
+	"fmt"
 	"net/http"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
 // Fault is a way in which a turn goes wrong.
 type Fault string
 
-// The faults. Those from Split to Slow leave the answer whole.
+// The faults. Those from Split on leave the answer whole.
 const (
-	RateLimit   Fault = "rate-limit"  // 429 with Retry-After
-	NoQuota     Fault = "no-quota"    // 429 that only a payment ends
-	Broken      Fault = "broken"      // 500
-	Unavailable Fault = "unavailable" // 503
-	Overloaded  Fault = "overloaded"  // 529
-	BadKey      Fault = "bad-key"     // 401, and the key in the text
-	TooLong     Fault = "too-long"    // 400: the context is full
-	Hangup      Fault = "hangup"      // the connection ends before the response
-	Cut         Fault = "cut"         // the connection ends in the middle of the stream
-	Short       Fault = "short"       // the stream ends in the middle as if it were whole
-	ErrorEvent  Fault = "error-event" // an error in the middle of the stream
-	Stall       Fault = "stall"       // silence in the middle of the stream until the client goes away
+	RateLimit   Fault = "rate-limit"      // 429 that says when to come back
+	Throttled   Fault = "rate-limit-bare" // 429 that does not
+	NoQuota     Fault = "no-quota"        // 429, or 403, that only a payment ends
+	Broken      Fault = "broken"          // 500
+	Gateway     Fault = "gateway"         // 502 with a proxy's page
+	Unavailable Fault = "unavailable"     // 503
+	Overloaded  Fault = "overloaded"      // 529
+	BadKey      Fault = "bad-key"         // 401, or 400, and the key in the text
+	Expired     Fault = "expired-key"     // the same for a key that has ended
+	Forbidden   Fault = "forbidden"       // 403
+	TooLong     Fault = "too-long"        // 400: the context is full
+	Wrong       Fault = "invalid"         // 400: the request is wrong
+	Policy      Fault = "policy"          // 400: the request breaks the provider's rules
+	NoModel     Fault = "no-model"        // 404: there is no such model
+	WrongPath   Fault = "wrong-path"      // 404 with a page: nothing is served at this address
+	Page        Fault = "page"            // 200 with a page: another site is served at this address
+	Silent      Fault = "silent"          // no response until the client goes away
+	Hangup      Fault = "hangup"          // the connection ends before the response
+	Cut         Fault = "cut"             // the connection ends in the middle of the stream
+	Short       Fault = "short"           // the stream ends in the middle as if it were whole
+	ErrorEvent  Fault = "error-event"     // an error in the middle of the stream
+	Stall       Fault = "stall"           // silence in the middle of the stream until the client goes away
 
-	BadJSON Fault = "bad-json" // the input of the last call is not JSON
-	NoID    Fault = "no-id"    // the last call has no id
-	SameID  Fault = "same-id"  // all calls have the same id
-	Length  Fault = "length"   // the answer is cut at its limit, within the last call
-	Empty   Fault = "empty"    // an answer without content
-	Refuse  Fault = "refuse"   // the model will not answer
+	BadJSON  Fault = "bad-json"  // the input of the last call is not JSON
+	HalfJSON Fault = "half-json" // the input of the last call ends in the middle, and nothing says so
+	NoID     Fault = "no-id"     // the last call has no id
+	SameID   Fault = "same-id"   // all calls have the same id
+	Length   Fault = "length"    // the answer is cut at its limit, within the last call
+	Empty    Fault = "empty"     // an answer without content
+	Refuse   Fault = "refuse"    // the model will not answer
 
 	Split Fault = "split" // pieces of three bytes, so that runes and lines are torn
 	CRLF  Fault = "crlf"  // lines end as in HTTP
 	Noise Fault = "noise" // pings, comments and unknown events in between
 	Slow  Fault = "slow"  // a pause before each event
+	Huge  Fault = "huge"  // the input of the last call has five megabytes more
 )
 
 // Faults returns all faults.
 func Faults() []Fault {
 	return []Fault{
-		RateLimit, NoQuota, Broken, Unavailable, Overloaded, BadKey, TooLong, Hangup, Cut, Short, ErrorEvent, Stall,
-		BadJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow,
+		RateLimit, Throttled, NoQuota, Broken, Gateway, Unavailable, Overloaded, BadKey, Expired, Forbidden, TooLong, Wrong, Policy,
+		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall,
+		BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge,
 	}
 }
 
 // calls returns how many calls a turn needs for the fault to make sense.
 func (f Fault) calls() int {
 	switch f {
-	case BadJSON, NoID, Length:
+	case BadJSON, HalfJSON, NoID, Length, Huge:
 		return 1
 	case SameID:
 		return 2
@@ -59,7 +75,7 @@ func (f Fault) calls() int {
 // the provider would charge for.
 func (f Fault) whole() bool {
 	switch f {
-	case "", BadJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow:
+	case "", BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge:
 		return true
 	default:
 		return false
@@ -68,67 +84,66 @@ func (f Fault) whole() bool {
 
 // status returns the status of the response to a, 0 for none at all. Without
 // a stream there is no middle in which to fail.
-func (f Fault) status(a asked) int {
-	if f == Hangup || !a.stream && !f.whole() && !f.refuses() {
+func (f Fault) status(a dialect.Asked) int {
+	if _, ok := f.page(); ok {
+		return map[Fault]int{Gateway: http.StatusBadGateway, WrongPath: http.StatusNotFound, Page: http.StatusOK}[f]
+	}
+	t, ok := f.trouble(a.Wire, "")
+	switch {
+	case ok && f != ErrorEvent:
+		return t.Status
+	case f == Hangup, f == Silent, !a.Stream && !f.whole():
 		return 0
+	default:
+		return http.StatusOK
 	}
-	if status, _, ok := f.refusal(a.wire, ""); ok {
-		return status
-	}
-	return http.StatusOK
 }
 
-// refuses reports whether the fault is a response instead of an answer.
-func (f Fault) refuses() bool {
-	status, _, ok := f.refusal("", "")
-	return ok && status != http.StatusOK
+// page returns the HTML that comes instead of an answer.
+func (f Fault) page() (string, bool) {
+	switch f {
+	case Gateway, WrongPath, Page:
+		return fmt.Sprintf("<!doctype html>\n<html><body><h1>%s</h1></body></html>\n", f), true
+	default:
+		return "", false
+	}
 }
 
-// refusal returns the response that the fault gives instead of an answer, and
-// false if it gives none.
-func (f Fault) refusal(wire wire, key string) (status int, body any, ok bool) {
-	kinds := map[Fault]struct {
-		status              int
-		anthropic, kind, id string
-		text                string
-	}{
-		RateLimit:   {http.StatusTooManyRequests, "rate_limit_error", "requests", "rate_limit_exceeded", "too many requests"},
-		NoQuota:     {http.StatusTooManyRequests, "billing_error", "insufficient_quota", "insufficient_quota", "you exceeded your current quota"},
-		Broken:      {http.StatusInternalServerError, "api_error", "server_error", "", "something broke"},
-		Unavailable: {http.StatusServiceUnavailable, "api_error", "server_error", "", "try again"},
-		Overloaded:  {529, "overloaded_error", "server_error", "overloaded", "overloaded"},
-		BadKey: {
-			http.StatusUnauthorized, "authentication_error", "invalid_request_error", "invalid_api_key",
-			"incorrect key provided: " + key,
-		},
-		TooLong: {
-			http.StatusBadRequest, "invalid_request_error", "invalid_request_error", "context_length_exceeded",
-			"prompt is too long: 1200000 tokens > 1000000 maximum",
-		},
-		ErrorEvent: {http.StatusOK, "overloaded_error", "server_error", "overloaded", "overloaded in the middle"},
+// trouble returns the error that the fault gives instead of an answer, or in
+// the middle of one, and false if it gives none.
+func (f Fault) trouble(w dialect.Wire, key string) (dialect.Trouble, bool) {
+	const openai, google = "invalid_request_error", "INVALID_ARGUMENT"
+	const bad = http.StatusBadRequest
+	type row struct {
+		status                                             int
+		anthropic, kind, code, google, reason, text, delay string
 	}
-	k, ok := kinds[f]
-	if wire == anthropicWire {
-		return k.status, failure(wire, k.anthropic, "", k.text), ok
+	k, ok := map[Fault]row{
+		RateLimit:   {http.StatusTooManyRequests, "rate_limit_error", "requests", "rate_limit_exceeded", "", "", "too many requests", "1s"},
+		Throttled:   {http.StatusTooManyRequests, "rate_limit_error", "tokens", "rate_limit_exceeded", "", "", "too many tokens", ""},
+		NoQuota:     {http.StatusTooManyRequests, "billing_error", "insufficient_quota", "insufficient_quota", "PERMISSION_DENIED", "BILLING_DISABLED", "you exceeded your current quota", ""},
+		Broken:      {http.StatusInternalServerError, "api_error", "server_error", "", "", "", "something broke", ""},
+		Unavailable: {http.StatusServiceUnavailable, "api_error", "server_error", "", "", "", "try again", ""},
+		Overloaded:  {529, "overloaded_error", "server_error", "overloaded", "", "", "overloaded", ""},
+		BadKey:      {http.StatusUnauthorized, "authentication_error", openai, "invalid_api_key", google, "API_KEY_INVALID", "incorrect key provided: " + key, ""},
+		Expired:     {http.StatusUnauthorized, "authentication_error", openai, "expired_api_key", google, "API_KEY_INVALID", "key expired, please renew it", ""},
+		Forbidden:   {http.StatusForbidden, "permission_error", openai, "permission_denied", "", "", "this key may not use the model", ""},
+		TooLong:     {bad, openai, openai, "context_length_exceeded", "", "", "prompt is too long: 1200000 tokens > 1000000 maximum", ""},
+		Wrong:       {bad, openai, openai, "unknown_parameter", "", "", "there is no such parameter", ""},
+		Policy:      {bad, openai, openai, "content_policy_violation", "", "", "output blocked by content filtering policy", ""},
+		NoModel:     {http.StatusNotFound, "not_found_error", openai, "model_not_found", "", "", "there is no such model", ""},
+		ErrorEvent:  {http.StatusServiceUnavailable, "overloaded_error", "server_error", "overloaded", "", "", "overloaded in the middle", ""},
+	}[f]
+	t := dialect.Trouble{
+		Status: k.status, Anthropic: k.anthropic, Kind: k.kind, Code: k.code, Google: k.google, Reason: k.reason, Text: k.text, Delay: k.delay,
 	}
-	return k.status, failure(wire, k.kind, k.id, k.text), ok
-}
-
-// failure returns the body of an error.
-func failure(wire wire, kind, code, text string) any {
-	type said struct {
-		Type    string  `json:"type"`
-		Message string  `json:"message"`
-		Code    *string `json:"code,omitempty"`
+	if w == dialect.Gemini {
+		switch f {
+		case BadKey, Expired:
+			t.Status = bad
+		case NoQuota:
+			t.Status = http.StatusForbidden
+		}
 	}
-	if wire == anthropicWire {
-		return struct {
-			Type  string `json:"type"`
-			Error said   `json:"error"`
-			ID    string `json:"request_id"`
-		}{"error", said{Type: kind, Message: text}, "req_scripted"}
-	}
-	return struct {
-		Error said `json:"error"`
-	}{said{Type: kind, Message: text, Code: &code}}
+	return t, ok
 }

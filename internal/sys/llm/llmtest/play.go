@@ -2,32 +2,49 @@ package llmtest
 
 import (
 	"bytes"
+	"cmp"
+	"io"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
 // play sends the turn.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, a asked, t Turn, seen Seen, settle func(paid bool)) {
+func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said dialect.Said, seen Seen, settle func(paid bool)) {
+	if t.Fault == Silent {
+		settle(false)
+		wait(r.Context().Done(), s.stalled)
+	}
 	if seen.Status == 0 {
 		settle(false)
 		tear(w)
 		return
 	}
-	if _, body, ok := t.Fault.refusal(a.wire, key(r)); ok && seen.Status != http.StatusOK {
-		if t.After != "" {
-			w.Header().Set("Retry-After", t.After)
-		} else if t.Fault == RateLimit {
-			w.Header().Set("Retry-After", "1")
-		}
+	if page, ok := t.Fault.page(); ok {
 		settle(false)
-		writeJSON(w, seen.Status, body)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(seen.Status)
+		_, _ = io.WriteString(w, page) // the client may have gone
 		return
 	}
-	answer := compose(a, t, seen)
-	if !a.stream {
+	if trouble, ok := t.Fault.trouble(said.Wire, key(r)); ok && seen.Status != http.StatusOK {
+		if t.Fault == RateLimit {
+			t.After = cmp.Or(t.After, "1")
+			trouble.Delay = t.After + "s"
+		}
+		if t.After != "" && (said.Wire != dialect.Gemini || t.Fault != RateLimit) && t.Fault != Throttled { // Google says it in the body only
+			w.Header().Set("Retry-After", t.After)
+		}
+		settle(false)
+		writeJSON(w, seen.Status, dialect.Failure(said.Wire, trouble))
+		return
+	}
+	answer := dialect.Put(said)
+	if !said.Stream {
 		settle(true)
-		writeJSON(w, http.StatusOK, answer.whole())
+		writeJSON(w, http.StatusOK, answer.Whole())
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -37,16 +54,21 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, a asked, t Turn, s
 	if t.Fault == Slow && p.pause == 0 {
 		p.pause = 20 * time.Millisecond
 	}
-	p.give(answer.events(), a.wire, t.Fault)
+	p.give(answer.Events(), said.Wire, t.Fault)
 }
 
 // key returns the key that came with the request, for the fault that repeats
 // it.
 func key(r *http.Request) string {
-	if k := r.Header.Get("X-Api-Key"); k != "" {
-		return k
+	return cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+}
+
+// wait waits for the end of one of the two.
+func wait(gone, end <-chan struct{}) {
+	select {
+	case <-gone:
+	case <-end:
 	}
-	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
 // tear ends the connection without a word.
@@ -65,7 +87,7 @@ type performance struct {
 }
 
 // give sends events, spoilt by the fault.
-func (p performance) give(events [][]byte, way wire, f Fault) {
+func (p performance) give(events [][]byte, way dialect.Wire, f Fault) {
 	half := events[:(len(events)+1)/2]
 	switch f {
 	case Cut:
@@ -79,8 +101,8 @@ func (p performance) give(events [][]byte, way wire, f Fault) {
 			p.stall()
 		}
 	case ErrorEvent:
-		_, body, _ := f.refusal(way, "")
-		p.send(append(half[:len(half):len(half)], event(way, "error", body)), false)
+		t, _ := f.trouble(way, "")
+		p.send(append(half[:len(half):len(half)], dialect.FailureEvent(way, t)), false)
 	case Noise:
 		p.send(noisy(events, way), true)
 	case CRLF:
@@ -133,21 +155,12 @@ func (p performance) wait() bool {
 
 func (p performance) stall() {
 	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
-	select {
-	case <-p.gone:
-	case <-p.end:
-	}
+	wait(p.gone, p.end)
 }
 
 // noisy puts between events what a client must not mind.
-func noisy(events [][]byte, way wire) [][]byte {
-	noise := [][]byte{[]byte(": keep-alive\n\n"), []byte("retry: 100\n\n"), []byte("id: 7\n: OPENROUTER PROCESSING\n\n")}
-	if way == anthropicWire {
-		noise = append(noise, []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
-			[]byte("event: novelty\ndata: {\"type\":\"novelty\",\"index\":0}\n\n"))
-	} else {
-		noise = append(noise, []byte("data: {\"id\":\"x\",\"object\":\"novelty\",\"choices\":[]}\n\n"))
-	}
+func noisy(events [][]byte, way dialect.Wire) [][]byte {
+	noise := dialect.Noise(way)
 	var out [][]byte
 	for i, e := range events {
 		out = append(out, noise[i%len(noise)], e)

@@ -13,7 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
 // Options says how a server runs. The zero value is right for tests.
@@ -57,6 +58,8 @@ type Seen struct {
 	Status       int    `json:"status"` // of the response; 0 without one
 	Paid         bool   `json:"paid"`   // the whole answer is on its way, so it would be charged
 	Body         []byte `json:"-"`      // with [Options.Bodies]
+
+	Usage nexus.Usage `json:"usage,omitzero"` // that the whole answer is charged with
 }
 
 // New returns a server that does not listen yet; it answers as a handler.
@@ -97,8 +100,8 @@ func Start(ctx context.Context, script Script, o Options) (*Server, func(), erro
 	}), nil
 }
 
-// URL returns the address for Anthropic clients; those of OpenAI want "/v1"
-// behind it, and do without.
+// URL returns the address for clients of Anthropic and Google; those of OpenAI
+// want "/v1" behind it, and do without.
 func (s *Server) URL() string { return s.url }
 
 // Requests returns what the server got so far, in the order of arrival.
@@ -120,11 +123,15 @@ func (s *Server) Calls(conversation string) int {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := strings.TrimPrefix(r.URL.Path, "/v1"); {
 	case r.Method == http.MethodPost && path == "/messages":
-		s.serve(w, r, anthropicWire)
+		s.serve(w, r, dialect.Anthropic)
 	case r.Method == http.MethodPost && path == "/chat/completions":
-		s.serve(w, r, openaiWire)
-	case r.Method == http.MethodGet && path == "/models":
-		s.models(w)
+		s.serve(w, r, dialect.Chat)
+	case r.Method == http.MethodPost && path == "/responses":
+		s.serve(w, r, dialect.Responses)
+	case r.Method == http.MethodPost && strings.HasPrefix(path, "beta/models/"):
+		s.serve(w, r, dialect.Gemini)
+	case r.Method == http.MethodGet && (path == "/models" || path == "beta/models"):
+		s.models(w, path == "beta/models")
 	case r.Method == http.MethodGet && path == "/log":
 		s.log(w)
 	default:
@@ -132,68 +139,68 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, way wire) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire) {
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
 	if _, err := b.ReadFrom(r.Body); err != nil {
 		return // the client has gone
 	}
 	body := b.Bytes()
-	a, err := read(way, body)
+	a, err := dialect.Read(way, r.URL.Path, body)
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, failure(way, "invalid_request_error", "", err.Error()))
+		writeJSON(w, http.StatusBadRequest, wrong(way, err.Error()))
 		return
 	}
-	seen := Seen{Wire: string(way), Model: a.model, Conversation: a.conversation, Step: a.step, Bytes: len(body)}
-	seen.Prompt, seen.Kept = s.memory.size(a.model, a.prompt)
+	seen := Seen{Wire: string(way), Model: a.Model, Conversation: a.Conversation, Step: a.Step, Bytes: len(body)}
+	seen.Prompt, seen.Kept = s.memory.size(a.Model, a.Prompt)
 	if s.options.Bodies {
 		seen.Body = body
 	}
-	turn, err := s.script.find(a.conversation, a.step)
+	turn, err := s.script.find(a.Conversation, a.Step)
 	if err == nil {
-		err = turn.expected(a.last)
+		err = turn.expected(a.Heard())
 	}
 	if err != nil {
 		seen.Status = http.StatusBadRequest
 		s.arrive(&seen)(false)
-		writeJSON(w, seen.Status, failure(way, "invalid_request_error", "", "script: "+err.Error()))
+		writeJSON(w, seen.Status, wrong(way, "script: "+err.Error()))
 		return
 	}
 	turn.Fault = s.fault(a, turn)
 	seen.Fault, seen.Status = turn.Fault, turn.Fault.status(a)
+	said := compose(a, turn, seen)
+	if turn.Fault.whole() {
+		seen.Usage = said.Usage
+	}
 	settle := s.arrive(&seen)
 	defer settle(false)
-	s.play(w, r, a, turn, seen, settle)
+	s.play(w, r, turn, said, seen, settle)
 }
 
-// expected reports what the script expects in our last messages and is not
+// expected reports what the script expects in what was heard and is not
 // there.
-func (t Turn) expected(last []gjson.Result) error {
-	if len(t.Expect) == 0 {
-		return nil
-	}
-	var all strings.Builder
-	for _, m := range last {
-		texts(m.Get("content"), func(text string) bool {
-			all.WriteString(text)
-			all.WriteByte('\n')
-			return true
-		})
-	}
+func (t Turn) expected(heard string) error {
 	for _, e := range t.Expect {
-		if !strings.Contains(all.String(), e) {
-			return fmt.Errorf("nothing said since the last answer holds %q, but only: %s", e, all.String())
+		if !strings.Contains(heard, e) {
+			return fmt.Errorf("nothing said since the last answer holds %q, but only: %s", e, heard)
 		}
 	}
 	return nil
 }
 
+// wrong is the body of an error that says what the server does not take.
+func wrong(way dialect.Wire, text string) any {
+	return dialect.Failure(way, dialect.Trouble{
+		Status: http.StatusBadRequest, Anthropic: "invalid_request_error", Kind: "invalid_request_error", Code: "script", Text: text,
+	})
+}
+
 // fault returns the fault of the turn if it is still due.
-func (s *Server) fault(a asked, t Turn) Fault {
+func (s *Server) fault(a dialect.Asked, t Turn) Fault {
 	if t.Fault == "" || t.Times < 0 {
 		return t.Fault
 	}
-	k := turnKey{a.conversation, a.step}
+	k := turnKey{a.Conversation, a.Step}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.faults[k] >= max(t.Times, 1) {
@@ -242,8 +249,9 @@ func (s *Server) log(w http.ResponseWriter) {
 	}
 }
 
-// models lists one model in the form that both providers share.
-func (s *Server) models(w http.ResponseWriter) {
+// models lists one model, in the form that Anthropic and OpenAI share, or in
+// Google's.
+func (s *Server) models(w http.ResponseWriter, google bool) {
 	type listed struct {
 		ID      string `json:"id"`
 		Type    string `json:"type"`
@@ -253,12 +261,20 @@ func (s *Server) models(w http.ResponseWriter) {
 		Created string `json:"created_at"`
 		Input   int64  `json:"max_input_tokens"`
 		Output  int64  `json:"max_tokens"`
+		Length  int64  `json:"max_model_len"` // as vLLM says it
+	}
+	if google {
+		writeJSON(w, http.StatusOK, map[string]any{"models": []map[string]any{{
+			"name": "models/scripted", "displayName": "Scripted", "inputTokenLimit": 1_000_000, "outputTokenLimit": 128_000,
+			"supportedGenerationMethods": []string{"generateContent"},
+		}}})
+		return
 	}
 	writeJSON(w, http.StatusOK, struct {
 		Object string   `json:"object"`
 		Data   []listed `json:"data"`
 		More   bool     `json:"has_more"`
-	}{"list", []listed{{"scripted", "model", "model", "Scripted", "nexus", "2026-01-01T00:00:00Z", 1_000_000, 128_000}}, false})
+	}{"list", []listed{{"scripted", "model", "model", "Scripted", "nexus", "2026-01-01T00:00:00Z", 1_000_000, 128_000, 1_000_000}}, false})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -1,0 +1,119 @@
+// Package dialect says what a scripted model says in the words of each wire:
+// Anthropic's Messages, OpenAI's Chat Completions and Responses, and Google's
+// streamGenerateContent. It knows no faults of its own; whoever plays it
+// spoils what it says.
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Wire is a provider's way to put things.
+type Wire string
+
+// The wires.
+const (
+	Anthropic Wire = "anthropic"
+	Chat      Wire = "openai"
+	Responses Wire = "responses"
+	Gemini    Wire = "gemini"
+)
+
+// Wires returns all wires.
+func Wires() []Wire { return []Wire{Anthropic, Chat, Responses, Gemini} }
+
+// Said is a turn with everything that a wire needs to say it.
+type Said struct {
+	Asked
+	ID          string
+	Think, Text string
+	Calls       []Call
+	Stop        llm.Stop
+	Usage       nexus.Usage
+	Cut         bool // the input of the last call ends in the middle
+}
+
+// Call is a tool call. Its input may be anything but JSON.
+type Call struct {
+	ID, Tool, Input string
+}
+
+// Answer is a turn in the words of a wire.
+type Answer interface {
+	Whole() any       // the body without a stream
+	Events() [][]byte // the stream, one event each
+}
+
+// Put returns the turn in the words of its wire.
+func Put(s Said) Answer {
+	switch s.Wire {
+	case Anthropic:
+		return anthropicAnswer{s}
+	case Responses:
+		return responsesAnswer{s}
+	case Gemini:
+		return geminiAnswer{s}
+	default:
+		return chatAnswer{s}
+	}
+}
+
+// Tokens returns how many tokens n bytes have here.
+func Tokens(n int) int64 { return int64((n + 3) / 4) }
+
+// Event returns one event of a stream. Those of Chat and Gemini have no name.
+func Event(w Wire, name string, data any) []byte {
+	var b bytes.Buffer
+	if w == Anthropic || w == Responses {
+		b.WriteString("event: " + name + "\n")
+	}
+	b.WriteString("data: ")
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(data) // strings, numbers and what was checked; ends the line
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// Noise returns what may stand between the events of the wire, and which a
+// client must not mind.
+func Noise(w Wire) [][]byte {
+	noise := [][]byte{[]byte(": keep-alive\n\n"), []byte("retry: 100\n\n"), []byte("id: 7\n: OPENROUTER PROCESSING\n\n")}
+	switch w {
+	case Anthropic:
+		return append(noise, []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
+			[]byte("event: novelty\ndata: {\"type\":\"novelty\",\"index\":0}\n\n"))
+	case Responses:
+		return append(noise, []byte("event: response.novelty\ndata: {\"type\":\"response.novelty\",\"output_index\":0,\"delta\":\"x\"}\n\n"),
+			[]byte("event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":3}\n\n"))
+	case Gemini:
+		return append(noise, []byte("data: {\"novelty\":{\"x\":1}}\n\n"), []byte("event: novelty\ndata: {\"candidates\":[]}\n\n"))
+	default:
+		return append(noise, []byte("data: {\"id\":\"x\",\"object\":\"novelty\",\"choices\":[]}\n\n"))
+	}
+}
+
+// pieces cuts text for events, between runes. Long texts have longer pieces.
+func pieces(s string) []string {
+	const usual, most = 64, 20_000 // bytes of an event, events
+	size := max(usual, len(s)/most)
+	var out []string
+	for len(s) > size {
+		n := size
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		out, s = append(out, s[:n]), s[n:]
+	}
+	if s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+type object map[string]any

@@ -1,0 +1,142 @@
+package dialect
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Asked is what a model needs of a request to answer it.
+type Asked struct {
+	Wire         Wire
+	Model        string
+	Stream       bool
+	Counts       bool // the usage is wanted at the end of a stream
+	Cached       bool // breakpoints for a cache are set, or not needed
+	Conversation string
+	Step         int
+	Prompt       []string // tools, system and each message: what a cache compares
+
+	last []gjson.Result // our messages after the model's last
+}
+
+// form says where a wire has the parts of a prompt, and who speaks in it.
+type form struct{ tools, system, messages, role, model string }
+
+func (w Wire) form() form {
+	switch w {
+	case Responses:
+		return form{"tools", "instructions", "input", "role", "assistant"}
+	case Gemini:
+		return form{"tools", "systemInstruction", "contents", "role", "model"}
+	default:
+		return form{"tools", "system", "messages", "role", "assistant"}
+	}
+}
+
+// Read takes a request apart, without more work than that needs: the server
+// shares the machine with what is measured against it. On Gemini's wire the
+// path tells the model, and whether there is a stream.
+func Read(w Wire, path string, body []byte) (Asked, error) {
+	if !gjson.ValidBytes(body) {
+		return Asked{}, errors.New("the request is not JSON")
+	}
+	f := w.form()
+	q := gjson.GetManyBytes(body, "model", "stream", "stream_options.include_usage", f.tools, f.system, f.messages)
+	a := Asked{Wire: w, Model: q[0].String(), Stream: q[1].Bool(), Counts: q[2].Bool()}
+	if w == Gemini {
+		name, verb, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
+		a.Model, a.Stream = name, verb == "streamGenerateContent"
+	}
+	a.Cached = w != Anthropic || bytes.Contains(body, []byte(`"cache_control":`))
+	a.Prompt = append(a.Prompt, unmarked(q[3].Raw), unmarked(q[4].Raw))
+	named, theirs := false, false
+	for _, m := range q[5].Array() {
+		a.Prompt = append(a.Prompt, unmarked(m.Raw))
+		if w.spoke(m, f) {
+			if !theirs || w != Responses { // there, several items make one answer
+				a.Step++
+			}
+			a.last, theirs = nil, true
+			continue
+		}
+		a.last, theirs = append(a.last, m), false
+		if !named && m.Get(f.role).String() == "user" {
+			named = true
+			a.Conversation = name(m)
+		}
+	}
+	if a.Model == "" || len(a.Prompt) == 2 {
+		return Asked{}, errors.New("a request needs a model and messages")
+	}
+	return a, nil
+}
+
+// spoke reports whether m is the model's. Responses has several items for one
+// answer, not all with a role.
+func (w Wire) spoke(m gjson.Result, f form) bool {
+	switch m.Get("type").String() {
+	case "reasoning", "function_call":
+		return w == Responses
+	}
+	return m.Get(f.role).String() == f.model
+}
+
+// Heard returns what was said to the model since its last answer.
+func (a Asked) Heard() string {
+	var all strings.Builder
+	for _, m := range a.last {
+		texts(m, func(text string) bool {
+			all.WriteString(text)
+			all.WriteByte('\n')
+			return true
+		})
+	}
+	return all.String()
+}
+
+// unmarked returns a part of a prompt without its cache breakpoints, which
+// say where to cut and are no part of what is cached.
+func unmarked(part string) string {
+	return strings.ReplaceAll(part, `,"cache_control":{"type":"ephemeral"}`, "")
+}
+
+// name returns the conversation that a message names in a line of its own.
+func name(m gjson.Result) string {
+	found := ""
+	texts(m, func(text string) bool {
+		for text != "" && found == "" {
+			var line string
+			line, text, _ = strings.Cut(text, "\n")
+			if n, ok := strings.CutPrefix(line, "Conversation: "); ok {
+				found = strings.TrimSpace(n)
+			}
+		}
+		return found == ""
+	})
+	return found
+}
+
+// texts yields the texts in a message until yield reports false, whatever its
+// form: a string, or blocks with a text or with content of their own.
+func texts(in gjson.Result, yield func(string) bool) bool {
+	if in.Type == gjson.String {
+		return yield(in.String())
+	}
+	more := true
+	if in.IsArray() {
+		in.ForEach(func(_, block gjson.Result) bool {
+			more = texts(block, yield)
+			return more
+		})
+		return more
+	}
+	for _, field := range []string{"text", "content", "output", "parts", "functionResponse.response.output", "functionResponse.response.error"} {
+		if inner := in.Get(field); more && inner.Exists() {
+			more = texts(inner, yield)
+		}
+	}
+	return more
+}
