@@ -31,6 +31,7 @@ func Classify(status int, h http.Header, body []byte) *Error {
 // said is what an error body says, whatever its form.
 type said struct {
 	Kind, Code, Text, Delay string
+	Reason                  string // Google's, finer than its code
 }
 
 // parseSaid reads {"error": {...}}, {"error": "..."}, {"detail": "..."}, a
@@ -65,7 +66,7 @@ func parseSaid(body []byte) said {
 	var e struct {
 		Type, Message, Status string
 		Code                  any
-		Details               []struct{ RetryDelay string }
+		Details               []struct{ RetryDelay, Reason string }
 	}
 	if json.Unmarshal(inner, &e) != nil && e.Message == "" {
 		return said{Text: string(inner)}
@@ -78,7 +79,7 @@ func parseSaid(body []byte) said {
 		s.Code = strconv.Itoa(int(c))
 	}
 	for _, d := range e.Details {
-		s.Delay = cmp.Or(s.Delay, d.RetryDelay)
+		s.Delay, s.Reason = cmp.Or(s.Delay, d.RetryDelay), cmp.Or(s.Reason, d.Reason)
 	}
 	return s
 }
@@ -86,7 +87,7 @@ func parseSaid(body []byte) said {
 // class decides by what was said first, because a status is coarser and, in
 // the middle of a stream, not there at all.
 func (s said) class(status int) Class {
-	code := strings.ToLower(s.Code + " " + s.Kind)
+	code := strings.ToLower(s.Code + " " + s.Kind + " " + s.Reason)
 	text := strings.ToLower(s.Text)
 	has := func(in string, words ...string) bool {
 		for _, w := range words {
@@ -98,18 +99,21 @@ func (s said) class(status int) Class {
 	}
 	switch {
 	case status == http.StatusPaymentRequired, has(code, "insufficient_quota", "billing", "insufficient_credits", "payment_required"),
+		has(text, "prepayment credits are depleted"),
 		has(text, "credit balance is too low", "insufficient credits", "insufficient balance"):
 		return Billing
 	case status == http.StatusRequestEntityTooLarge, has(code, "context_length", "context_window", "request_too_large", "exceed_context_size"),
 		has(text, "prompt is too long", "maximum context length", "exceed context limit", "context window", "exceeds the available context",
-			"input is too long", "context length"):
+			"input is too long", "context length", "input token count"):
 		return Context
-	case has(code, "content_filter", "content_policy", "safety"):
+	case has(code, "content_filter", "content_policy", "safety", "prohibited_content", "invalid_prompt"),
+		has(text, "content filtering policy", "usage policy"):
 		return Safety
-	case status == 529, has(code, "overloaded", "slow_down"), has(text, "overloaded", "at capacity"):
+	case status == 529, has(code, "overloaded", "slow_down"), has(code, "unavailable") && status != http.StatusServiceUnavailable,
+		has(text, "overloaded", "at capacity"):
 		return Overload
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
-		has(code, "authentication_error", "permission_error", "invalid_api_key", "permission_denied"):
+		has(code, "authentication_error", "permission_error", "api_key", "permission_denied", "unauthenticated"):
 		return Auth
 	case status == http.StatusTooManyRequests, has(code, "rate_limit", "resource_exhausted"):
 		return Quota

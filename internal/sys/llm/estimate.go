@@ -1,5 +1,7 @@
 package llm
 
+import "github.com/nexus-ai-builder/nexus/internal/nexus"
+
 // What a provider adds around what was sent, generously.
 const (
 	perRequest = 64
@@ -31,4 +33,23 @@ func Estimate(r Request) int64 {
 		}
 	}
 	return int64(n)
+}
+
+// bytesPerToken is how many bytes a token has where nobody counted: a little
+// fewer than usual.
+const bytesPerToken = 3
+
+// Tokens estimates how many tokens a text of so many bytes has.
+func Tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
+// Settle returns what a call used for which the provider has reported u so
+// far, before its stream broke or without ever saying more, when so many bytes
+// of the answer have arrived: whatever was reported, and an estimate where
+// that says less than what arrived.
+func Settle(r Request, u nexus.Usage, arrived int) nexus.Usage {
+	if u.Prompt() == 0 {
+		u.Input = Tokens(Estimate(r))
+	}
+	u.Output = max(u.Output, Tokens(int64(arrived)))
+	return u
 }

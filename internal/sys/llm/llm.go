@@ -20,6 +20,21 @@ type Model interface {
 	Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error)
 }
 
+// Provider is what serves models.
+type Provider interface {
+	Model
+	// Models asks what models there are. A failed call returns an [*Error].
+	Models(ctx context.Context) ([]About, error)
+}
+
+// About is what a provider says of one of its models. What it does not say is
+// zero.
+type About struct {
+	Name    string // as in [Request.Model]
+	Context int64  // most tokens of prompt and answer
+	Output  int64  // most tokens of an answer
+}
+
 // Request is one call of a model. Its parts are sent in this order, so that
 // each request of a conversation extends the one before.
 type Request struct {
@@ -29,7 +44,12 @@ type Request struct {
 	Messages  []Message       // grows at its end only
 	MaxTokens int64           // most tokens that the answer may have; must be above 0
 	Schema    json.RawMessage // JSON Schema of the answer, nil for free text
+	Force     string          // the tool that must be called, or [AnyTool]; empty leaves it to the model
+	Effort    string          // how hard to think: low, medium, high...; empty leaves it to the model
 }
+
+// AnyTool forces a call of some tool.
+const AnyTool = "*"
 
 // Tool is one thing that the model may call.
 type Tool struct {
@@ -88,13 +108,15 @@ const (
 	StopRefuse Stop = "refuse" // it will not answer
 )
 
-// Response is a whole answer.
+// Response is a whole answer, or what is known of a call that failed.
 type Response struct {
-	Message Message
-	Stop    Stop
-	Usage   nexus.Usage
-	Model   string // what answered, as the provider names it
-	ID      string // the provider's request id, for support
+	Message   Message
+	Stop      Stop
+	Usage     nexus.Usage
+	Estimated bool        // the usage is not, or not in full, what the provider reported
+	Cost      nexus.Money // what the provider says that the call cost; 0 where it says nothing
+	Model     string      // what answered, as the provider names it
+	ID        string      // the provider's request id, for support
 }
 
 // Calls returns the tool calls of the answer in order.
@@ -142,25 +164,6 @@ func Split(name string) (provider, model string, ok bool) {
 	provider, model, ok = strings.Cut(name, "/")
 	return provider, model, ok && provider != "" && model != ""
 }
-
-// Class says what to do about a failed call.
-type Class string
-
-// The classes of failure.
-const (
-	Transient Class = "transient" // try again after a while
-	Overload  Class = "overload"  // try again, later
-	Quota     Class = "quota"     // wait for the window's end
-	Billing   Class = "billing"   // a person must pay; never retried
-	Auth      Class = "auth"      // a person must fix the key; never retried
-	Invalid   Class = "invalid"   // the request is wrong; never retried
-	Context   Class = "context"   // the conversation is too long
-	Safety    Class = "safety"    // the provider will not answer this
-	Fatal     Class = "fatal"     // nothing helps
-)
-
-// Retryable reports whether the same call may succeed later by itself.
-func (c Class) Retryable() bool { return c == Transient || c == Overload || c == Quota }
 
 // Error is a failed call.
 type Error struct {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -107,7 +108,12 @@ func (w *Watch) Drain(body io.Reader) {
 
 // Refused reports whether resp is something else than a stream of events.
 func Refused(resp *http.Response) bool {
-	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json")
+	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") || page(resp)
+}
+
+// page reports whether resp is for people: another site answers there.
+func page(resp *http.Response) bool {
+	return resp.StatusCode < 300 && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 }
 
 // Failure says what became of a call that ended with err, with resp nil if
@@ -123,6 +129,9 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e
 	}
+	if resp != nil && page(resp) {
+		return &llm.Error{Class: llm.Invalid, Status: resp.StatusCode, Code: "address", Cause: errors.New("a web page is served at this address")}
+	}
 	if resp != nil && Refused(resp) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what came is all there is to say
 		return Said(resp.StatusCode, resp.Header, body, key)
@@ -130,17 +139,31 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = fmt.Errorf("connect: %w", u.Err) // without the address, which may hold secrets
 	}
-	class, code := llm.Transient, "connection"
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		class, code = llm.Fatal, "certificate"
-	}
-	if strings.Contains(err.Error(), "unsupported protocol scheme") || strings.Contains(err.Error(), "failed to parse url") {
-		class, code = llm.Invalid, "address"
-	}
+	class, code := reach(err)
 	if key != "" && strings.Contains(err.Error(), key) {
 		err = errors.New(strings.ReplaceAll(err.Error(), key, "[key]"))
 	}
 	return &llm.Error{Class: class, Code: code, Cause: err}
+}
+
+// reach says why nothing could be reached, or was lost again.
+func reach(err error) (llm.Class, string) {
+	text := err.Error()
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return llm.Fatal, "certificate"
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok { // no network, or no such name: nobody can tell
+		return llm.Transient, "name"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || strings.Contains(text, "server gave HTTP response to HTTPS client") {
+		return llm.Invalid, "address"
+	}
+	for _, wrong := range []string{"unsupported protocol scheme", "failed to parse url", "no Host in request URL", "first path segment in URL", "error parsing base URL"} {
+		if strings.Contains(text, wrong) {
+			return llm.Invalid, "address"
+		}
+	}
+	return llm.Transient, "connection"
 }
 
 // Said is [llm.Classify] for a body that may echo the key.
@@ -223,4 +246,11 @@ func Encode(v any) ([]byte, error) {
 		return nil, &llm.Error{Class: llm.Invalid, Code: "encode", Cause: err}
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Lost is what is known of a call whose stream broke off, or never became an
+// answer: what was reported of it, and an estimate of the rest from the bytes
+// that arrived.
+func Lost(r llm.Request, so llm.Response, arrived int) llm.Response {
+	return llm.Response{Usage: llm.Settle(r, so.Usage, arrived), Estimated: true, Model: so.Model, ID: so.ID}
 }

@@ -1,0 +1,69 @@
+package llm
+
+import "slices"
+
+// Class says what kind of failure a call ended with.
+type Class string
+
+// The classes of failure.
+const (
+	Transient Class = "transient" // try again after a while
+	Overload  Class = "overload"  // try again, later
+	Quota     Class = "quota"     // wait for the window's end
+	Billing   Class = "billing"   // a person must pay; never retried
+	Auth      Class = "auth"      // a person must fix the key; never retried
+	Invalid   Class = "invalid"   // the request is wrong; never retried
+	Context   Class = "context"   // the conversation is too long
+	Safety    Class = "safety"    // the provider will not answer this
+	Fatal     Class = "fatal"     // nothing helps
+)
+
+// Remedy is what is done about a failed call.
+type Remedy string
+
+// The remedies. All but the first end the call.
+const (
+	Again   Remedy = "again"   // the same call again, after a wait, until its tries are used up
+	Shorten Remedy = "shorten" // the session ends, and a shorter conversation takes over
+	GiveUp  Remedy = "give up" // the session ends: this model will not do this
+	Person  Remedy = "person"  // the run stops until a person has settled it
+	Halt    Remedy = "stop"    // the run stops, because nobody can say what would help
+)
+
+// Reaction is the one thing that is done about a class of failure.
+type Reaction struct {
+	Class Class
+	When  string // what has happened, for people
+	Do    Remedy
+	Then  Remedy // what is done when the tries are used up
+	How   string // for people
+}
+
+// Reactions returns the reaction to every class, in the order of how much
+// hope there is. No other place decides what a failure of a call leads to.
+func Reactions() []Reaction {
+	return []Reaction{
+		{Transient, "The connection or the server broke, or the answer was damaged.", Again, Halt, "waits 1 s, doubled each time, with jitter, or as long as the provider asks"},
+		{Overload, "The provider is busy.", Again, Halt, "as for transient"},
+		{Quota, "A limit of requests or tokens a minute or a day is reached.", Again, Halt, "as for transient; a window that ends later than the longest wait is not waited for"},
+		{Context, "The conversation is too long for the model.", Shorten, Shorten, "the session ends as exhausted; the next attempt begins with a fresh conversation"},
+		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same words are not sent again"},
+		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error names what the provider said"},
+		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error names the variable to set"},
+		{Billing, "The account has to be paid for.", Person, Person, "the error says so"},
+		{Fatal, "The certificate is not trusted, or the caller has gone.", Halt, Halt, "the error names the reason"},
+	}
+}
+
+// Reaction returns what is done about the class. The zero Class, and any that
+// is unknown, stop the run.
+func (c Class) Reaction() Reaction {
+	all := Reactions()
+	if i := slices.IndexFunc(all, func(r Reaction) bool { return r.Class == c }); i >= 0 {
+		return all[i]
+	}
+	return Reaction{Class: c, Do: Halt, Then: Halt}
+}
+
+// Retryable reports whether the same call may succeed later by itself.
+func (c Class) Retryable() bool { return c.Reaction().Do == Again }
