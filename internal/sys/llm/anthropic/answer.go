@@ -58,6 +58,7 @@ type draft struct {
 	blocks []*piece
 	reason string
 	over   bool // the message is complete
+	bytes  int  // of the answer so far
 	heard  func(llm.Delta)
 }
 
@@ -144,6 +145,7 @@ func (d *draft) grow(v event) error {
 		return wire.Malformed(errors.New("a piece of a block that never began"))
 	}
 	p := d.blocks[v.Index]
+	d.bytes += len(v.Delta.Text) + len(v.Delta.Thinking) + len(v.Delta.JSON)
 	switch v.Delta.Type {
 	case "text_delta":
 		p.grown.WriteString(v.Delta.Text)

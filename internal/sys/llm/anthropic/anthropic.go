@@ -24,7 +24,7 @@ type Config struct {
 	BaseURL  string // without "/v1"; empty means Anthropic's own
 	HTTP     *http.Client
 	Limits   llm.Limits
-	Effort   string // output_config.effort; empty leaves it to the model
+	Effort   string // of requests that name none; empty leaves it to the model
 	Thinking string // the type of thinking, shown in summary; empty leaves it to the model
 }
 
@@ -33,7 +33,7 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "anthropic(%
 
 // New returns the models. It does no work: the client is made at the first
 // call.
-func New(c Config) llm.Model {
+func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort, thinking: c.Thinking,
 		client: sync.OnceValue(func() sdk.Client { return open(c) }),
@@ -100,7 +100,30 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	return llm.Response{Usage: d.r.Usage, Model: d.r.Model, ID: d.r.ID}, wire.Failure(ctx, err, nil, m.key())
+	return wire.Lost(r, d.r, d.bytes), wire.Failure(ctx, err, nil, m.key())
+}
+
+// Models implements [llm.Provider].
+func (m *model) Models(ctx context.Context) ([]llm.About, error) {
+	ctx, watch := wire.Begin(ctx, m.limits)
+	defer watch.Stop()
+	client := m.client()
+	var all []llm.About
+	for pages := client.Models.ListAutoPaging(ctx, sdk.ModelListParams{}); ; {
+		if !pages.Next() {
+			err := pages.Err()
+			if err == nil {
+				return all, nil
+			}
+			var resp *http.Response
+			if e, ok := errors.AsType[*sdk.Error](err); ok {
+				resp = e.Response
+			}
+			return nil, m.close(ctx, err, resp)
+		}
+		x := pages.Current()
+		all = append(all, llm.About{Name: x.ID, Context: x.MaxInputTokens, Output: x.MaxTokens})
+	}
 }
 
 // close says why a call has no answer and lets go of its response.

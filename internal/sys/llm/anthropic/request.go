@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -21,6 +22,7 @@ type request struct {
 	Cache     *cache    `json:"cache_control,omitempty"` // moves to the last block by itself
 	Output    *output   `json:"output_config,omitempty"`
 	Thinking  *thinking `json:"thinking,omitempty"`
+	Choice    *choice   `json:"tool_choice,omitempty"`
 	Tools     []tool    `json:"tools,omitempty"`
 	System    []block   `json:"system,omitempty"`
 	Messages  []message `json:"messages"`
@@ -38,6 +40,11 @@ type output struct {
 type format struct {
 	Type   string          `json:"type"`
 	Schema json.RawMessage `json:"schema"`
+}
+
+type choice struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
 }
 
 type thinking struct {
@@ -80,14 +87,21 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 	}
 	ephemeral := &cache{Type: "ephemeral"}
 	q := request{Model: r.Model, MaxTokens: r.MaxTokens, Stream: true, Cache: ephemeral, Messages: []message{}}
-	if m.effort != "" || r.Schema != nil {
-		q.Output = &output{Effort: m.effort}
+	if effort := cmp.Or(r.Effort, m.effort); effort != "" || r.Schema != nil {
+		q.Output = &output{Effort: effort}
 		if r.Schema != nil {
 			q.Output.Format = &format{Type: "json_schema", Schema: r.Schema}
 		}
 	}
 	if m.thinking != "" {
 		q.Thinking = &thinking{Type: m.thinking, Display: "summarized"}
+	}
+	switch r.Force {
+	case "":
+	case llm.AnyTool:
+		q.Choice = &choice{Type: "any"}
+	default:
+		q.Choice = &choice{"tool", r.Force}
 	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, tool{Name: t.Name, Description: t.Description, Schema: t.Schema})

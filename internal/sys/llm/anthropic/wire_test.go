@@ -220,7 +220,7 @@ func TestRefusals(t *testing.T) {
 		"redirect":      {307, "text/plain", "", llm.Invalid},
 		"no stream":     {200, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"x"}}`, llm.Overload},
 		"proxy's page":  {502, "text/html", "<html>", llm.Transient},
-		"another page":  {200, "text/html", "<html>\n\n</html>", llm.Transient},
+		"another page":  {200, "text/html", "<html>\n\n</html>", llm.Invalid},
 		"nothing":       {200, "text/event-stream", "", llm.Transient},
 		"error in JSON": {500, "application/json", "{", llm.Transient},
 	} {

@@ -3,9 +3,11 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
@@ -49,6 +51,7 @@ type usage struct {
 		Cached  int64 `json:"cached_tokens"`
 		Written int64 `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
+	Cost json.RawMessage `json:"cost"` // dollars, from OpenRouter
 }
 
 // draft is an answer on its way.
@@ -63,7 +66,22 @@ type draft struct {
 	counted bool // the server told the usage
 	bytes   int  // of the answer so far
 	over    bool
+	table   table
+	makes   bool // an id for a call that has none
+	step    int  // answers before this one
 	heard   func(llm.Delta)
+}
+
+// steps counts the answers so far, so that made ids differ over a
+// conversation and stay the same when it is asked again.
+func steps(r llm.Request) int {
+	n := 0
+	for _, m := range r.Messages {
+		if m.From == llm.Assistant {
+			n++
+		}
+	}
+	return n
 }
 
 // piece is a call on its way.
@@ -114,6 +132,10 @@ func (d *draft) count(u usage) {
 	n.CacheRead, n.CacheWrite = max(u.Details.Cached, 0), max(u.Details.Written, 0)
 	n.Input = max(u.Prompt-n.CacheRead-n.CacheWrite, 0)
 	n.Output = max(u.Completion, 0)
+	var cost nexus.Money
+	if len(u.Cost) > 0 && json.Unmarshal(u.Cost, &cost) == nil && cost > 0 {
+		d.r.Cost = cost
+	}
 }
 
 func (d *draft) grow(c choice) error {
@@ -145,6 +167,19 @@ func (d *draft) grow(c choice) error {
 	return nil
 }
 
+// another reports whether t begins another call than p, at the same index: it
+// has an id of its own, or none and comes when p's input is whole.
+func (p *piece) another(t callDelta) bool {
+	if t.Function.Name == "" {
+		return false
+	}
+	if t.ID != "" {
+		return p.id != "" && t.ID != p.id
+	}
+	input := bytes.TrimSpace([]byte(p.input.String()))
+	return p.id == "" && p.name != "" && len(t.Function.Arguments) > 2 && len(input) > 0 && input[0] == '{' && json.Valid(input)
+}
+
 // call adds a piece of a call. Calls are told apart by their index, and by a
 // new id where a server gives all of them the same index.
 func (d *draft) call(t callDelta) error {
@@ -154,7 +189,7 @@ func (d *draft) call(t callDelta) error {
 			p = q
 		}
 	}
-	if p == nil || t.ID != "" && p.id != "" && t.ID != p.id && t.Function.Name != "" {
+	if p == nil || p.another(t) {
 		p = &piece{index: t.Index}
 		d.calls = append(d.calls, p)
 	}
@@ -194,18 +229,20 @@ func (d *draft) hear(x llm.Delta) {
 // close makes the answer, now that the server has given its reason to stop.
 func (d *draft) close() (llm.Response, error) {
 	r := d.r
-	switch {
-	case d.reason == "length":
-		r.Stop = llm.StopLength
-	case d.reason == "content_filter" || d.refusal.Len() > 0:
+	var ok bool
+	if r.Stop, ok = d.table.stop(d.reason); !ok {
+		return r, &llm.Error{Class: llm.Transient, Code: d.reason, Cause: errors.New("the server ended the answer with an error")}
+	}
+	if d.refusal.Len() > 0 && r.Stop != llm.StopLength {
 		r.Stop = llm.StopRefuse
-	default:
-		r.Stop = llm.StopDone // or StopTools: the calls decide, because some servers say "stop" with calls
 	}
 	r.Message.From = llm.Assistant
 	own := kept{Extra: map[string]json.RawMessage{}}
 	var calls []llm.Part
-	for _, p := range d.calls {
+	for i, p := range d.calls {
+		if p.id == "" && d.makes {
+			p.id = fmt.Sprintf("chat-call-%d-%d", d.step, i)
+		}
 		input := p.input.String()
 		if strings.TrimSpace(input) == "" {
 			input = "{}"

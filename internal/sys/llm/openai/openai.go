@@ -5,17 +5,16 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
@@ -26,7 +25,8 @@ type Config struct {
 	BaseURL string // with "/v1" where the server has it; empty means OpenAI's own
 	HTTP    *http.Client
 	Limits  llm.Limits
-	Effort  string // reasoning_effort; empty leaves it to the model
+	Effort  string // of requests that name none; empty leaves it to the model
+	Server  string // whose quirks apply, as in [Servers]; empty goes by the address
 }
 
 // Format keeps the key out of whatever prints a Config.
@@ -34,9 +34,10 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "openai(%s)"
 
 // New returns the models. It does no work: the client is made at the first
 // call.
-func New(c Config) llm.Model {
+func New(c Config) llm.Provider {
+	t := load()
 	return &model{
-		limits: c.Limits, effort: c.Effort, own: own(c.BaseURL),
+		limits: c.Limits, effort: c.Effort, table: t, server: t.at(c.BaseURL, c.Server),
 		client: sync.OnceValue(func() sdk.Client { return open(c) }),
 		key:    func() string { return c.Key },
 	}
@@ -47,14 +48,10 @@ func New(c Config) llm.Model {
 type model struct {
 	limits llm.Limits
 	effort string
-	own    bool // the server is OpenAI's
+	table  table
+	server Server
 	client func() sdk.Client
 	key    func() string
-}
-
-func own(base string) bool {
-	u, err := url.Parse(base)
-	return base == "" || err == nil && u.Hostname() == "api.openai.com"
 }
 
 // open makes the client by hand: the SDK's constructor would add headers and
@@ -70,7 +67,7 @@ func open(c Config) sdk.Client {
 	if c.BaseURL != "" {
 		opts = append(opts, option.WithBaseURL(c.BaseURL))
 	}
-	return sdk.Client{Options: opts}
+	return sdk.Client{Options: opts, Models: sdk.NewModelService(opts...)}
 }
 
 // Stream sends the request and reads the answer. Chunks are decoded into the
@@ -89,7 +86,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		return llm.Response{}, m.close(ctx, err, resp)
 	}
 	resp.Body = watch.Body(resp.Body)
-	d := draft{heard: heard}
+	d := draft{heard: heard, table: m.table, makes: !m.server.StrictIDs, step: steps(r)}
 	events := ssestream.NewDecoder(resp)
 	defer func() { _ = events.Close() }()
 	for !d.over && err == nil && events.Next() {
@@ -106,12 +103,40 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		var answer llm.Response
 		if answer, err = d.close(); err == nil {
 			if !d.counted { // many servers do not; nothing may pass as free
-				answer.Usage = nexus.Usage{Input: llm.Estimate(r), Output: int64(d.bytes)}
+				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
 			}
 			return answer, nil
 		}
 	}
-	return llm.Response{Usage: d.r.Usage, Model: d.r.Model, ID: d.r.ID}, wire.Failure(ctx, err, nil, m.key())
+	lost := wire.Lost(r, d.r, d.bytes)
+	lost.Estimated = !d.counted
+	return lost, wire.Failure(ctx, err, nil, m.key())
+}
+
+// Models implements [llm.Provider].
+func (m *model) Models(ctx context.Context) ([]llm.About, error) {
+	ctx, watch := wire.Begin(ctx, m.limits)
+	defer watch.Stop()
+	client := m.client()
+	page, err := client.Models.List(ctx) // all of them: nobody has a second page
+	if err != nil {
+		var resp *http.Response
+		if e, ok := errors.AsType[*sdk.Error](err); ok {
+			resp = e.Response
+		}
+		return nil, m.close(ctx, err, resp)
+	}
+	var all []llm.About
+	for _, x := range page.Data {
+		about := llm.About{Name: x.ID}
+		if f, ok := x.JSON.ExtraFields[m.server.Context]; ok {
+			_ = json.Unmarshal([]byte(f.Raw()), &about.Context) // else it stays unknown
+		} else if f, ok := x.JSON.ExtraFields["context_length"]; ok { // OpenRouter
+			_ = json.Unmarshal([]byte(f.Raw()), &about.Context) // else it stays unknown
+		}
+		all = append(all, about)
+	}
+	return all, nil
 }
 
 // close says why a call has no answer and lets go of its response.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -15,15 +16,26 @@ type request struct {
 	MaxCompletion int64     `json:"max_completion_tokens,omitempty"`
 	MaxTokens     int64     `json:"max_tokens,omitempty"`
 	Stream        bool      `json:"stream"`
-	StreamOptions options   `json:"stream_options"`
+	StreamOptions *options  `json:"stream_options,omitempty"`
+	Usage         *account  `json:"usage,omitempty"`
 	Effort        string    `json:"reasoning_effort,omitempty"`
+	Reasoning     *thinking `json:"reasoning,omitempty"`
 	Format        *format   `json:"response_format,omitempty"`
+	Choice        any       `json:"tool_choice,omitempty"`
 	Tools         []tool    `json:"tools,omitempty"`
 	Messages      []message `json:"messages"`
 }
 
 type options struct {
 	Usage bool `json:"include_usage"`
+}
+
+type account struct {
+	Include bool `json:"include"`
+}
+
+type thinking struct {
+	Effort string `json:"effort"`
 }
 
 type format struct {
@@ -80,16 +92,12 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
 		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
 	}
-	q := request{Model: r.Model, Stream: true, StreamOptions: options{Usage: true}, Effort: m.effort, Messages: []message{}}
-	if m.own || strings.HasPrefix(r.Model, "gpt-") { // the older name is refused there, the newer one elsewhere
-		q.MaxCompletion = r.MaxTokens
-	} else {
-		q.MaxTokens = r.MaxTokens
-	}
+	q := request{Model: r.Model, Stream: true, Messages: []message{}}
+	m.adapt(&q, r)
 	if r.Schema != nil {
 		q.Format = &format{Type: "json_schema"}
 		q.Format.Schema.Name, q.Format.Schema.Schema = "answer", r.Schema
-		q.Format.Schema.Strict = strict(r.Schema)
+		q.Format.Schema.Strict = wire.Strict(r.Schema)
 	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, tool{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
@@ -105,6 +113,35 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 		}
 	}
 	return wire.Encode(q)
+}
+
+// adapt says to the server in its own way what each says differently.
+func (m *model) adapt(q *request, r llm.Request) {
+	if m.server.Limit == "max_completion_tokens" || strings.HasPrefix(r.Model, "gpt-") { // the older name is refused there, the newer one elsewhere
+		q.MaxCompletion = r.MaxTokens
+	} else {
+		q.MaxTokens = r.MaxTokens
+	}
+	if !m.server.NoOptions {
+		q.StreamOptions = &options{Usage: true}
+	}
+	if m.server.Cost {
+		q.Usage = &account{true}
+	}
+	switch effort := cmp.Or(r.Effort, m.effort); {
+	case effort == "" || m.server.Effort == "":
+	case m.server.Effort == "reasoning":
+		q.Reasoning = &thinking{effort}
+	default:
+		q.Effort = effort
+	}
+	switch r.Force {
+	case "":
+	case llm.AnyTool:
+		q.Choice = "required"
+	default:
+		q.Choice = map[string]any{"type": "function", "function": map[string]string{"name": r.Force}}
+	}
 }
 
 // encodeOurs returns a message for each result, then one for the text.
@@ -151,35 +188,4 @@ func encodeAnswer(m llm.Message) []message {
 		return nil
 	}
 	return []message{out}
-}
-
-// strict reports whether OpenAI would take the schema as one that answers are
-// held to: every object closed, every property required.
-func strict(schema json.RawMessage) bool {
-	var v any
-	return json.Unmarshal(schema, &v) == nil && closed(v)
-}
-
-func closed(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			if !closed(e) {
-				return false
-			}
-		}
-	case map[string]any:
-		for _, e := range v {
-			if !closed(e) {
-				return false
-			}
-		}
-		if v["type"] != "object" {
-			return true
-		}
-		properties, _ := v["properties"].(map[string]any)
-		required, _ := v["required"].([]any)
-		return v["additionalProperties"] == false && len(required) == len(properties)
-	}
-	return true
 }

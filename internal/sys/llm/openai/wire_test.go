@@ -196,7 +196,7 @@ func TestAnswer(t *testing.T) {
 			}
 			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "c1"}
 			if c.free {
-				want.Usage = nexus.Usage{Input: llm.Estimate(r), Output: 3}
+				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 3), true
 			}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Error(err, diff)
@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 		"no stream":    {200, "application/json", `{"error":{"code":503,"message":"loading"}}`, llm.Overload},
 		"string":       {404, "application/json", `{"error":"model not found"}`, llm.Invalid},
 		"proxy's page": {502, "text/html", "<html>", llm.Transient},
-		"another page": {200, "text/html", "<html>\n\n</html>", llm.Transient},
+		"another page": {200, "text/html", "<html>\n\n</html>", llm.Invalid},
 		"nothing":      {200, "text/event-stream", "", llm.Transient},
 	} {
 		_, err := ask(t, serve(t, c.status, c.kind, c.answer), openai.Config{Key: "k"}, conform.Conversation("c"))

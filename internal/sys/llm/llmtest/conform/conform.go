@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
 // Key is the key that models under test must use, and must never show.
@@ -30,37 +31,49 @@ const Key = "sk-test-0123456789-never-shown"
 
 // Model makes a model that talks to the server at the address, through h if
 // that is not nil.
-type Model func(baseURL string, l llm.Limits, h *http.Client) llm.Model
+type Model func(baseURL string, l llm.Limits, h *http.Client) llm.Provider
 
 // want is what a fault must lead to: a class of failure, or an answer.
 type want struct {
 	class llm.Class // empty for an answer
 	code  string
-	after string
+	after time.Duration
+	some  bool     // part of an answer arrives before it fails
 	stop  llm.Stop // of an answer; empty is tools
 	calls int      // that reach the caller
 	text  string   // "" is the whole text
 }
 
-func table() map[llmtest.Fault]want {
+func table(w dialect.Wire) map[llmtest.Fault]want {
 	whole := want{stop: llm.StopTools, calls: 2}
-	return map[llmtest.Fault]want{
+	t := map[llmtest.Fault]want{
 		"":                  whole,
-		llmtest.RateLimit:   {class: llm.Quota, after: "7"},
+		llmtest.RateLimit:   {class: llm.Quota, after: 7 * time.Second},
+		llmtest.Throttled:   {class: llm.Quota},
 		llmtest.NoQuota:     {class: llm.Billing},
 		llmtest.Broken:      {class: llm.Transient},
+		llmtest.Gateway:     {class: llm.Transient},
 		llmtest.Unavailable: {class: llm.Overload},
 		llmtest.Overloaded:  {class: llm.Overload},
 		llmtest.BadKey:      {class: llm.Auth},
+		llmtest.Expired:     {class: llm.Auth},
+		llmtest.Forbidden:   {class: llm.Auth},
 		llmtest.TooLong:     {class: llm.Context},
+		llmtest.Wrong:       {class: llm.Invalid},
+		llmtest.Policy:      {class: llm.Safety},
+		llmtest.NoModel:     {class: llm.Invalid},
+		llmtest.WrongPath:   {class: llm.Invalid},
+		llmtest.Page:        {class: llm.Invalid, code: "address"},
+		llmtest.Silent:      {class: llm.Transient},
 		llmtest.Hangup:      {class: llm.Transient, code: "connection"},
-		llmtest.Cut:         {class: llm.Transient, code: "connection"},
-		llmtest.Short:       {class: llm.Transient, code: "incomplete"},
-		llmtest.ErrorEvent:  {class: llm.Overload},
-		llmtest.Stall:       {class: llm.Transient},
-		llmtest.BadJSON:     {class: llm.Transient, code: "invalid_tool_input"},
-		llmtest.NoID:        {class: llm.Transient, code: "missing_call_id"},
-		llmtest.SameID:      {class: llm.Transient, code: "duplicate_call_id"},
+		llmtest.Cut:         {class: llm.Transient, code: "connection", some: true},
+		llmtest.Short:       {class: llm.Transient, code: "incomplete", some: true},
+		llmtest.ErrorEvent:  {class: llm.Overload, some: true},
+		llmtest.Stall:       {class: llm.Transient, some: true},
+		llmtest.BadJSON:     {class: llm.Transient, code: "invalid_tool_input", some: true},
+		llmtest.HalfJSON:    {class: llm.Transient, code: "invalid_tool_input", some: true},
+		llmtest.NoID:        {class: llm.Transient, code: "missing_call_id", some: true},
+		llmtest.SameID:      {class: llm.Transient, code: "duplicate_call_id", some: true},
 		llmtest.Length:      {stop: llm.StopLength},
 		llmtest.Empty:       {stop: llm.StopDone, text: "-"},
 		llmtest.Refuse:      {stop: llm.StopRefuse, text: "I cannot help with that."},
@@ -68,7 +81,12 @@ func table() map[llmtest.Fault]want {
 		llmtest.CRLF:        whole,
 		llmtest.Noise:       whole,
 		llmtest.Slow:        whole,
+		llmtest.Huge:        whole,
 	}
+	if w == dialect.Gemini || w == dialect.Chat { // whose calls may lack one
+		t[llmtest.NoID] = whole
+	}
+	return t
 }
 
 const speech = "Grüße, 世界 🙂: I look at <both> files & then decide. It takes more than one event to say this, as a rule.\nSecond line."
@@ -85,21 +103,24 @@ func Conversation(name string) llm.Request {
 	}
 }
 
-// Run runs the suite.
-func Run(t *testing.T, m Model) {
+// Run runs the suite over a model that speaks the wire.
+func Run(t *testing.T, w dialect.Wire, m Model) {
 	t.Helper()
 	for _, f := range append([]llmtest.Fault{""}, llmtest.Faults()...) {
 		t.Run(cmp.Or(string(f), "none"), func(t *testing.T) {
 			t.Parallel()
-			testFault(t, m, f)
+			testFault(t, w, m, f)
 		})
 	}
 	t.Run("round trip", func(t *testing.T) { testRoundTrip(t, m) })
-	t.Run("usage", func(t *testing.T) { testUsage(t, m) })
+	t.Run("usage", func(t *testing.T) { testUsage(t, w, m) })
 	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
 	t.Run("nobody there", func(t *testing.T) { testNobody(t, m) })
 	t.Run("large", func(t *testing.T) { testLarge(t, m) })
 	t.Run("one connection", func(t *testing.T) { testOneConnection(t, m) })
+	t.Run("out of reach", func(t *testing.T) { testReach(t, m) })
+	t.Run("models", func(t *testing.T) { testModels(t, m) })
+	t.Run("force", func(t *testing.T) { testForce(t, m) })
 	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
 	t.Run("no bound", func(t *testing.T) {
 		r := Conversation("x")
@@ -132,23 +153,31 @@ func twoCalls() llmtest.Turn {
 	}
 }
 
-func testFault(t *testing.T, m Model, f llmtest.Fault) {
+func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault) {
 	t.Helper()
 	turn := twoCalls()
-	turn.Fault, turn.After = f, "7"
+	if turn.Fault = f; f == llmtest.RateLimit {
+		turn.After = "7"
+	}
 	s := start(t, llmtest.Options{}, turn)
 	limits := llm.Limits{}
-	if f == llmtest.Stall {
+	if f == llmtest.Stall || f == llmtest.Silent {
 		limits.Idle = 50 * time.Millisecond
 	}
 	model := m(s.URL(), limits, nil)
-	w := table()[f]
+	w := table(way)[f]
 	var heard strings.Builder
 	got, err := model.Stream(t.Context(), Conversation("c"), func(d llm.Delta) { heard.WriteString(d.Text) })
 	if w.class != "" {
 		wantError(t, err, w)
 		if len(got.Message.Parts) > 0 {
 			t.Errorf("a failed call has content: %+v", got.Message)
+		}
+		if w.some && (got.Usage.Prompt() == 0 || 4*got.Usage.Output < int64(heard.Len())) {
+			t.Errorf("%d bytes were received and %+v is accounted for", heard.Len(), got.Usage)
+		}
+		if !w.some && got.Usage != (nexus.Usage{}) {
+			t.Errorf("an answer that never came used %+v", got.Usage)
 		}
 		got, err = model.Stream(t.Context(), Conversation("c"), nil) // and then it goes well
 		w, heard = want{stop: llm.StopTools, calls: 2}, strings.Builder{}
@@ -205,8 +234,8 @@ func wantError(t *testing.T, err error, w want) {
 	if e.Class != w.class || w.code != "" && e.Code != w.code {
 		t.Errorf("got class %s, code %s (%v), want %s %s", e.Class, e.Code, e, w.class, w.code)
 	}
-	if w.after != "" && e.After != w.after {
-		t.Errorf("got Retry-After %q, want %q", e.After, w.after)
+	if after, ok := e.Wait(time.Time{}); ok != (w.after > 0) || after != w.after {
+		t.Errorf("got Retry-After %q, want %s", e.After, w.after)
 	}
 	if strings.Contains(fmt.Sprintf("%v %+v %#v", e, e, e.Cause), Key) {
 		t.Errorf("the key is shown: %v", e)
@@ -262,14 +291,18 @@ func testRoundTrip(t *testing.T, m Model) {
 	}
 }
 
-func testUsage(t *testing.T, m Model) {
+func testUsage(t *testing.T, w dialect.Wire, m Model) {
 	t.Helper()
+	want := nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}
+	if w == dialect.Gemini { // which writes its cache for nothing
+		want = nexus.Usage{Input: 18, Output: 7, CacheRead: 11}
+	}
 	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x", Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}})
 	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}, got.Usage); diff != "" {
+	if diff := gocmp.Diff(want, got.Usage); diff != "" || got.Estimated {
 		t.Error(diff)
 	}
 }

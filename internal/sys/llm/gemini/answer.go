@@ -1,0 +1,253 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// chunk holds what matters of a piece of an answer.
+type chunk struct {
+	Candidates []struct {
+		Index   int `json:"index"`
+		Content struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"content"`
+		Reason  string `json:"finishReason"`
+		Message string `json:"finishMessage"`
+	} `json:"candidates"`
+	Feedback struct {
+		Block   string `json:"blockReason"`
+		Message string `json:"blockReasonMessage"`
+	} `json:"promptFeedback"`
+	Usage *usage          `json:"usageMetadata"`
+	Model string          `json:"modelVersion"`
+	ID    string          `json:"responseId"`
+	Error json.RawMessage `json:"error"`
+}
+
+// usage counts the whole answer so far.
+type usage struct {
+	Prompt   int64 `json:"promptTokenCount"` // with what the cache gave
+	Cached   int64 `json:"cachedContentTokenCount"`
+	Said     int64 `json:"candidatesTokenCount"`
+	Thoughts int64 `json:"thoughtsTokenCount"` // not in Said
+	Tools    int64 `json:"toolUsePromptTokenCount"`
+}
+
+// piece holds what matters of a part; what it does not know is kept raw.
+type piece struct {
+	Text      *string `json:"text"`
+	Thought   bool    `json:"thought"`
+	Signature string  `json:"thoughtSignature"`
+	Call      *call   `json:"functionCall"`
+}
+
+// draft is an answer on its way.
+type draft struct {
+	r       llm.Response
+	parts   []llm.Part
+	text    strings.Builder // of the part that grows
+	thought strings.Builder
+	block   *llm.Error // the prompt was blocked
+	reason  string
+	message string
+	step    int
+	calls   int
+	counted bool // the usage is that of the whole answer
+	bytes   int  // of the answer so far
+	heard   func(llm.Delta)
+}
+
+func (d *draft) ended() bool { return d.reason != "" || d.block != nil }
+
+// take adds one chunk. What it does not know it leaves out.
+func (d *draft) take(data []byte, key string) error {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
+		return nil
+	}
+	var v chunk
+	if err := json.Unmarshal(data, &v); err != nil {
+		return wire.Malformed(err)
+	}
+	if len(v.Error) > 0 && string(v.Error) != "null" {
+		return wire.Said(0, nil, data, key)
+	}
+	if v.ID != "" {
+		d.r.ID = v.ID
+	}
+	if v.Model != "" {
+		d.r.Model = v.Model
+	}
+	if v.Usage != nil {
+		d.count(*v.Usage)
+	}
+	if v.Feedback.Block != "" {
+		text := v.Feedback.Message
+		if text == "" {
+			text = "the prompt was blocked"
+		}
+		d.block = &llm.Error{Class: llm.Safety, Code: strings.ToLower(v.Feedback.Block), Cause: errors.New(text)}
+	}
+	for _, c := range v.Candidates {
+		if c.Index != 0 {
+			continue
+		}
+		for _, p := range c.Content.Parts {
+			if err := d.grow(p); err != nil {
+				return err
+			}
+		}
+		if c.Reason != "" && c.Reason != "FINISH_REASON_UNSPECIFIED" {
+			d.reason, d.message = c.Reason, c.Message
+			d.counted = v.Usage != nil || d.counted && d.r.Usage.Output > 0
+		}
+	}
+	return nil
+}
+
+// count takes the usage apart into classes that do not overlap.
+func (d *draft) count(u usage) {
+	n := &d.r.Usage
+	if u.Prompt > 0 {
+		n.CacheRead = min(max(u.Cached, 0), u.Prompt)
+		n.Input = u.Prompt - n.CacheRead + max(u.Tools, 0)
+	}
+	n.Output = max(n.Output, u.Said+u.Thoughts)
+	if d.reason != "" { // it may come behind the end
+		d.counted = true
+	}
+}
+
+func (d *draft) grow(raw json.RawMessage) error {
+	var p piece
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return wire.Malformed(err)
+	}
+	switch {
+	case p.Call != nil:
+		d.flush()
+		return d.call(p)
+	case p.Text == nil:
+		d.flush()
+		d.bytes += len(raw)
+		d.keep(kept{Part: bytes.Clone(raw)})
+	case p.Thought:
+		d.bytes += len(*p.Text)
+		d.thought.WriteString(*p.Text)
+		d.hear(llm.Delta{Thought: *p.Text})
+		if p.Signature != "" {
+			d.flushThought(p.Signature)
+		}
+	default:
+		if *p.Text != "" || p.Signature != "" {
+			d.flushThought("")
+		}
+		d.bytes += len(*p.Text)
+		d.text.WriteString(*p.Text)
+		d.hear(llm.Delta{Text: *p.Text})
+		if p.Signature != "" { // it closes the text before it
+			text := d.text.String()
+			d.text.Reset()
+			d.keep(kept{Sign: p.Signature})
+			d.say(text)
+		}
+	}
+	return nil
+}
+
+func (d *draft) call(p piece) error {
+	c := llm.Call{ID: p.Call.ID, Tool: p.Call.Name, Input: bytes.Clone(p.Call.Args)}
+	if len(c.Input) == 0 || string(c.Input) == "null" {
+		c.Input = json.RawMessage("{}")
+	}
+	if c.ID == "" {
+		c.ID = madeID(d.step, d.calls)
+	}
+	d.calls++
+	d.bytes += len(c.Tool) + len(c.Input)
+	d.hear(llm.Delta{Tool: c.Tool})
+	if p.Signature != "" {
+		d.keep(kept{Sign: p.Signature, Call: c.ID})
+	}
+	d.parts = append(d.parts, llm.Part{Call: &c})
+	return nil
+}
+
+// keep adds what the provider wants back.
+func (d *draft) keep(k kept) {
+	raw, err := wire.Encode(private{&k})
+	if err == nil { // strings and what was decoded always encode
+		d.parts = append(d.parts, llm.Part{Raw: raw})
+	}
+}
+
+func (d *draft) say(text string) {
+	if text != "" {
+		d.parts = append(d.parts, llm.Part{Text: text})
+	}
+}
+
+// flush ends the thought and the text that grow.
+func (d *draft) flush() {
+	d.flushThought("")
+	text := d.text.String()
+	d.text.Reset()
+	d.say(text)
+}
+
+func (d *draft) flushThought(signature string) {
+	if d.thought.Len() == 0 && signature == "" {
+		return
+	}
+	raw, err := wire.Encode(struct {
+		Text      string `json:"text"`
+		Thought   bool   `json:"thought"`
+		Signature string `json:"thoughtSignature,omitempty"`
+	}{d.thought.String(), true, signature})
+	d.thought.Reset()
+	if err == nil {
+		d.keep(kept{Part: raw})
+	}
+}
+
+func (d *draft) hear(x llm.Delta) {
+	if d.heard != nil && x != (llm.Delta{}) {
+		d.heard(x)
+	}
+}
+
+// close makes the answer, now that the provider has given its reason to stop.
+func (d *draft) close() (llm.Response, error) {
+	d.flush()
+	r := d.r
+	if d.block != nil {
+		return r, d.block
+	}
+	r.Message = llm.Message{From: llm.Assistant, Parts: d.parts}
+	switch d.reason {
+	case "STOP":
+		r.Stop = llm.StopDone // or StopTools: the calls decide
+	case "MAX_TOKENS":
+		r.Stop = llm.StopLength
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
+		return r, d.failed("invalid_tool_input", "the model made a call that is none")
+	case "OTHER", "CONTINUATION":
+		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason of its own")
+	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and what may come
+		r.Stop = llm.StopRefuse
+	}
+	return wire.Close(r)
+}
+
+func (d *draft) failed(code, text string) error {
+	if d.message != "" {
+		text += ": " + d.message
+	}
+	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(text)}
+}

@@ -1,0 +1,222 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// unsigned stands in for the signature of a call that another provider's model
+// made: Gemini 3 refuses a call without one.
+const unsigned = "skip_thought_signature_validator"
+
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []any  `json:"parts"` // part, or json.RawMessage for what is the provider's own
+}
+
+type part struct {
+	Text      string    `json:"text,omitempty"`
+	Call      *call     `json:"functionCall,omitempty"`
+	Response  *response `json:"functionResponse,omitempty"`
+	Signature string    `json:"thoughtSignature,omitempty"`
+}
+
+type call struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type response struct {
+	ID     string            `json:"id,omitempty"`
+	Name   string            `json:"name"`
+	Result map[string]string `json:"response"`
+}
+
+type generation struct {
+	MaxTokens int64           `json:"maxOutputTokens"`
+	Kind      string          `json:"responseMimeType,omitempty"`
+	Schema    json.RawMessage `json:"responseJsonSchema,omitempty"`
+	Thinking  *thinking       `json:"thinkingConfig,omitempty"`
+}
+
+type thinking struct {
+	Level string `json:"thinkingLevel,omitempty"`
+	Show  bool   `json:"includeThoughts"`
+}
+
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+// private is what the provider adds to a message, kept as a raw part before
+// what it belongs to.
+type private struct {
+	Gemini *kept `json:"gemini"` // marks the part as ours
+}
+
+type kept struct {
+	Part json.RawMessage `json:"part,omitempty"` // sent back as it came
+	Sign string          `json:"sign,omitempty"` // signature of what follows
+	Call string          `json:"call,omitempty"` // the id of the call that is signed; empty for a text
+}
+
+// encode returns the body of the call. Its values are encoded, so that code
+// costs the bytes that it has and numbers stay what they are.
+func (m *model) encode(r llm.Request) (map[string]any, error) {
+	if r.MaxTokens <= 0 {
+		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
+	}
+	g := generation{MaxTokens: r.MaxTokens}
+	if effort := strings.ToUpper(effortOf(r, m.effort)); effort != "" {
+		g.Thinking = &thinking{Level: effort, Show: true}
+	}
+	if r.Schema != nil {
+		g.Kind, g.Schema = "application/json", r.Schema
+	}
+	body := map[string]any{"generationConfig": g}
+	if len(r.Tools) > 0 {
+		var all []declaration
+		for _, t := range r.Tools {
+			all = append(all, declaration(t))
+		}
+		body["tools"] = []any{map[string]any{"functionDeclarations": all}}
+		if r.Force != "" {
+			body["toolConfig"] = map[string]any{"functionCallingConfig": forced(r.Force)}
+		}
+	}
+	if strings.TrimSpace(r.System) != "" {
+		body["systemInstruction"] = content{Parts: []any{part{Text: r.System}}}
+	}
+	contents := []content{}
+	names := map[string]string{} // of tools, by the id of the call
+	for _, said := range r.Messages {
+		c := content{Role: "user"}
+		if said.From == llm.Assistant {
+			c.Role, c.Parts = "model", encodeAnswer(said.Parts, names)
+		} else {
+			c.Parts = encodeOurs(said.Parts, names)
+		}
+		if len(c.Parts) > 0 {
+			contents = append(contents, c)
+		}
+	}
+	body["contents"] = contents
+	for k, v := range body { // the SDK would escape what HTML minds
+		data, err := wire.Encode(v)
+		if err != nil {
+			return nil, err
+		}
+		body[k] = json.RawMessage(data)
+	}
+	return body, nil
+}
+
+func effortOf(r llm.Request, usual string) string {
+	if r.Effort != "" {
+		return r.Effort
+	}
+	return usual
+}
+
+func forced(tool string) any {
+	mode := struct {
+		Mode  string   `json:"mode"`
+		Names []string `json:"allowedFunctionNames,omitempty"`
+	}{Mode: "ANY"}
+	if tool != llm.AnyTool {
+		mode.Names = []string{tool}
+	}
+	return mode
+}
+
+// encodeOurs returns the results, then the text.
+func encodeOurs(parts []llm.Part, names map[string]string) []any {
+	var results, rest []any
+	for _, p := range parts {
+		switch {
+		case p.Result != nil:
+			field := "output"
+			if p.Result.Failed {
+				field = "error"
+			}
+			results = append(results, part{Response: &response{
+				ID: ours(p.Result.ID), Name: names[p.Result.ID], Result: map[string]string{field: p.Result.Text},
+			}})
+		case strings.TrimSpace(p.Text) != "":
+			rest = append(rest, part{Text: p.Text})
+		}
+	}
+	return append(results, rest...)
+}
+
+// encodeAnswer returns the model's parts as they came.
+func encodeAnswer(parts []llm.Part, names map[string]string) []any {
+	var out []any
+	var sign kept
+	own, calls := false, 0
+	for _, p := range parts {
+		switch {
+		case p.Raw != nil:
+			var q private
+			if json.Unmarshal(p.Raw, &q) != nil || q.Gemini == nil { // another provider's
+				continue
+			}
+			own = true
+			if q.Gemini.Part != nil {
+				out = append(out, q.Gemini.Part)
+			} else {
+				sign = *q.Gemini
+			}
+		case p.Call != nil:
+			names[p.Call.ID] = p.Call.Tool
+			c := part{Call: &call{ID: ours(p.Call.ID), Name: p.Call.Tool, Args: p.Call.Input}}
+			switch {
+			case sign.Call == p.Call.ID:
+				c.Signature = sign.Sign
+			case !own && calls == 0:
+				c.Signature = unsigned
+			}
+			out, sign, calls = append(out, c), kept{}, calls+1
+		case strings.TrimSpace(p.Text) != "":
+			t := part{Text: p.Text}
+			if sign.Call == "" {
+				t.Signature = sign.Sign
+			}
+			out, sign = append(out, t), kept{}
+		}
+	}
+	return out
+}
+
+// made begins the ids of calls that came without one.
+const made = "gemini-call-"
+
+// ours returns an id as it came: empty for one that was made here.
+func ours(id string) string {
+	if strings.HasPrefix(id, made) {
+		return ""
+	}
+	return id
+}
+
+// steps counts the answers so far, so that made ids differ over a
+// conversation and stay the same when it is asked again.
+func steps(r llm.Request) int {
+	n := 0
+	for _, m := range r.Messages {
+		if m.From == llm.Assistant {
+			n++
+		}
+	}
+	return n
+}
+
+func madeID(step, index int) string { return fmt.Sprintf("%s%d-%d", made, step, index) }

@@ -1,0 +1,149 @@
+package responses
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// request is the body of a call. What grows stands last.
+type request struct {
+	Model        string     `json:"model"`
+	MaxTokens    int64      `json:"max_output_tokens"`
+	Stream       bool       `json:"stream"`
+	Store        bool       `json:"store"`
+	Include      []string   `json:"include"`
+	Reasoning    *reasoning `json:"reasoning,omitempty"`
+	Text         *text      `json:"text,omitempty"`
+	Choice       any        `json:"tool_choice,omitempty"`
+	Tools        []tool     `json:"tools,omitempty"`
+	Instructions string     `json:"instructions,omitempty"`
+	Input        []any      `json:"input"` // of what follows, or json.RawMessage for what is the provider's own
+}
+
+type reasoning struct {
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+type text struct {
+	Format format `json:"format"`
+}
+
+type format struct {
+	Type   string          `json:"type"`
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict,omitempty"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Strict      bool            `json:"strict"`
+}
+
+type message struct {
+	Type    string  `json:"type"`
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type call struct {
+	Type      string `json:"type"`
+	ID        string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type result struct {
+	Type   string `json:"type"`
+	ID     string `json:"call_id"`
+	Output string `json:"output"`
+}
+
+// private is an item that the provider wants back, kept as a raw part.
+type private struct {
+	Item json.RawMessage `json:"responses"`
+}
+
+func (m *model) encode(r llm.Request) ([]byte, error) {
+	if r.MaxTokens <= 0 {
+		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
+	}
+	q := request{
+		Model: r.Model, MaxTokens: max(r.MaxTokens, 16), // fewer are refused
+		Stream: true, Include: []string{"reasoning.encrypted_content"}, Input: []any{},
+	}
+	if effort := cmp.Or(r.Effort, m.effort); effort != "" {
+		q.Reasoning = &reasoning{Effort: effort, Summary: "auto"}
+	}
+	if r.Schema != nil {
+		q.Text = &text{format{Type: "json_schema", Name: "answer", Strict: wire.Strict(r.Schema), Schema: r.Schema}}
+	}
+	for _, t := range r.Tools {
+		q.Tools = append(q.Tools, tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema})
+	}
+	switch r.Force {
+	case "":
+	case llm.AnyTool:
+		q.Choice = "required"
+	default:
+		q.Choice = map[string]string{"type": "function", "name": r.Force}
+	}
+	if strings.TrimSpace(r.System) != "" {
+		q.Instructions = r.System
+	}
+	for _, said := range r.Messages {
+		if said.From == llm.Assistant {
+			q.Input = append(q.Input, encodeAnswer(said.Parts)...)
+		} else {
+			q.Input = append(q.Input, encodeOurs(said)...)
+		}
+	}
+	return wire.Encode(q)
+}
+
+// encodeOurs returns an item for each result, then one for the text.
+func encodeOurs(m llm.Message) []any {
+	var out []any
+	for _, p := range m.Parts {
+		if p.Result != nil {
+			out = append(out, result{"function_call_output", p.Result.ID, p.Result.Text})
+		}
+	}
+	if said := m.Text(); strings.TrimSpace(said) != "" {
+		out = append(out, message{"message", "user", []block{{"input_text", said}}})
+	}
+	return out
+}
+
+// encodeAnswer returns the model's items as they came.
+func encodeAnswer(parts []llm.Part) []any {
+	var out []any
+	for _, p := range parts {
+		switch {
+		case p.Raw != nil:
+			var q private
+			if json.Unmarshal(p.Raw, &q) == nil && q.Item != nil { // else another provider's
+				out = append(out, q.Item)
+			}
+		case p.Call != nil:
+			out = append(out, call{"function_call", p.Call.ID, p.Call.Tool, string(p.Call.Input)})
+		case strings.TrimSpace(p.Text) != "":
+			out = append(out, message{"message", "assistant", []block{{"output_text", p.Text}}})
+		}
+	}
+	return out
+}

@@ -1,0 +1,19 @@
+package responses_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
+)
+
+func model(url string, l llm.Limits, h *http.Client) llm.Provider {
+	return responses.New(responses.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
+}
+
+func TestConformance(t *testing.T) { conform.Run(t, dialect.Responses, model) }
+
+func FuzzStream(f *testing.F) { conform.Fuzz(f, model) }

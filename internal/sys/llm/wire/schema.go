@@ -1,0 +1,34 @@
+package wire
+
+import "encoding/json"
+
+// Strict reports whether OpenAI would take the schema as one that answers are
+// held to: every object closed, every property required.
+func Strict(schema json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(schema, &v) == nil && closed(v)
+}
+
+func closed(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if !closed(e) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if !closed(e) {
+				return false
+			}
+		}
+		if v["type"] != "object" {
+			return true
+		}
+		properties, _ := v["properties"].(map[string]any)
+		required, _ := v["required"].([]any)
+		return v["additionalProperties"] == false && len(required) == len(properties)
+	}
+	return true
+}
