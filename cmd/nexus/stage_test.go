@@ -166,7 +166,7 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 	m.web = httptest.NewServer(m)
 	p.model = m
 	for name, value := range map[string]string{
-		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": m.web.URL, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": m.web.URL + "/v1",
+		"ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": m.web.URL, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": m.web.URL + "/v1", "MODEL_URL": m.web.URL,
 	} {
 		ts.Setenv(name, value)
 	}

@@ -47,7 +47,8 @@ type Routing struct {
 
 // Provider is an endpoint that serves models.
 type Provider struct {
-	Kind    string // anthropic or openai: the wire that it speaks
+	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks
+	Server  string // whose habits it has, where the address does not tell
 	BaseURL string // empty: the SDK's own default
 	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
 }

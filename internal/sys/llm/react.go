@@ -43,9 +43,9 @@ type Reaction struct {
 // hope there is. No other place decides what a failure of a call leads to.
 func Reactions() []Reaction {
 	return []Reaction{
-		{Transient, "The connection or the server broke, or the answer was damaged.", Again, Halt, "waits 1 s, doubled each time, with jitter, or as long as the provider asks"},
-		{Overload, "The provider is busy.", Again, Halt, "as for transient"},
-		{Quota, "A limit of requests or tokens a minute or a day is reached.", Again, Halt, "as for transient; a window that ends later than the longest wait is not waited for"},
+		{Transient, "The connection or the server broke, or the answer was damaged.", Again, Halt, "4 calls at most; waits 1 s, doubled each time up to 1 min, with jitter, or as long as the provider asks"},
+		{Overload, "The provider is busy.", Again, Halt, "waits as for transient, up to 5 min; asked again until the time of the run or a person ends it"},
+		{Quota, "A limit of requests or tokens a minute or a day is reached.", Again, Halt, "as for overload, or until the provider says that the window ends, up to a day"},
 		{Context, "The conversation is too long for the model.", Shorten, Shorten, "the session ends as exhausted; the next attempt begins with a fresh conversation"},
 		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same words are not sent again"},
 		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error names what the provider said"},

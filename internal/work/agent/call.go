@@ -101,6 +101,9 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	if c.Price != nil {
 		spent.Money = c.Price(spent.Usage)
 	}
+	if resp.Cost > 0 { // what the provider says it charges is what it charges
+		spent.Money = resp.Cost
+	}
 	c.usage = c.usage.Add(spent.Usage)
 	c.facts = append(c.facts, spent)
 	if err != nil {
@@ -115,7 +118,7 @@ func usage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage
 	u = resp.Usage
 	if err == nil {
 		if u != (nexus.Usage{}) {
-			return u, false
+			return u, resp.Estimated
 		}
 		for _, call := range resp.Calls() {
 			said += len(call.Input)
@@ -190,15 +193,15 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 		return nil, fmt.Errorf("call %s: %w", c.Model, err)
 	}
 	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "nexus resume goes on where the run stopped."}
-	switch {
-	case e.Class == llm.Context:
+	switch do := e.Class.Reaction().Do; {
+	case do == llm.Shorten:
 		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
-	case e.Class == llm.Safety:
+	case do == llm.GiveUp:
 		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " will not answer this"}, nil)
-	case e.Class == llm.Auth:
-		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
 	case e.Class == llm.Billing:
 		said.Code, said.Hint = nexus.CodeAuth, "The provider wants to be paid; settle that, or use another model, and run nexus resume."
+	case do == llm.Person:
+		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
 	case e.Class == llm.Invalid && e.Status == 404:
 		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; it is written provider/model."
 	}

@@ -5,7 +5,6 @@ package wire
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -13,20 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
-
-// defaults are the models of a provider by tier, used where the
-// configuration names none and the provider has a key.
-func defaults(provider string, tier nexus.Tier) string {
-	names := map[string]map[nexus.Tier]string{
-		"anthropic": {nexus.Fast: "claude-haiku-5-5", nexus.Balanced: "claude-sonnet-5-5", nexus.Strong: "claude-opus-5-5"},
-		"openai":    {nexus.Fast: "gpt-6-luna", nexus.Balanced: "gpt-6-sol", nexus.Strong: "gpt-6-astra"},
-	}
-	return provider + "/" + names[provider][tier]
-}
 
 // Models picks models for roles and makes the providers when they are first
 // needed. It may be used by many goroutines.
@@ -38,6 +25,10 @@ type Models struct {
 
 	mu   sync.Mutex // guards made
 	made map[string]llm.Model
+
+	able  llm.Able
+	asked sync.Once // guards own
+	own   string    // provider/model of a server of one's own
 }
 
 // NewModels reads the price table. No provider is made yet.
@@ -50,7 +41,11 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Mend pricing in the user's configuration file."}
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, made: map[string]llm.Model{}}, nil
+	able, err := llm.LoadAble()
+	if err != nil {
+		return nil, err
+	}
+	return &Models{config: c, env: env, now: now, prices: prices, able: able, made: map[string]llm.Model{}}, nil
 }
 
 // Name returns the provider/model that a role works with at a tier. A task's
@@ -67,15 +62,16 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 	if pin != "" {
 		return pin, nil
 	}
-	for _, provider := range []string{"anthropic", "openai"} {
-		if m.env(keyOf(m.provider(provider), provider)) != "" {
-			return defaults(provider, tier), nil
-		}
+	if name := m.usual(tier); name != "" {
+		return name, nil
 	}
 	for _, near := range []nexus.Tier{nexus.Balanced, nexus.Strong} { // a weaker tier than any that is set
 		if name := m.config.Models[near]; name != "" {
 			return name, nil
 		}
+	}
+	if name := m.served(); name != "" {
+		return name, nil
 	}
 	return "", m.nobody(role, tier)
 }
@@ -84,7 +80,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is known for the role %s at the tier %s", role, tier),
-		Hint: "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a model: nexus config --explain shows where.",
+		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name a model: nexus config --explain shows where.",
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
 		if base := m.base(provider); base != "" {
@@ -101,18 +97,6 @@ func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 func price(name string) string {
 	return fmt.Sprintf("say what it costs in ~/.config/nexus/config.toml, in dollars for a million tokens: "+
 		"pricing.%q = { input = 0, output = 0 }.", name)
-}
-
-// base returns the address that is set for a provider, empty for its own.
-func (m *Models) base(name string) string {
-	switch p := m.config.Providers[name]; name {
-	case "anthropic":
-		return cmp.Or(p.BaseURL, m.env("ANTHROPIC_BASE_URL"))
-	case "openai":
-		return cmp.Or(p.BaseURL, m.env("OPENAI_BASE_URL"))
-	default:
-		return p.BaseURL
-	}
 }
 
 // Ready reports whether every role has a model at every tier that a run may
@@ -146,7 +130,7 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")
 	}
-	if _, priced := m.prices.Price(name, nexus.Usage{}, m.now()); !priced {
+	if _, priced := m.prices.Price(name, nexus.Usage{}, m.now()); !priced && !m.free(provider) {
 		return attempt.Model{}, unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)
@@ -167,29 +151,6 @@ func unknown(name, why string) error {
 	}
 }
 
-// provider returns the settings of a provider; the two with an SDK of their
-// own need none.
-func (m *Models) provider(name string) config.Provider {
-	p := m.config.Providers[name]
-	if name == "anthropic" || name == "openai" {
-		p.Kind = cmp.Or(p.Kind, name)
-	}
-	return p
-}
-
-func keyOf(p config.Provider, name string) string {
-	switch {
-	case p.KeyEnv != "":
-		return p.KeyEnv
-	case name == "anthropic":
-		return "ANTHROPIC_API_KEY"
-	case name == "openai":
-		return "OPENAI_API_KEY"
-	default:
-		return ""
-	}
-}
-
 // client returns the provider's client, made at the first call.
 func (m *Models) client(name string) (llm.Model, error) {
 	m.mu.Lock()
@@ -205,16 +166,10 @@ func (m *Models) client(name string) (llm.Model, error) {
 			Hint: "Set " + keyOf(p, name) + " in the environment.",
 		}
 	}
-	limits := llm.Limits{Idle: m.config.Limits.TurnTime}
-	var c llm.Model
-	switch p.Kind {
-	case "anthropic":
-		c = anthropic.New(anthropic.Config{Key: key, BaseURL: m.base(name), HTTP: &http.Client{}, Limits: limits})
-	case "openai":
-		c = openai.New(openai.Config{Key: key, BaseURL: m.base(name), HTTP: &http.Client{}, Limits: limits})
-	default:
-		return nil, unknown(name+"/...", "there is no provider of this name")
+	c, err := m.open(name, p, key)
+	if err != nil {
+		return nil, err
 	}
-	m.made[name] = c
-	return c, nil
+	m.made[name] = m.able.Fit(c, name)
+	return m.made[name], nil
 }

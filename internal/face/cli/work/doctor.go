@@ -63,7 +63,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 		all[len(all)-1].Detail = box.Name()
 		all = append(all, checkTools(ctx, a, box, settings)...)
 	}
-	return append(append(all, checkDisk(a)), checkKeys(a, settings)...)
+	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
 }
 
 // checked returns a check that blocks when there is an error.
@@ -143,41 +143,6 @@ func checkDisk(a *frame.App) check {
 		c.State, c.Hint = notice, "Worktrees and journals need room: free a gigabyte, or set XDG_STATE_HOME."
 	}
 	return c
-}
-
-// checkKeys looks whether a provider can be reached with what is set; it
-// calls none.
-func checkKeys(a *frame.App, c config.Config) []check {
-	var all []check
-	have := 0
-	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
-		if a.Env(name) != "" {
-			have++
-			all = append(all, check{Name: "key", State: fine, Detail: name + " is set"})
-		}
-	}
-	for _, name := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"} {
-		if a.Env(name) != "" {
-			have++
-			all = append(all, check{Name: "address", State: fine, Detail: name + " is set"})
-		}
-	}
-	for name, p := range c.Providers {
-		if p.KeyEnv != "" && a.Env(p.KeyEnv) == "" {
-			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
-			continue
-		}
-		have++
-	}
-	if have > 0 {
-		all = append(all, checkModels(a, c))
-	} else {
-		all = append(all, check{
-			Name: "key", State: blocker, Detail: "no provider is set up",
-			Hint: "Export ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to ~/.config/nexus/config.toml.",
-		})
-	}
-	return all
 }
 
 // checkModels looks whether every role has a model with a price and a key at

@@ -1,0 +1,204 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
+)
+
+// Known is a provider that needs no configuration.
+type Known struct {
+	Name    string
+	KeyEnv  string // environment variable of its key
+	BaseEnv string // and of another address than its own
+	usual   map[nexus.Tier]string
+}
+
+// KnownProviders returns the providers that need no configuration, in the
+// order in which they are chosen.
+func KnownProviders() []Known {
+	return []Known{
+		{"anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", map[nexus.Tier]string{nexus.Fast: "claude-haiku-5-5", nexus.Balanced: "claude-sonnet-5-5", nexus.Strong: "claude-opus-5-5"}},
+		{"openai", "OPENAI_API_KEY", "OPENAI_BASE_URL", map[nexus.Tier]string{nexus.Fast: "gpt-6-luna", nexus.Balanced: "gpt-6-sol", nexus.Strong: "gpt-6-astra"}},
+		{"gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", map[nexus.Tier]string{nexus.Fast: "gemini-3.5-flash-lite", nexus.Balanced: "gemini-3.8-flash", nexus.Strong: "gemini-3.1-pro-preview"}},
+	}
+}
+
+func known(name string) Known {
+	for _, k := range KnownProviders() {
+		if k.Name == name {
+			return k
+		}
+	}
+	return Known{}
+}
+
+// usual returns the model of a tier where the configuration names none: that
+// of the first provider that has a key.
+func (m *Models) usual(tier nexus.Tier) string {
+	for _, k := range KnownProviders() {
+		if m.env(keyOf(m.provider(k.Name), k.Name)) != "" {
+			return k.Name + "/" + k.usual[tier]
+		}
+	}
+	return ""
+}
+
+// provider returns the settings of a provider; those with an SDK of their own
+// need none. OpenAI itself is asked by Responses, whatever else has its name
+// by Chat Completions.
+func (m *Models) provider(name string) config.Provider {
+	p := m.config.Providers[name]
+	if known(name).Name != "" {
+		p.Kind = cmp.Or(p.Kind, name)
+	}
+	if p.Kind == "openai" && m.config.Providers[name].Kind == "" && openai.Official(m.base(name)) {
+		p.Kind = "responses"
+	}
+	return p
+}
+
+// base returns the address that is set for a provider, empty for its own.
+func (m *Models) base(name string) string {
+	base := m.config.Providers[name].BaseURL
+	if env := known(name).BaseEnv; env != "" {
+		base = cmp.Or(base, m.env(env))
+	}
+	return base
+}
+
+func keyOf(p config.Provider, name string) string {
+	return cmp.Or(p.KeyEnv, known(name).KeyEnv)
+}
+
+// Open returns a provider as it is configured, with the key that the
+// environment has for it.
+func (m *Models) Open(name string) (llm.Provider, error) {
+	p := m.provider(name)
+	return m.open(name, p, m.env(keyOf(p, name)))
+}
+
+func (m *Models) open(name string, p config.Provider, key string) (llm.Provider, error) {
+	limits := llm.Limits{Idle: m.config.Limits.TurnTime}
+	base := m.base(name)
+	switch p.Kind {
+	case "anthropic":
+		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits}), nil
+	case "openai":
+		server := p.Server
+		if name != "openai" { // a provider is often called what serves it
+			server = cmp.Or(server, name)
+		}
+		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits, Server: server}), nil
+	case "responses":
+		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits}), nil
+	case "gemini":
+		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits}), nil
+	default:
+		return nil, unknown(name+"/...", "there is no provider of this name")
+	}
+}
+
+// asking is how long a server may take to say what models it has.
+const asking = 5 * time.Second
+
+// served returns a model of a server of one's own that an address in the
+// environment names without any key; empty where there is none, or where it
+// does not say what it serves. It is asked once.
+func (m *Models) served() string {
+	m.asked.Do(func() {
+		for _, k := range KnownProviders() {
+			if m.base(k.Name) == "" || m.env(keyOf(m.provider(k.Name), k.Name)) != "" {
+				continue
+			}
+			p, err := m.Open(k.Name)
+			if err != nil {
+				continue
+			}
+			ctx, stop := context.WithTimeoutCause(context.Background(), asking, errors.New("the server does not answer"))
+			all, err := p.Models(ctx)
+			stop()
+			if err == nil && len(all) > 0 {
+				m.own = k.Name + "/" + all[0].Name
+				return
+			}
+		}
+	})
+	return m.own
+}
+
+// free reports whether a provider's models cost nothing: they run on this
+// machine.
+func (m *Models) free(name string) bool {
+	u, err := url.Parse(m.base(name))
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Standing is how a provider stands with what is set.
+type Standing struct {
+	Name   string
+	Models int      // that it lists
+	Lacks  []string // models that are used and that it does not list
+	Err    error
+}
+
+// Ask asks a provider what it serves, and compares it with what would be used.
+func (m *Models) Ask(ctx context.Context, name string) Standing {
+	s := Standing{Name: name}
+	p, err := m.Open(name)
+	if err != nil {
+		s.Err = err
+		return s
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, asking, errors.New("the server does not answer"))
+	defer stop()
+	all, err := p.Models(ctx)
+	if err != nil {
+		s.Err = err
+		return s
+	}
+	s.Models = len(all)
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		used, err := m.Name(nexus.Coder, tier, "")
+		provider, model, _ := llm.Split(used)
+		if err == nil && provider == name && !slices.Contains(s.Lacks, model) &&
+			!slices.ContainsFunc(all, func(a llm.About) bool { return a.Name == model }) {
+			s.Lacks = append(s.Lacks, model)
+		}
+	}
+	return s
+}
+
+// Used returns the providers that something is set for, in order.
+func (m *Models) Used() []string {
+	var all []string
+	for _, k := range KnownProviders() {
+		if m.env(keyOf(m.provider(k.Name), k.Name)) != "" || m.base(k.Name) != "" {
+			all = append(all, k.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.config.Providers)) {
+		if p := m.config.Providers[name]; !slices.Contains(all, name) && (p.KeyEnv == "" || m.env(p.KeyEnv) != "") {
+			all = append(all, name)
+		}
+	}
+	return all
+}

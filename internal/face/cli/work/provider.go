@@ -1,0 +1,66 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// checkKeys looks what is set for providers, and asks each of them what models
+// it has, which costs nothing.
+func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
+	var all []check
+	for _, k := range wire.KnownProviders() {
+		if a.Env(k.KeyEnv) != "" {
+			all = append(all, check{Name: "key", State: fine, Detail: k.KeyEnv + " is set"})
+		}
+		if a.Env(k.BaseEnv) != "" {
+			all = append(all, check{Name: "address", State: fine, Detail: k.BaseEnv + " is set"})
+		}
+	}
+	for name, p := range c.Providers {
+		if p.KeyEnv != "" && a.Env(p.KeyEnv) == "" {
+			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
+		}
+	}
+	models, err := wire.NewModels(c, a.Env, a.Now)
+	if err != nil {
+		return append(all, checked("prices", "", err))
+	}
+	used := models.Used()
+	for _, name := range used {
+		all = append(all, checkProvider(models.Ask(ctx, name)))
+	}
+	if len(used) == 0 {
+		all = append(all, check{
+			Name: "key", State: blocker, Detail: "no provider is set up",
+			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL of a server of your own.",
+		})
+	}
+	return all
+}
+
+// checkProvider says how a provider answered. Only a key that it refuses
+// blocks: what is out of reach now may be back when a run begins.
+func checkProvider(s wire.Standing) check {
+	if s.Err != nil {
+		c := check{Name: "provider", State: notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network; runs wait a while and then stop."}
+		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {
+			c.State, c.Hint = blocker, "Set a key that it takes, or settle the account."
+		}
+		return c
+	}
+	c := check{Name: "provider", State: fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.Count(s.Models, "model"))}
+	if len(s.Lacks) > 0 {
+		c.State, c.Detail = notice, c.Detail+", and not "+strings.Join(s.Lacks, ", ")
+		c.Hint = "Name models that it has: models.fast, models.balanced and models.strong."
+	}
+	return c
+}
