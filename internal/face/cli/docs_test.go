@@ -31,7 +31,7 @@ const docs = "../../../docs"
 // TestDocs holds docs/ to the code. `make docs` writes it.
 func TestDocs(t *testing.T) {
 	want := map[string]string{
-		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(),
+		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(), "faults.md": faultsPage(t),
 	}
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
 	walk(testRoot(), func(c *cobra.Command) {

@@ -49,7 +49,7 @@ func Reactions() []Reaction {
 		{Context, "The conversation is too long for the model.", Shorten, Shorten, "the session ends as exhausted; the next attempt begins with a fresh conversation"},
 		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same words are not sent again"},
 		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error names what the provider said"},
-		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error names the variable to set"},
+		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error says to check the key; nexus doctor says which is set and whether it is taken"},
 		{Billing, "The account has to be paid for.", Person, Person, "the error says so"},
 		{Fatal, "The certificate is not trusted, or the caller has gone.", Halt, Halt, "the error names the reason"},
 	}

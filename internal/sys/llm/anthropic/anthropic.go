@@ -100,7 +100,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	return wire.Lost(r, d.r, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.Lost(r, d.r, d.over, d.bytes), wire.Failure(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].

@@ -10,44 +10,45 @@ import (
 // Fault is a way in which a turn goes wrong.
 type Fault string
 
-// The faults. Those from Split on leave the answer whole.
+// The faults, which [Fault.About] describes. Those from Split on leave the
+// answer whole.
 const (
-	RateLimit   Fault = "rate-limit"      // 429 that says when to come back
-	Throttled   Fault = "rate-limit-bare" // 429 that does not
-	NoQuota     Fault = "no-quota"        // 429, or 403, that only a payment ends
-	Broken      Fault = "broken"          // 500
-	Gateway     Fault = "gateway"         // 502 with a proxy's page
-	Unavailable Fault = "unavailable"     // 503
-	Overloaded  Fault = "overloaded"      // 529
-	BadKey      Fault = "bad-key"         // 401, or 400, and the key in the text
-	Expired     Fault = "expired-key"     // the same for a key that has ended
-	Forbidden   Fault = "forbidden"       // 403
-	TooLong     Fault = "too-long"        // 400: the context is full
-	Wrong       Fault = "invalid"         // 400: the request is wrong
-	Policy      Fault = "policy"          // 400: the request breaks the provider's rules
-	NoModel     Fault = "no-model"        // 404: there is no such model
-	WrongPath   Fault = "wrong-path"      // 404 with a page: nothing is served at this address
-	Page        Fault = "page"            // 200 with a page: another site is served at this address
-	Silent      Fault = "silent"          // no response until the client goes away
-	Hangup      Fault = "hangup"          // the connection ends before the response
-	Cut         Fault = "cut"             // the connection ends in the middle of the stream
-	Short       Fault = "short"           // the stream ends in the middle as if it were whole
-	ErrorEvent  Fault = "error-event"     // an error in the middle of the stream
-	Stall       Fault = "stall"           // silence in the middle of the stream until the client goes away
+	RateLimit   Fault = "rate-limit"
+	Throttled   Fault = "rate-limit-bare"
+	NoQuota     Fault = "no-quota"
+	Broken      Fault = "broken"
+	Gateway     Fault = "gateway"
+	Unavailable Fault = "unavailable"
+	Overloaded  Fault = "overloaded"
+	BadKey      Fault = "bad-key"
+	Expired     Fault = "expired-key"
+	Forbidden   Fault = "forbidden"
+	TooLong     Fault = "too-long"
+	Wrong       Fault = "invalid"
+	Policy      Fault = "policy"
+	NoModel     Fault = "no-model"
+	WrongPath   Fault = "wrong-path"
+	Page        Fault = "page"
+	Silent      Fault = "silent"
+	Hangup      Fault = "hangup"
+	Cut         Fault = "cut"
+	Short       Fault = "short"
+	ErrorEvent  Fault = "error-event"
+	Stall       Fault = "stall"
 
-	BadJSON  Fault = "bad-json"  // the input of the last call is not JSON
-	HalfJSON Fault = "half-json" // the input of the last call ends in the middle, and nothing says so
-	NoID     Fault = "no-id"     // the last call has no id
-	SameID   Fault = "same-id"   // all calls have the same id
-	Length   Fault = "length"    // the answer is cut at its limit, within the last call
-	Empty    Fault = "empty"     // an answer without content
-	Refuse   Fault = "refuse"    // the model will not answer
+	BadJSON  Fault = "bad-json"
+	HalfJSON Fault = "half-json"
+	NoID     Fault = "no-id"
+	SameID   Fault = "same-id"
+	Length   Fault = "length"
+	Empty    Fault = "empty"
+	Refuse   Fault = "refuse"
 
-	Split Fault = "split" // pieces of three bytes, so that runes and lines are torn
-	CRLF  Fault = "crlf"  // lines end as in HTTP
-	Noise Fault = "noise" // pings, comments and unknown events in between
-	Slow  Fault = "slow"  // a pause before each event
-	Huge  Fault = "huge"  // the input of the last call has five megabytes more
+	Split Fault = "split"
+	CRLF  Fault = "crlf"
+	Noise Fault = "noise"
+	Slow  Fault = "slow"
+	Huge  Fault = "huge"
 )
 
 // Faults returns all faults.
@@ -57,6 +58,46 @@ func Faults() []Fault {
 		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall,
 		BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge,
 	}
+}
+
+// About says what goes wrong.
+func (f Fault) About() string {
+	return map[Fault]string{
+		RateLimit:   "429 that says when to come back",
+		Throttled:   "429 that does not",
+		NoQuota:     "429, or 403, that only a payment ends",
+		Broken:      "500",
+		Gateway:     "502 with a proxy's page",
+		Unavailable: "503",
+		Overloaded:  "529",
+		BadKey:      "401, or 400, and the key in the text",
+		Expired:     "the same for a key that has ended",
+		Forbidden:   "403",
+		TooLong:     "400: the context is full",
+		Wrong:       "400: the request is wrong",
+		Policy:      "400: the request breaks the provider's rules",
+		NoModel:     "404: there is no such model",
+		WrongPath:   "404 with a page: nothing is served at this address",
+		Page:        "200 with a page: another site is served at this address",
+		Silent:      "no response until the client goes away",
+		Hangup:      "the connection ends before the response",
+		Cut:         "the connection ends in the middle of the stream",
+		Short:       "the stream ends in the middle as if it were whole",
+		ErrorEvent:  "an error in the middle of the stream",
+		Stall:       "silence in the middle of the stream until the client goes away",
+		BadJSON:     "the input of the last call is not JSON",
+		HalfJSON:    "the input of the last call ends in the middle, and nothing says so",
+		NoID:        "the last call has no id",
+		SameID:      "all calls have the same id",
+		Length:      "the answer is cut at its limit, within the last call",
+		Empty:       "an answer without content",
+		Refuse:      "the model will not answer",
+		Split:       "pieces of three bytes, so that runes and lines are torn",
+		CRLF:        "lines end as in HTTP",
+		Noise:       "pings, comments and unknown events in between",
+		Slow:        "a pause before each event",
+		Huge:        "the input of the last call has five megabytes more",
+	}[f]
 }
 
 // calls returns how many calls a turn needs for the fault to make sense.

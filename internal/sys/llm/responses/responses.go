@@ -102,9 +102,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	lost := wire.Lost(r, d.r, d.bytes)
-	lost.Estimated = !d.counted
-	return lost, wire.Failure(ctx, err, nil, m.key())
+	return wire.Lost(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].

@@ -17,3 +17,13 @@ func model(url string, l llm.Limits, h *http.Client) llm.Provider {
 func TestConformance(t *testing.T) { conform.Run(t, dialect.Responses, model) }
 
 func FuzzStream(f *testing.F) { conform.Fuzz(f, model) }
+
+// TestStorm has its share of a thousand faulty conversations.
+func TestStorm(t *testing.T) {
+	sum := conform.Storm(t, model, 1, 250)
+	t.Logf("%d conversations, %d calls, %d failed, longest %s, charged %+v, accounted %+v, ends %v",
+		sum.Conversations, sum.Calls, sum.Failed, sum.Longest, sum.Charged, sum.Accounted, sum.Ends)
+	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.Prompt() < sum.Charged.Prompt() {
+		t.Errorf("the account lacks something: %+v", sum)
+	}
+}

@@ -248,9 +248,13 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Lost is what is known of a call whose stream broke off, or never became an
-// answer: what was reported of it, and an estimate of the rest from the bytes
-// that arrived.
-func Lost(r llm.Request, so llm.Response, arrived int) llm.Response {
-	return llm.Response{Usage: llm.Settle(r, so.Usage, arrived), Estimated: true, Model: so.Model, ID: so.ID}
+// Lost is what is known of a call whose stream broke off, or whose answer was
+// unsound: what the provider counted, and an estimate from the bytes that
+// arrived where it had not counted the whole answer yet.
+func Lost(r llm.Request, so llm.Response, counted bool, arrived int) llm.Response {
+	so = llm.Response{Usage: so.Usage, Cost: so.Cost, Model: so.Model, ID: so.ID}
+	if !counted {
+		so.Usage, so.Estimated = llm.Settle(r, so.Usage, arrived), true
+	}
+	return so
 }

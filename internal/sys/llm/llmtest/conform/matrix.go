@@ -1,0 +1,63 @@
+package conform
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// Row is what became of a call that met a fault, seen on a model.
+type Row struct {
+	Fault string
+	About string
+	Saw   string
+}
+
+// Matrix lets the model meet every fault, and returns what came of each: the
+// class of the failure or how the answer ended, the wait that the provider
+// asked for, and what was accounted of what had arrived.
+func Matrix(t *testing.T, m Model) []Row {
+	t.Helper()
+	var all []Row
+	for _, f := range llmtest.Faults() {
+		turn := twoCalls()
+		if turn.Fault = f; f == llmtest.RateLimit {
+			turn.After = "7"
+		}
+		s := start(t, llmtest.Options{}, turn)
+		limits := llm.Limits{}
+		if f == llmtest.Stall || f == llmtest.Silent {
+			limits.Idle = 50 * time.Millisecond
+		}
+		got, err := m(s.URL(), limits, nil).Stream(t.Context(), Conversation("c"), nil)
+		all = append(all, Row{string(f), f.About(), saw(got, err)})
+	}
+	for _, b := range Barriers() {
+		all = append(all, Row{b.Name, b.Why, saw(llm.Response{}, b.ask(t, m))})
+	}
+	return all
+}
+
+func saw(got llm.Response, err error) string {
+	if err == nil {
+		return fmt.Sprintf("answer: %s", got.Stop)
+	}
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return "no class"
+	}
+	text := string(cmp.Or(e.Class, "no class"))
+	if after, ok := e.Wait(time.Time{}); ok {
+		text += fmt.Sprintf(", after %s", after)
+	}
+	if got.Usage != (nexus.Usage{}) {
+		text += map[bool]string{true: ", usage about", false: ", usage"}[got.Estimated]
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// Tally is what came of many conversations.
+type Tally struct {
+	Conversations, Calls, Failed int
+	Ends                         map[string]int // conversations by how they ended
+	Charged                      nexus.Usage    // by the server, for whole answers
+	Accounted                    nexus.Usage    // by the client, for those and for what broke
+	Longest                      time.Duration  // of a conversation, in made-up time
+}
+
+// Storm has n conversations with a server that fails at random, by the seed,
+// and retries as the one table of reactions says. It reports a conversation
+// that does not end, that ends without a class, or whose account lacks what
+// arrived. Waits take no time.
+func Storm(t *testing.T, m Model, seed uint64, n int) Tally {
+	t.Helper()
+	sum := Tally{Ends: map[string]int{}}
+	for i := range n {
+		synctest.Test(t, func(t *testing.T) {
+			s := &storm{Tally: &sum, r: rand.New(rand.NewPCG(seed, uint64(i)))}
+			s.converse(t, m)
+		})
+	}
+	return sum
+}
+
+type storm struct {
+	*Tally
+	r     *rand.Rand
+	calls []llm.Response // of the conversation
+}
+
+// script has one to six turns, most of which go wrong at least once.
+func (s *storm) script() []llmtest.Turn {
+	faults := append(llmtest.Faults(), "", "", "", "", "", "")
+	var turns []llmtest.Turn
+	for range 1 + s.r.IntN(6) {
+		turn := twoCalls()
+		turn.Fault = faults[s.r.IntN(len(faults))]
+		if turn.Fault == llmtest.Huge { // has a test of its own
+			turn.Fault = llmtest.Noise
+		}
+		if turn.Times = 1 + s.r.IntN(3); s.r.IntN(20) == 0 {
+			turn.Times = -1
+		}
+		if s.r.IntN(3) == 0 {
+			turn.After = fmt.Sprint(s.r.IntN(40))
+		}
+		turns = append(turns, turn)
+	}
+	return append(turns, llmtest.Turn{Say: "done"})
+}
+
+// limit ends a conversation with a provider that is busy for ever, as the
+// time of a run does.
+const limit = time.Hour
+
+func (s *storm) converse(t *testing.T, m Model) {
+	t.Helper()
+	server, err := llmtest.New(llmtest.Script{Conversations: []llmtest.Conversation{{Match: "c", Turns: s.script()}}}, llmtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, wait := Inside(server)
+	defer wait()
+	ctx, stop := context.WithTimeoutCause(t.Context(), limit, errors.New("the time of the run is used up"))
+	defer stop()
+	model := m("http://inside.invalid", llm.Limits{Idle: time.Minute}, client)
+	begun := time.Now()
+	end := s.talk(ctx, t, model)
+	stop()
+	wait()
+	s.Conversations++
+	s.Ends[end]++
+	s.Longest = max(s.Longest, time.Since(begun))
+	for i, seen := range server.Requests() {
+		if !seen.Paid {
+			continue
+		}
+		s.Charged = s.Charged.Add(seen.Usage)
+		if u := s.calls[i].Usage; u.Output < seen.Usage.Output || u.Prompt() < seen.Usage.Prompt() {
+			t.Errorf("%+v was charged and %+v is accounted", seen.Usage, u)
+		}
+	}
+}
+
+// talk has the conversation and returns how it ended.
+func (s *storm) talk(ctx context.Context, t *testing.T, model llm.Model) string {
+	t.Helper()
+	p := llm.Policy{Jitter: s.r.Float64, Now: time.Now}
+	r := Conversation("c")
+	failures := map[llm.Class]int{}
+	for {
+		heard := 0
+		got, err := model.Stream(ctx, r, func(d llm.Delta) { heard += len(d.Text) + len(d.Thought) })
+		s.Calls++
+		s.Accounted = s.Accounted.Add(got.Usage)
+		s.calls = append(s.calls, got)
+		if heard > 0 && (4*got.Usage.Output < int64(heard) || got.Usage.Prompt() == 0) {
+			t.Errorf("%d bytes were heard and %+v is accounted", heard, got.Usage)
+		}
+		if err == nil {
+			clear(failures)
+			if got.Stop != llm.StopTools {
+				return "answer: " + string(got.Stop)
+			}
+			r = s.answer(t, r, got)
+			continue
+		}
+		s.Failed++
+		e, ok := errors.AsType[*llm.Error](err)
+		if !ok || e.Class == "" {
+			t.Fatalf("no class: %v", err)
+		}
+		failures[e.Class]++
+		rest, again := p.Wait(e, failures[e.Class])
+		if !again {
+			return fmt.Sprintf("%s: %s", e.Class, e.Class.Reaction().Then)
+		}
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return fmt.Sprintf("%s: the run's time", e.Class)
+		}
+	}
+}
+
+// answer goes on with the results of the calls, by way of the transcript.
+func (s *storm) answer(t *testing.T, r llm.Request, got llm.Response) llm.Request {
+	t.Helper()
+	kept, err := json.Marshal(got.Message)
+	var said llm.Message
+	if err = errors.Join(err, json.Unmarshal(kept, &said)); err != nil {
+		t.Fatal(err)
+	}
+	ours := llm.Message{From: llm.User}
+	for _, c := range said.Parts {
+		if c.Call != nil {
+			ours.Parts = append(ours.Parts, llm.Part{Result: &llm.Result{ID: c.Call.ID, Text: "it holds nothing"}})
+		}
+	}
+	r.Messages = append(r.Messages, said, ours)
+	return r
+}
