@@ -4,6 +4,7 @@ package wire
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -26,7 +27,9 @@ type Models struct {
 	mu   sync.Mutex // guards made
 	made map[string]llm.Model
 
-	able  llm.Able
+	able    llm.Able
+	shortly func() (context.Context, context.CancelFunc)
+
 	asked sync.Once // guards own
 	own   string    // provider/model of a server of one's own
 }
@@ -45,7 +48,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, able: able, made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, able: able, shortly: shortly, made: map[string]llm.Model{}}, nil
 }
 
 // Name returns the provider/model that a role works with at a tier. A task's

@@ -116,6 +116,11 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 // asking is how long a server may take to say what models it has.
 const asking = 5 * time.Second
 
+// shortly returns the time that a server has to say what models it has.
+func shortly() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), asking, errors.New("the server does not answer"))
+}
+
 // served returns a model of a server of one's own that an address in the
 // environment names without any key; empty where there is none, or where it
 // does not say what it serves. It is asked once.
@@ -129,7 +134,7 @@ func (m *Models) served() string {
 			if err != nil {
 				continue
 			}
-			ctx, stop := context.WithTimeoutCause(context.Background(), asking, errors.New("the server does not answer"))
+			ctx, stop := m.shortly()
 			all, err := p.Models(ctx)
 			stop()
 			if err == nil && len(all) > 0 {

@@ -32,18 +32,10 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "gemini(%s)"
 // New returns the models. It does no work: the client is made at the first
 // call.
 func New(c Config) llm.Provider {
-	type opened struct {
-		*sdk.Client
-		err error
-	}
-	o := sync.OnceValue(func() opened {
-		client, err := open(c)
-		return opened{client, err}
-	})
 	return &model{
 		limits: c.Limits, effort: c.Effort,
-		client: func() (*sdk.Client, error) { return o().Client, o().err },
-		key:    func() string { return c.Key },
+		open: func(ctx context.Context) (*sdk.Client, error) { return open(ctx, c) },
+		key:  func() string { return c.Key },
 	}
 }
 
@@ -52,16 +44,26 @@ func New(c Config) llm.Provider {
 type model struct {
 	limits llm.Limits
 	effort string
-	client func() (*sdk.Client, error)
+	open   func(context.Context) (*sdk.Client, error)
 	key    func() string
+
+	once sync.Once // guards what follows
+	sdk  *sdk.Client
+	err  error
+}
+
+// client returns the client, made at the first call. It keeps nothing of ctx.
+func (m *model) client(ctx context.Context) (*sdk.Client, error) {
+	m.once.Do(func() { m.sdk, m.err = m.open(ctx) })
+	return m.sdk, m.err
 }
 
 // open names everything that the SDK would otherwise take from the
 // environment, which may be meant for something else.
-func open(c Config) (*sdk.Client, error) {
+func open(ctx context.Context, c Config) (*sdk.Client, error) {
 	h := wire.Client(c.HTTP)
 	h.Transport = door{cmp.Or[http.RoundTripper](h.Transport, http.DefaultTransport)}
-	return sdk.NewClient(context.Background(), &sdk.ClientConfig{
+	return sdk.NewClient(ctx, &sdk.ClientConfig{
 		APIKey: cmp.Or(c.Key, "none"), Backend: sdk.BackendGeminiAPI, HTTPClient: h,
 		HTTPOptions: sdk.HTTPOptions{BaseURL: cmp.Or(c.BaseURL, "https://generativelanguage.googleapis.com/"), APIVersion: "v1beta"},
 	})
@@ -96,7 +98,7 @@ func (m *model) post(ctx context.Context, r llm.Request) (*http.Response, error)
 	if err != nil {
 		return nil, err
 	}
-	client, err := m.client()
+	client, err := m.client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +158,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client, err := m.client()
+	client, err := m.client(ctx)
 	if err != nil {
 		return nil, wire.Failure(ctx, err, nil, m.key())
 	}

@@ -179,10 +179,10 @@ func (f Fault) trouble(w dialect.Wire, key string) (dialect.Trouble, bool) {
 		Status: k.status, Anthropic: k.anthropic, Kind: k.kind, Code: k.code, Google: k.google, Reason: k.reason, Text: k.text, Delay: k.delay,
 	}
 	if w == dialect.Gemini {
-		switch f {
-		case BadKey, Expired:
+		if f == BadKey || f == Expired {
 			t.Status = bad
-		case NoQuota:
+		}
+		if f == NoQuota {
 			t.Status = http.StatusForbidden
 		}
 	}

@@ -113,21 +113,18 @@ func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 	var all []llm.About
 	for pages := client.Models.ListAutoPaging(ctx); ; {
 		if !pages.Next() {
-			if err := pages.Err(); err != nil {
-				return nil, m.close(ctx, err, answered(err))
+			err := pages.Err()
+			if err == nil {
+				return all, nil
 			}
-			return all, nil
+			var resp *http.Response
+			if e, ok := errors.AsType[*sdk.Error](err); ok {
+				resp = e.Response
+			}
+			return nil, m.close(ctx, err, resp)
 		}
 		all = append(all, llm.About{Name: pages.Current().ID})
 	}
-}
-
-// answered returns the response that an error of the SDK holds.
-func answered(err error) *http.Response {
-	if e, ok := errors.AsType[*sdk.Error](err); ok {
-		return e.Response
-	}
-	return nil
 }
 
 // close says why a call has no answer and lets go of its response.

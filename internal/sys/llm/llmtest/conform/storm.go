@@ -82,7 +82,7 @@ func (s *storm) converse(t *testing.T, m Model) {
 	ctx, stop := context.WithTimeoutCause(t.Context(), limit, errors.New("the time of the run is used up"))
 	defer stop()
 	model := m("http://inside.invalid", llm.Limits{Idle: time.Minute}, client)
-	begun := time.Now()
+	begun := time.Now() //nolint:forbidigo // time is made up here
 	end := s.talk(ctx, t, model)
 	stop()
 	wait()
@@ -103,7 +103,7 @@ func (s *storm) converse(t *testing.T, m Model) {
 // talk has the conversation and returns how it ended.
 func (s *storm) talk(ctx context.Context, t *testing.T, model llm.Model) string {
 	t.Helper()
-	p := llm.Policy{Jitter: s.r.Float64, Now: time.Now}
+	p := llm.Policy{Jitter: s.r.Float64, Now: time.Now} //nolint:forbidigo // time is made up here
 	r := Conversation("c")
 	failures := map[llm.Class]int{}
 	for {

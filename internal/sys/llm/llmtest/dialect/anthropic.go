@@ -23,6 +23,7 @@ func (s anthropicAnswer) usageAt(output int64) object {
 
 func (s anthropicAnswer) signature() string { return "c2lnbmVk" + s.ID }
 
+// Whole implements [Answer].
 func (s anthropicAnswer) Whole() any {
 	content := []object{}
 	if s.Think != "" {
@@ -44,6 +45,7 @@ func (s anthropicAnswer) Whole() any {
 	}
 }
 
+// Events implements [Answer].
 func (s anthropicAnswer) Events() [][]byte {
 	var out [][]byte
 	say := func(name string, data object) {

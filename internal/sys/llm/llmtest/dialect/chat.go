@@ -26,6 +26,7 @@ func (s chatAnswer) textField() string {
 	return "content"
 }
 
+// Whole implements [Answer].
 func (s chatAnswer) Whole() any {
 	message := object{"role": "assistant", "content": nil}
 	if s.Think != "" {
@@ -47,6 +48,7 @@ func (s chatAnswer) Whole() any {
 	}
 }
 
+// Events implements [Answer].
 func (s chatAnswer) Events() [][]byte {
 	var out [][]byte
 	chunk := func(choices []object, more object) {
