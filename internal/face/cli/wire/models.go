@@ -4,7 +4,6 @@ package wire
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -27,9 +26,8 @@ type Models struct {
 	mu   sync.Mutex // guards made
 	made map[string]llm.Model
 
-	able    llm.Able
-	shortly func() (context.Context, context.CancelFunc)
-
+	able  llm.Able
+	find  func(*Models) string
 	asked sync.Once // guards own
 	own   string    // provider/model of a server of one's own
 }
@@ -48,7 +46,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, able: able, shortly: shortly, made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, able: able, find: find, made: map[string]llm.Model{}}, nil
 }
 
 // Name returns the provider/model that a role works with at a tier. A task's

@@ -116,34 +116,33 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 // asking is how long a server may take to say what models it has.
 const asking = 5 * time.Second
 
-// shortly returns the time that a server has to say what models it has.
-func shortly() (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.Background(), asking, errors.New("the server does not answer"))
-}
-
 // served returns a model of a server of one's own that an address in the
 // environment names without any key; empty where there is none, or where it
 // does not say what it serves. It is asked once.
 func (m *Models) served() string {
-	m.asked.Do(func() {
-		for _, k := range KnownProviders() {
-			if m.base(k.Name) == "" || m.env(keyOf(m.provider(k.Name), k.Name)) != "" {
-				continue
-			}
-			p, err := m.Open(k.Name)
-			if err != nil {
-				continue
-			}
-			ctx, stop := m.shortly()
-			all, err := p.Models(ctx)
-			stop()
-			if err == nil && len(all) > 0 {
-				m.own = k.Name + "/" + all[0].Name
-				return
-			}
-		}
-	})
+	m.asked.Do(func() { m.own = m.find(m) })
 	return m.own
+}
+
+// find asks the servers of one's own what they serve. It has a time of its
+// own: what is found holds for as long as m.
+func find(m *Models) string {
+	for _, k := range KnownProviders() {
+		if m.base(k.Name) == "" || m.env(keyOf(m.provider(k.Name), k.Name)) != "" {
+			continue
+		}
+		p, err := m.Open(k.Name)
+		if err != nil {
+			continue
+		}
+		ctx, stop := context.WithTimeoutCause(context.Background(), asking, errors.New("the server does not answer"))
+		all, err := p.Models(ctx)
+		stop()
+		if err == nil && len(all) > 0 {
+			return k.Name + "/" + all[0].Name
+		}
+	}
+	return ""
 }
 
 // free reports whether a provider's models cost nothing: they run on this

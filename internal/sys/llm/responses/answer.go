@@ -61,7 +61,8 @@ type draft struct {
 	refused bool
 	over    bool
 	counted bool
-	bytes   int
+	bytes   int // of pieces
+	whole   int // of whole items, whose pieces need not have come
 	heard   func(llm.Delta)
 }
 
@@ -180,6 +181,7 @@ func (d *draft) done(v event) error {
 		return wire.Malformed(err)
 	}
 	delete(d.open, v.Index)
+	d.whole += len(v.Item)
 	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
 	switch it.Type {
 	case "message":

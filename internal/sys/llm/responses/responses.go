@@ -97,12 +97,12 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		var answer llm.Response
 		if answer, err = d.close(); err == nil {
 			if !d.counted { // nothing may pass as free
-				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
+				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, max(d.bytes, d.whole)), true
 			}
 			return answer, nil
 		}
 	}
-	return wire.Lost(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.Lost(r, d.r, d.counted, max(d.bytes, d.whole)), wire.Failure(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].

@@ -1,0 +1,174 @@
+package gemini_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
+)
+
+// server answers every request with the same words and keeps what it got.
+type server struct {
+	*httptest.Server
+	body, path string
+	header     http.Header
+}
+
+func serve(t *testing.T, status int, kind, answer string) *server {
+	t.Helper()
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		s.body, s.header, s.path = string(data), r.Header, r.URL.String()
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		fmt.Fprint(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// stream makes an event of each candidate, each with the reason behind a "|".
+func stream(candidates ...string) string {
+	var b strings.Builder
+	for _, c := range candidates {
+		if strings.HasPrefix(c, "!") {
+			fmt.Fprintf(&b, "data: %s\n\n", c[1:])
+			continue
+		}
+		parts, reason, _ := strings.Cut(c, "|")
+		end := ""
+		if reason != "" {
+			end = `,"finishReason":"` + reason + `"`
+		}
+		fmt.Fprintf(&b, `data: {"candidates":[{"content":{"role":"model","parts":[%s]}%s}],"modelVersion":"m","responseId":"r1"}`+"\n\n", parts, end)
+	}
+	return b.String()
+}
+
+const usage = `!{"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":60,"candidatesTokenCount":7,"thoughtsTokenCount":5,"toolUsePromptTokenCount":2,"totalTokenCount":114}}`
+
+func TestRequest(t *testing.T) {
+	for _, name := range []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"} {
+		t.Setenv(name, "http://127.0.0.1:1")
+	}
+	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+	t.Setenv("GOOGLE_API_KEY", "not this one")
+	s := serve(t, 200, "text/event-stream", stream(`{"text":"x"}|STOP`, usage))
+	r := conform.Conversation("c")
+	r.Schema, r.Force, r.Effort = json.RawMessage(`{"type":"object"}`), "read_file", "low"
+	r.Messages = append(r.Messages,
+		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+			{Raw: json.RawMessage(`{"gemini":{"part":{"text":"hm","thought":true}}}`)},
+			{Raw: json.RawMessage(`{"type":"thinking","thinking":"not ours"}`)},
+			{Text: "I <look>"},
+			{Raw: json.RawMessage(`{"gemini":{"sign":"c2ln","call":"gemini-call-0-0"}}`)},
+			{Call: &llm.Call{ID: "gemini-call-0-0", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>","n":12345678901234567890}`)}},
+			{Call: &llm.Call{ID: "theirs", Tool: "list_files", Input: json.RawMessage(`{}`)}},
+		}},
+		llm.Message{From: llm.User, Parts: []llm.Part{
+			{Text: "go on"}, {Result: &llm.Result{ID: "gemini-call-0-0", Text: "a"}}, {Result: &llm.Result{ID: "theirs", Text: "b", Failed: true}},
+		}},
+		llm.Message{From: llm.Assistant, Parts: []llm.Part{ // another provider's
+			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{}`)}}, {Call: &llm.Call{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
+		}},
+	)
+	if _, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"contents":[{"role":"user","parts":[{"text":"Conversation: c\nDo the task."}]},` +
+		`{"role":"model","parts":[{"text":"hm","thought":true},{"text":"I <look>"},` +
+		`{"functionCall":{"name":"read_file","args":{"path":"<a>","n":12345678901234567890}},"thoughtSignature":"c2ln"},` +
+		`{"functionCall":{"id":"theirs","name":"list_files","args":{}}}]},` +
+		`{"role":"user","parts":[{"functionResponse":{"name":"read_file","response":{"output":"a"}}},` +
+		`{"functionResponse":{"id":"theirs","name":"list_files","response":{"error":"b"}}},{"text":"go on"}]},` +
+		`{"role":"model","parts":[{"functionCall":{"id":"1","name":"read_file","args":{}},"thoughtSignature":"skip_thought_signature_validator"},` +
+		`{"functionCall":{"id":"2","name":"read_file","args":{}}}]}],` +
+		`"generationConfig":{"maxOutputTokens":1000,"responseMimeType":"application/json","responseJsonSchema":{"type":"object"},` +
+		`"thinkingConfig":{"thinkingLevel":"LOW","includeThoughts":true}},` +
+		`"systemInstruction":{"parts":[{"text":"You are the coder."}]},` +
+		`"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["read_file"]}},` +
+		`"tools":[{"functionDeclarations":[{"name":"read_file","description":"reads <a> file","parametersJsonSchema":` + string(r.Tools[0].Schema) + `}]}]}`
+	body := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(strings.TrimSpace(s.body)) // as the SDK sends it
+	if diff := cmp.Diff(want, body); diff != "" {
+		t.Error(diff)
+	}
+	if s.path != "/v1beta/models/scripted:streamGenerateContent?alt=sse" || s.header.Get("X-Goog-Api-Key") != "k" {
+		t.Errorf("%s %v", s.path, s.header)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	counted := nexus.Usage{Input: 42, CacheRead: 60, Output: 12}
+	call := func(id, tool, input string) llm.Part {
+		return llm.Part{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage(input)}}
+	}
+	raw := func(s string) llm.Part { return llm.Part{Raw: json.RawMessage(s)} }
+	for name, c := range map[string]struct {
+		events []string
+		stop   llm.Stop
+		parts  []llm.Part
+		class  llm.Class
+		code   string
+		free   bool // the server does not tell the usage
+	}{
+		"text": {events: []string{`{"text":"a"}`, `{"text":"b"}|STOP`, usage}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"parallel calls without ids": {
+			events: []string{`{"functionCall":{"name":"t","args":{"n":12345678901234567890}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"t"}}`, `|STOP`, usage},
+			stop:   llm.StopTools, parts: []llm.Part{
+				raw(`{"gemini":{"sign":"c2ln","call":"gemini-call-0-0"}}`),
+				call("gemini-call-0-0", "t", `{"n":12345678901234567890}`), call("gemini-call-0-1", "t", `{}`),
+			},
+		},
+		"signatures": {
+			events: []string{`{"text":"h","thought":true}`, `{"text":"m","thought":true,"thoughtSignature":"YQ=="}`, `{"text":"x"}`, `{"text":"","thoughtSignature":"Yg=="}`, `{"text":"y"}|STOP`, usage},
+			stop:   llm.StopDone, parts: []llm.Part{
+				raw(`{"gemini":{"part":{"text":"hm","thought":true,"thoughtSignature":"YQ=="}}}`), raw(`{"gemini":{"sign":"Yg=="}}`), {Text: "x"}, {Text: "y"},
+			},
+		},
+		"an unknown part": {
+			events: []string{`{"executableCode":{"code":"1"}},{"text":"x"}|STOP`, usage},
+			stop:   llm.StopDone, parts: []llm.Part{raw(`{"gemini":{"part":{"executableCode":{"code":"1"}}}}`), {Text: "x"}},
+		},
+		"length":          {events: []string{`{"text":"a"},{"functionCall":{"name":"t"}}|MAX_TOKENS`, usage}, stop: llm.StopLength, parts: []llm.Part{{Text: "a"}}},
+		"recitation":      {events: []string{`{"text":"a"}|RECITATION`, usage}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "a"}}},
+		"blocked prompt":  {events: []string{`!{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, usage}, class: llm.Safety, code: "prohibited_content"},
+		"malformed call":  {events: []string{`{"text":"a"}|MALFORMED_FUNCTION_CALL`, usage}, class: llm.Transient, code: "invalid_tool_input"},
+		"other":           {events: []string{`{"text":"a"}|OTHER`, usage}, class: llm.Transient, code: "other"},
+		"args of a kind":  {events: []string{`{"functionCall":{"name":"t","args":[1]}}|STOP`, usage}, class: llm.Transient, code: "invalid_tool_input"},
+		"no usage":        {events: []string{`{"text":"abc"}|STOP`}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
+		"no reason":       {events: []string{`{"text":"abc"}`}, class: llm.Transient, code: "incomplete"},
+		"error in stream": {events: []string{`{"text":"abc"}`, `!{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"slow"}}`}, class: llm.Quota, code: "429"},
+		"not JSON":        {events: []string{`!{"candidates":[`}, class: llm.Transient, code: "malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := conform.Conversation("c")
+			s := serve(t, 200, "text/event-stream", stream(c.events...))
+			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
+			if c.class != "" {
+				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
+					t.Fatalf("%+v %v", got, err)
+				}
+				return
+			}
+			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Usage: counted, Model: "m", ID: "r1"}
+			if c.free {
+				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 3), true
+			}
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package responses_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
+)
+
+// ask answers every request with the events and returns what was sent.
+func ask(t *testing.T, r llm.Request, events ...string) (llm.Response, string, error) {
+	t.Helper()
+	var body string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		data, _ := io.ReadAll(q.Body)
+		body = string(data)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range events {
+			fmt.Fprintf(w, "data: %s\n\n", e)
+		}
+	}))
+	defer s.Close()
+	got, err := responses.New(responses.Config{Key: "k", BaseURL: s.URL + "/v1"}).Stream(t.Context(), r, nil)
+	return got, body, err
+}
+
+func item(s string) string {
+	return `{"type":"response.output_item.done","output_index":0,"item":` + s + `}`
+}
+
+const (
+	counts = `"usage":{"input_tokens":100,"output_tokens":7,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}`
+	done   = `{"type":"response.completed","response":{"id":"r1","model":"m",` + counts + `}}`
+	sealed = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"h<m"}],"encrypted_content":"abc"}`
+)
+
+func TestRequest(t *testing.T) {
+	for _, name := range []string{"API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID"} {
+		t.Setenv("OPENAI_"+name, "http://127.0.0.1:1")
+	}
+	r := conform.Conversation("c")
+	r.Schema = json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
+	r.Force, r.Effort = "read_file", "high"
+	r.Messages = append(r.Messages,
+		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+			{Raw: json.RawMessage(`{"responses":` + sealed + `}`)},
+			{Raw: json.RawMessage(`{"chat":{"reasoning_content":"not ours"}}`)},
+			{Text: "I <look>"},
+			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
+		}},
+		llm.Message{From: llm.User, Parts: []llm.Part{{Text: "go on"}, {Result: &llm.Result{ID: "1", Text: "a"}}}},
+	)
+	_, body, err := ask(t, r, done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"model":"scripted","max_output_tokens":1000,"stream":true,"store":false,"include":["reasoning.encrypted_content"],` +
+		`"reasoning":{"effort":"high","summary":"auto"},` +
+		`"text":{"format":{"type":"json_schema","name":"answer","strict":true,"schema":` + string(r.Schema) + `}},` +
+		`"tool_choice":{"name":"read_file","type":"function"},` +
+		`"tools":[{"type":"function","name":"read_file","description":"reads <a> file","parameters":` + string(r.Tools[0].Schema) + `,"strict":false}],` +
+		`"instructions":"You are the coder.","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Conversation: c\nDo the task."}]},` +
+		sealed + `,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I <look>"}]},` +
+		`{"type":"function_call","call_id":"1","name":"read_file","arguments":"{\"path\":\"<a>\"}"},` +
+		`{"type":"function_call_output","call_id":"1","output":"a"},{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}]}`
+	if diff := cmp.Diff(want, body); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	text := item(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)
+	for name, c := range map[string]struct {
+		events []string
+		stop   llm.Stop
+		parts  []llm.Part
+		class  llm.Class
+		code   string
+		free   bool
+	}{
+		"text": {events: []string{text, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"sealed": {
+			events: []string{item(sealed), item(`{"type":"function_call","call_id":"1","name":"t","arguments":""}`), done},
+			stop:   llm.StopTools, parts: []llm.Part{{Raw: json.RawMessage(`{"responses":` + sealed + `}`)}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
+		},
+		"not sealed": {events: []string{item(`{"type":"reasoning","id":"rs_1","summary":[]}`), text, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"refusal":    {events: []string{item(`{"type":"message","content":[{"type":"refusal","refusal":"no"}]}`), done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"length": {
+			events: []string{
+				`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`,
+				`{"type":"response.incomplete","response":{"id":"r1","model":"m","incomplete_details":{"reason":"max_output_tokens"},` + counts + `}}`,
+			},
+			stop: llm.StopLength, parts: []llm.Part{{Text: "a"}},
+		},
+		"filter": {
+			events: []string{text, `{"type":"response.incomplete","response":{"id":"r1","model":"m","incomplete_details":{"reason":"content_filter"},` + counts + `}}`},
+			stop:   llm.StopRefuse, parts: []llm.Part{{Text: "ab"}},
+		},
+		"failed":           {events: []string{text, `{"type":"response.failed","response":{"id":"r1","error":{"code":"server_error","message":"x"}}}`}, class: llm.Transient, code: "server_error"},
+		"failed for money": {events: []string{`{"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"x"}}}`}, class: llm.Billing, code: "insufficient_quota"},
+		"too long":         {events: []string{`{"type":"error","code":"context_length_exceeded","message":"x"}`}, class: llm.Context, code: "context_length_exceeded"},
+		"a limit":          {events: []string{`{"type":"error","code":"rate_limit_exceeded","message":"x"}`}, class: llm.Quota, code: "rate_limit_exceeded"},
+		"a proxy":          {events: []string{`{"error":{"code":502,"message":"x"}}`}, class: llm.Transient, code: "502"},
+		"cut":              {events: []string{text}, class: llm.Transient, code: "incomplete"},
+		"cut within":       {events: []string{`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`, done}, class: llm.Transient, code: "incomplete"},
+		"no usage":         {events: []string{text, `{"type":"response.completed","response":{"id":"r1","model":"m"}}`}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}, free: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := conform.Conversation("c")
+			got, _, err := ask(t, r, c.events...)
+			if c.class != "" {
+				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
+					t.Fatalf("%+v %v", got, err)
+				}
+				return
+			}
+			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Model: "m", ID: "r1"}
+			want.Usage = nexus.Usage{Input: 10, CacheRead: 60, CacheWrite: 30, Output: 7}
+			if c.free {
+				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, len(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)), true
+			}
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestStrings(t *testing.T) {
+	if s := fmt.Sprintf("%v %+v", responses.Config{Key: "secret", BaseURL: "u"}, responses.Config{Key: "secret"}); strings.Contains(s, "secret") {
+		t.Error(s)
+	}
+}
