@@ -27,3 +27,5 @@ func TestStorm(t *testing.T) {
 		t.Errorf("the account lacks something: %+v", sum)
 	}
 }
+
+func BenchmarkTurn(b *testing.B) { conform.Bench(b, model) }

@@ -51,7 +51,12 @@ func (m Model) hear(tb testing.TB, p tape) (llm.Response, error) {
 // with a text and two calls.
 func Record(tb testing.TB, m Model) []byte {
 	tb.Helper()
-	s, err := llmtest.New(llmtest.Script{Conversations: []llmtest.Conversation{{Match: "c", Turns: []llmtest.Turn{twoCalls()}}}}, llmtest.Options{})
+	return record(tb, m, twoCalls())
+}
+
+func record(tb testing.TB, m Model, turn llmtest.Turn) []byte {
+	tb.Helper()
+	s, err := llmtest.New(llmtest.Script{Conversations: []llmtest.Conversation{{Match: "c", Turns: []llmtest.Turn{turn}}}}, llmtest.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
