@@ -146,8 +146,11 @@ func find(m *Models) string {
 }
 
 // free reports whether a provider's models cost nothing: they run on this
-// machine.
+// machine, and want no key. What has a key may pass calls on to who is paid.
 func (m *Models) free(name string) bool {
+	if m.env(keyOf(m.provider(name), name)) != "" {
+		return false
+	}
 	u, err := url.Parse(m.base(name))
 	if err != nil {
 		return false
