@@ -131,7 +131,7 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")
 	}
-	if _, priced := m.prices.Price(name, nexus.Usage{}, m.now()); !priced && !m.free(provider) {
+	if _, priced := m.prices.Price(name, nexus.Usage{}, m.now()); !priced && !m.free(name) {
 		return attempt.Model{}, unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)

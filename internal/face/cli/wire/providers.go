@@ -145,18 +145,17 @@ func find(m *Models) string {
 	return ""
 }
 
-// free reports whether a provider's models cost nothing: they run on this
-// machine, and want no key. What has a key may pass calls on to who is paid.
+// free reports whether a provider/model costs nothing: a server on this
+// machine that wants no key named it itself. What has a key, or is elsewhere,
+// may pass calls on to who is paid.
 func (m *Models) free(name string) bool {
-	if m.env(keyOf(m.provider(name), name)) != "" {
-		return false
-	}
-	u, err := url.Parse(m.base(name))
-	if err != nil {
+	provider, _, _ := llm.Split(name)
+	u, err := url.Parse(m.base(provider))
+	if err != nil || m.base(provider) == "" {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) && m.served() == name
 }
 
 // Standing is how a provider stands with what is set.

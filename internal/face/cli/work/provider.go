@@ -38,7 +38,9 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	for _, name := range used {
 		all = append(all, checkProvider(models.Ask(ctx, name)))
 	}
-	if len(used) == 0 {
+	if len(used) > 0 {
+		all = append(all, checkModels(a, c))
+	} else {
 		all = append(all, check{
 			Name: "key", State: blocker, Detail: "no provider is set up",
 			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL of a server of your own.",
