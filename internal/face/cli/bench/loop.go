@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -107,14 +107,14 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 
 // model returns the scripted model, metered for the first session.
 func (l *loop) model(m *meter) (attempt.Model, error) {
-	models, err := wire.NewModels(l.config, l.app.Env, l.app.Now)
+	models, err := pick.NewModels(l.config, l.app.Env, l.app.Now)
 	if err != nil {
 		return attempt.Model{}, err
 	}
 	return l.picked(models, m)
 }
 
-func (l *loop) picked(models *wire.Models, m *meter) (attempt.Model, error) {
+func (l *loop) picked(models *pick.Models, m *meter) (attempt.Model, error) {
 	model, err := models.Pick(nexus.Coder, "", "")
 	if err == nil && m != nil {
 		model.Model = metered{model.Model, m}

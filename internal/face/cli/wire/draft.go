@@ -5,6 +5,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -47,7 +48,7 @@ func Estimate(a *frame.App, o *Order) error {
 	if err != nil {
 		return err
 	}
-	models, err := NewModels(settings, a.Env, a.Now)
+	models, err := pick.NewModels(settings, a.Env, a.Now)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func Estimate(a *frame.App, o *Order) error {
 		if err != nil {
 			return 0, false
 		}
-		return models.prices.Price(name, u, a.Now())
+		return models.Price(name, u)
 	}
 	e := draft.Estimate(*o.Plan, settings.Limits.Parallel, max(settings.Limits.RunMoney-o.Spent, 0), price)
 	o.Plan.Estimate = &e

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -59,7 +60,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" }) // the repository is the user's own
 	role.Turns = 0                                                                                            // the limits say how many
-	models, err := NewModels(c, a.Env, a.Now)
+	models, err := pick.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return Spoken{}, err
 	}

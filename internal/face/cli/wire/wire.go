@@ -1,3 +1,5 @@
+// Package wire builds what a command needs from the configuration and the
+// environment: the world of a run, and the loop that conducts it.
 package wire
 
 import (
@@ -8,6 +10,7 @@ import (
 	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -36,7 +39,7 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 // ready refuses what could not work anyway, before anything is recorded: a
 // model that nobody knows, a provider without a key.
 func ready(a *frame.App, c config.Config, o Order) error {
-	models, err := NewModels(c, a.Env, a.Now)
+	models, err := pick.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return err
 	}

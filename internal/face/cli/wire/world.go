@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
@@ -47,7 +48,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	models, err := NewModels(p.Config, p.Env, p.Now)
+	models, err := pick.NewModels(p.Config, p.Env, p.Now)
 	if err != nil {
 		return nil, nil, err
 	}

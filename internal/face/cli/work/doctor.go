@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -148,7 +148,7 @@ func checkDisk(a *frame.App) check {
 // checkModels looks whether every role has a model with a price and a key at
 // every tier.
 func checkModels(a *frame.App, c config.Config) check {
-	models, err := wire.NewModels(c, a.Env, a.Now)
+	models, err := pick.NewModels(c, a.Env, a.Now)
 	if err == nil {
 		err = models.Ready(nil)
 	}

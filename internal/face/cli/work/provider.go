@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -17,7 +17,7 @@ import (
 // it has, which costs nothing.
 func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	var all []check
-	for _, k := range wire.KnownProviders() {
+	for _, k := range pick.KnownProviders() {
 		if a.Env(k.KeyEnv) != "" {
 			all = append(all, check{Name: "key", State: fine, Detail: k.KeyEnv + " is set"})
 		}
@@ -30,7 +30,7 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
 		}
 	}
-	models, err := wire.NewModels(c, a.Env, a.Now)
+	models, err := pick.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return append(all, checked("prices", "", err))
 	}
@@ -51,7 +51,7 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 
 // checkProvider says how a provider answered. Only a key that it refuses
 // blocks: what is out of reach now may be back when a run begins.
-func checkProvider(s wire.Standing) check {
+func checkProvider(s pick.Standing) check {
 	if s.Err != nil {
 		c := check{Name: "provider", State: notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network; runs wait a while and then stop."}
 		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {

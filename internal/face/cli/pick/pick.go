@@ -1,6 +1,6 @@
-// Package wire builds what a command needs from the configuration and the
-// environment: models, the world of a run, and the loop that conducts it.
-package wire
+// Package pick chooses models for roles and opens the providers that serve
+// them, from the configuration and the environment.
+package pick
 
 import (
 	"cmp"
@@ -100,6 +100,13 @@ func price(name string) string {
 		"pricing.%q = { input = 0, output = 0 }.", name)
 }
 
+// Price returns what a call of a provider/model costs now, and false where
+// nobody knows.
+func (m *Models) Price(name string, u nexus.Usage) (nexus.Money, bool) {
+	price, ok := m.prices.Price(name, u, m.now())
+	return price, ok || m.free(name)
+}
+
 // Ready reports whether every role has a model at every tier that a run may
 // come to, so that nothing is begun, and paid for, that cannot be ended.
 func (m *Models) Ready(p *nexus.Plan) error {
@@ -131,7 +138,7 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")
 	}
-	if _, priced := m.prices.Price(name, nexus.Usage{}, m.now()); !priced && !m.free(name) {
+	if _, priced := m.Price(name, nexus.Usage{}); !priced {
 		return attempt.Model{}, unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)
