@@ -47,6 +47,7 @@ var homes = map[string][]string{
 	"github.com/openai/":     {"sys/llm/openai"},
 	"github.com/knadh/koanf": {"sys/config"},
 	"mvdan.cc/sh/":           {"decide/policy", "decide/policy/shell"},
+	"github.com/zalando/":    {"sys/key"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same
