@@ -46,15 +46,17 @@ const (
 
 // Options say how a journal is opened.
 type Options struct {
-	Now      func() time.Time // stamps events and ends leases; required
-	ReadOnly bool             // never write, nor create or migrate
-	Poll     time.Duration    // how often Follow looks for events of other processes; 0 means 100 ms
+	Now      func() time.Time    // stamps events and ends leases; required
+	ReadOnly bool                // never write, nor create or migrate
+	Mask     func([]byte) []byte // takes keys out of the JSON of facts before they are recorded; may be nil
+	Poll     time.Duration       // how often Follow looks for events of other processes; 0 means 100 ms
 }
 
 // Journal is an open journal. Many goroutines may use it.
 type Journal struct {
 	path string
 	now  func() time.Time
+	mask func([]byte) []byte // may be nil
 	poll time.Duration
 	here place
 
@@ -81,7 +83,7 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 		o.Poll = poll
 	}
 	j := &Journal{
-		path: path, now: o.Now, poll: o.Poll, here: herePlace(),
+		path: path, now: o.Now, mask: o.Mask, poll: o.Poll, here: herePlace(),
 		turn: make(chan struct{}, 1), grown: make(chan struct{}), shelf: map[string][]byte{},
 	}
 	if err := j.find(ctx, o.ReadOnly); err != nil {

@@ -94,8 +94,11 @@ func (m *Masker) Mask(data []byte) []byte {
 		m = New(nil)
 	}
 	if all := m.known.Load(); all != nil {
+		for _, value := range *all { // whole ones first: the forms of a value share parts
+			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
+		}
 		for _, value := range *all {
-			data = cover(data, findValue(data, value))
+			data = cover(data, findParts(data, value))
 		}
 	}
 	return cover(data, m.shapes.find(data))
@@ -160,11 +163,11 @@ func escaped(data []byte, i int) int {
 	return 0
 }
 
-// findValue returns where a value stands, or its beginning or end alone, as a
-// cut leaves them.
-func findValue(data []byte, value string) []span {
+// findParts returns where the beginning or the end of a value stands alone, as
+// a cut leaves it.
+func findParts(data []byte, value string) []span {
 	if len(value) < partial {
-		return findAll(data, value, func(i int) span { return span{i, i + len(value)} })
+		return nil
 	}
 	heads := findAll(data, value[:probe], func(i int) span {
 		n := probe

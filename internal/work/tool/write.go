@@ -1,15 +1,19 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 func writeFile(e Env) Tool {
@@ -57,6 +61,9 @@ func (e Env) write(name string, data []byte) (made bool, err error) {
 	if name == "." {
 		return false, errors.New("give the path of a file")
 	}
+	if err := e.unmasked(name, data); err != nil {
+		return false, err
+	}
 	mode := fs.FileMode(0o644)
 	info, err := e.Root.Lstat(name)
 	switch {
@@ -76,6 +83,26 @@ func (e Env) write(name string, data []byte) (made bool, err error) {
 		mode = info.Mode().Perm()
 	}
 	return made, e.replace(name, data, mode)
+}
+
+// unmasked refuses to write the mark of a key where no mark was: the agent saw
+// it in the place of the key, which would be lost.
+func (e Env) unmasked(name string, data []byte) error {
+	mark := []byte(secret.Mark)
+	n := bytes.Count(data, mark)
+	if n == 0 {
+		return nil
+	}
+	if f, _, err := e.open(name); err == nil {
+		old, err := io.ReadAll(io.LimitReader(f, maxEdit))
+		if err = errors.Join(err, f.Close()); err == nil {
+			n -= bytes.Count(old, mark)
+		}
+	}
+	if n <= 0 {
+		return nil
+	}
+	return fmt.Errorf("%s was not written: %s stands for a key that you were not shown; use edit_file and leave that part of the file as it is", name, mark)
 }
 
 func (e Env) replace(name string, data []byte, mode fs.FileMode) error {

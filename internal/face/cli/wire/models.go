@@ -5,13 +5,13 @@ package wire
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
@@ -35,6 +35,8 @@ type Models struct {
 	env    func(string) string
 	now    func() time.Time
 	prices *llm.Prices
+	keys   *keys
+	tap    Tap
 
 	mu   sync.Mutex // guards made
 	made map[string]llm.Model
@@ -50,7 +52,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Mend pricing in the user's configuration file."}
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}}, nil
 }
 
 // Name returns the provider/model that a role works with at a tier. A task's
@@ -68,7 +70,11 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 		return pin, nil
 	}
 	for _, provider := range []string{"anthropic", "openai"} {
-		if m.env(keyOf(m.provider(provider), provider)) != "" {
+		found, err := m.key(provider)
+		if err != nil {
+			return "", err
+		}
+		if found != "" {
 			return defaults(provider, tier), nil
 		}
 	}
@@ -84,7 +90,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is known for the role %s at the tier %s", role, tier),
-		Hint: "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name a model: nexus config --explain shows where.",
+		Hint: "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with nexus config key set anthropic, or name a model: nexus config --explain shows where.",
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
 		if base := m.base(provider); base != "" {
@@ -198,20 +204,23 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return c, nil
 	}
 	p := m.provider(name)
-	key := m.env(keyOf(p, name))
+	key, err := m.key(name)
+	if err != nil {
+		return nil, err
+	}
 	if key == "" && keyOf(p, name) != "" && (p.KeyEnv != "" || m.base(name) == "") { // an address of one's own may want none
 		return nil, &nexus.Error{
 			Code: nexus.CodeNoKey, Message: fmt.Sprintf("the provider %s has no key", name),
-			Hint: "Set " + keyOf(p, name) + " in the environment.",
+			Hint: "Set " + keyOf(p, name) + " in the environment, or keep a key with nexus config key set " + name + ".",
 		}
 	}
 	limits := llm.Limits{Idle: m.config.Limits.TurnTime}
 	var c llm.Model
 	switch p.Kind {
 	case "anthropic":
-		c = anthropic.New(anthropic.Config{Key: key, BaseURL: m.base(name), HTTP: &http.Client{}, Limits: limits})
+		c = anthropic.New(anthropic.Config{Key: key, BaseURL: m.base(name), HTTP: m.tap.client(name), Limits: limits})
 	case "openai":
-		c = openai.New(openai.Config{Key: key, BaseURL: m.base(name), HTTP: &http.Client{}, Limits: limits})
+		c = openai.New(openai.Config{Key: key, BaseURL: m.base(name), HTTP: m.tap.client(name), Limits: limits})
 	default:
 		return nil, unknown(name+"/...", "there is no provider of this name")
 	}

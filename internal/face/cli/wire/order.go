@@ -29,6 +29,9 @@ type Order struct {
 	Once     bool        // nothing is kept, so the report names no next command
 	Seed     string      // of everything that is drawn; empty draws at random
 
+	Traffic Traffic // where it is recorded to, or played from
+
+	tap  Tap // opened from Traffic
 	on   string
 	pr   bool
 	draw func(string) uint64
@@ -38,6 +41,7 @@ type Order struct {
 func OrderFlags(a *frame.App, c *cobra.Command, o *Order) {
 	c.Flags().BoolVar(&o.Headless, "headless", false, "ask nobody: every question is answered by its stated fallback")
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
+	o.Traffic.Flags(c)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
 }

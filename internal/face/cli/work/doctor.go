@@ -150,11 +150,17 @@ func checkDisk(a *frame.App) check {
 func checkKeys(a *frame.App, c config.Config) []check {
 	var all []check
 	have := 0
-	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
-		if a.Env(name) != "" {
+	keys, err := a.Keys().List(wire.Variables(c))
+	if err != nil {
+		all = append(all, checked("key", "", err))
+	}
+	known := map[string]bool{}
+	for _, k := range keys {
+		if !known[k.Provider] {
 			have++
-			all = append(all, check{Name: "key", State: fine, Detail: name + " is set"})
+			all = append(all, check{Name: "key", State: fine, Detail: fmt.Sprintf("%s has one, from the %s (%s)", k.Provider, k.Source, k.Where)})
 		}
+		known[k.Provider] = true
 	}
 	for _, name := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"} {
 		if a.Env(name) != "" {
@@ -163,7 +169,10 @@ func checkKeys(a *frame.App, c config.Config) []check {
 		}
 	}
 	for name, p := range c.Providers {
-		if p.KeyEnv != "" && a.Env(p.KeyEnv) == "" {
+		if known[name] {
+			continue
+		}
+		if p.KeyEnv != "" {
 			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
 			continue
 		}
@@ -174,7 +183,7 @@ func checkKeys(a *frame.App, c config.Config) []check {
 	} else {
 		all = append(all, check{
 			Name: "key", State: blocker, Detail: "no provider is set up",
-			Hint: "Export ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to ~/.config/nexus/config.toml.",
+			Hint: "Export ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with nexus config key set anthropic, or add a provider to ~/.config/nexus/config.toml.",
 		})
 	}
 	return all
