@@ -206,8 +206,19 @@ func compare(at string, x, y any) string {
 		return ""
 	}
 	a, b := fmt.Sprint(x), fmt.Sprint(y)
-	if a == b {
+	if a == b || bag(a) == bag(b) {
 		return ""
+	}
+	if strings.Contains(a, "\n") { // what has only moved is no difference
+		known := map[string]bool{}
+		for _, w := range strings.Fields(a) {
+			known[w] = true
+		}
+		for _, w := range strings.Fields(b) {
+			if !known[w] {
+				return fmt.Sprintf("%s holds %q, which was not recorded, in %q", at, w, around(b, strings.Index(b, w)))
+			}
+		}
 	}
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
