@@ -126,15 +126,18 @@ func TestUnsafe(t *testing.T) {
 		"group":     func(_ *testing.T, f string) error { return os.Chmod(f, 0o640) },
 		"directory": func(_ *testing.T, f string) error { return os.Chmod(filepath.Dir(f), 0o755) },
 		"link": func(t *testing.T, f string) error {
+			t.Helper()
 			to := filepath.Join(t.TempDir(), "keys.toml")
 			return errors.Join(os.Rename(f, to), os.Symlink(to, f))
 		},
 		"linked directory": func(t *testing.T, f string) error {
+			t.Helper()
 			to := filepath.Join(t.TempDir(), "nexus")
 			return errors.Join(os.Rename(filepath.Dir(f), to), os.Symlink(to, filepath.Dir(f)))
 		},
 		"no file": func(_ *testing.T, f string) error { return errors.Join(os.Remove(f), os.Mkdir(f, 0o700)) },
 		"owner": func(t *testing.T, f string) error {
+			t.Helper()
 			if os.Geteuid() != 0 {
 				t.Skip("only root gives files away")
 			}

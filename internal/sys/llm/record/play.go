@@ -209,22 +209,32 @@ func compare(at string, x, y any) string {
 	if a == b || bag(a) == bag(b) {
 		return ""
 	}
-	if strings.Contains(a, "\n") { // what has only moved is no difference
-		known := map[string]bool{}
-		for _, w := range strings.Fields(a) {
-			known[w] = true
-		}
-		for _, w := range strings.Fields(b) {
-			if !known[w] {
-				return fmt.Sprintf("%s holds %q, which was not recorded, in %q", at, w, around(b, strings.Index(b, w)))
-			}
-		}
+	if w := fresh(a, b); w != "" {
+		return fmt.Sprintf("%s holds %q, which was not recorded, in %q", at, w, around(b, strings.Index(b, w)))
 	}
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
 		i++
 	}
 	return fmt.Sprintf("%s differs: recorded was %q, asked is %q", at, around(a, i), around(b, i))
+}
+
+// fresh returns the first word of a text of several lines that another does
+// not have: what has only moved is no difference.
+func fresh(recorded, asked string) string {
+	if !strings.Contains(recorded, "\n") {
+		return ""
+	}
+	known := map[string]bool{}
+	for w := range strings.FieldsSeq(recorded) {
+		known[w] = true
+	}
+	for w := range strings.FieldsSeq(asked) {
+		if !known[w] {
+			return w
+		}
+	}
+	return ""
 }
 
 // around returns some of a text around a place.

@@ -167,7 +167,10 @@ func TestNotRecorded(t *testing.T) {
 		}
 	}
 	q, _ := http.NewRequest(http.MethodPost, "http://nowhere.invalid/x", nil)
-	_, err = p.Transport("p").RoundTrip(q)
+	resp, err := p.Transport("p").RoundTrip(q)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class.Retryable() || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRecorded}) {
 		t.Errorf("got %v", err)
 	}
