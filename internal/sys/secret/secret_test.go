@@ -97,6 +97,12 @@ func TestValues(t *testing.T) {
 			t.Errorf("%q became %q, not %q", x[0], got, x[1])
 		}
 	}
+	m.Learn("nest.8f2k/Qx77+plum-zebra_41kiwi")
+	for _, text := range []string{`{"a":"x\nest.8f2k/Qx77+plum-zebra_41kiwi"}`, `{"a":"x\\nest.8f2k/Qx77+plum-zebra_41kiwi"}`} {
+		if got := m.Text(text); !json.Valid([]byte(got)) || strings.Contains(got, "est.8f2k") {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
 	data := []byte("nothing here")
 	if got := m.Mask(data); &got[0] != &data[0] {
 		t.Error("what holds no key was copied")

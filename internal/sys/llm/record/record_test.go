@@ -73,7 +73,7 @@ func said(c http.RoundTripper, url, body string) string {
 }
 
 func ask(name string, parts ...string) string {
-	return fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"Conversation: %s\nCommit %s."}%s]}`, name, parts[0], strings.Join(parts[1:], ""))
+	return fmt.Sprintf(`{"model":"m","system":"`+planted+`","messages":[{"role":"user","content":"Conversation: %s\nCommit %s."}%s]}`, name, parts[0], strings.Join(parts[1:], ""))
 }
 
 // TestPlay records many conversations side by side, with failures, and plays
