@@ -194,13 +194,12 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	}
 }
 
-// masked takes keys out of a text, which must be whole: a cut could hide what
-// is left of one.
+// masked takes keys out of a text that is whole: a cut could hide one.
 func (s *Set) masked(text string) string {
-	if s.env.Mask == nil {
-		return text
+	if s.env.Mask != nil {
+		text = string(s.env.Mask([]byte(text)))
 	}
-	return string(s.env.Mask([]byte(text)))
+	return text
 }
 
 func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {

@@ -37,10 +37,13 @@ func (k *keys) find(provider, variable string) (key.Key, error) {
 	return found, nil
 }
 
-// With makes the models take their keys from a store, and send what they say
-// through a tap. It returns them.
+// With makes the models take their keys from a store, the environment alone
+// for the zero Store, and send what they say through a tap. It returns them.
 func (m *Models) With(s key.Store, t Tap) *Models {
-	m.keys, m.tap = newKeys(s), t
+	if s.Env != nil {
+		m.keys = newKeys(s)
+	}
+	m.tap = t
 	return m
 }
 
