@@ -14,10 +14,8 @@
 //
 // A run has one writer, the holder of its lease. The lease's fence grows with
 // each holder, and an append with an old one is refused in the transaction
-// that would have made it. Only a request needs no lease.
-//
-// Small blobs lie in the same file and are written with the event that follows
-// them, see [Journal.Shelve].
+// that would have made it. Only a request needs no lease. Small blobs lie in
+// the same file, see [Journal.Shelve].
 //
 // When the disk fails a write, the open journal refuses all further ones:
 // after a failed sync nobody knows what the disk holds, and trying again
