@@ -27,14 +27,15 @@ func (s *stage) tree() string {
 	return strings.TrimSpace(s.git("rev-parse", branch+"^{tree}"))
 }
 
-// TestReplay records a run of many sessions side by side and plays it twice in
+// TestReplay records a run, one task at a time since what lands first changes
+// what later tasks are told, and plays it twice in
 // another place with another identity of commits, without a key and without a
 // provider. The same tree lands, and nobody is called.
 func TestReplay(t *testing.T) {
 	exe := build(t)
 	dir := filepath.Join(t.TempDir(), "recording")
 	recorded := newStage(t, exe)
-	cmd, out := recorded.start("run", demo.Goal, "--headless", "--record", dir)
+	cmd, out := recorded.start("run", demo.Goal, "--headless", "--parallel", "1", "--record", dir)
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("record: %v\n%s", err, out)
 	}
@@ -46,7 +47,7 @@ func TestReplay(t *testing.T) {
 	for range 2 {
 		played := newStage(t, exe)
 		played.env = slices.DeleteFunc(played.env, func(e string) bool { return strings.Contains(e, "_API_KEY=") })
-		cmd, out := played.start("run", demo.Goal, "--headless", "--replay", dir)
+		cmd, out := played.start("run", demo.Goal, "--headless", "--parallel", "1", "--replay", dir)
 		if err := cmd.Wait(); err != nil {
 			t.Fatalf("replay: %v\n%s", err, out)
 		}
@@ -59,7 +60,7 @@ func TestReplay(t *testing.T) {
 	}
 
 	odd := newStage(t, exe)
-	cmd, out = odd.start("run", demo.Goal+", and more", "--headless", "--replay", dir)
+	cmd, out = odd.start("run", demo.Goal+", and more", "--headless", "--parallel", "1", "--replay", dir)
 	if err := cmd.Wait(); err == nil {
 		t.Error("what was not recorded was played")
 	}
