@@ -86,9 +86,8 @@ func (r row) event() nexus.Event {
 	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: hex.EncodeToString(r.hash)}
 }
 
-// encode writes the facts down, masked, and reads them again, so that the one who
-// appends them works with what everybody else will read, and what cannot be
-// read back is never appended.
+// encode writes the facts down, masked, and reads them again, so that who appends
+// them works with what all others read. What cannot be read back is refused.
 func encode(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) ([]row, error) {
 	rows := make([]row, len(facts))
 	for i, f := range facts {

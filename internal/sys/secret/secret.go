@@ -12,6 +12,7 @@ package secret
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -112,6 +113,15 @@ func (m *Masker) Text(text string) string {
 		return text
 	}
 	return string(masked)
+}
+
+// Lost reports whether a text that replaces another has marks that the other
+// had not: who wrote it saw them in the place of keys, which would be lost.
+func Lost(old, text []byte) error {
+	if bytes.Count(text, []byte(Mark)) <= bytes.Count(old, []byte(Mark)) {
+		return nil
+	}
+	return errors.New(Mark + " stands for a key that you were not shown; use edit_file and leave that part of the file as it is")
 }
 
 // span is a stretch of a text, from its first byte to the one after its last.

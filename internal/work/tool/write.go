@@ -1,13 +1,11 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -61,10 +59,7 @@ func (e Env) write(name string, data []byte) (made bool, err error) {
 	if name == "." {
 		return false, errors.New("give the path of a file")
 	}
-	if err := e.unmasked(name, data); err != nil {
-		return false, err
-	}
-	mode := fs.FileMode(0o644)
+	mode, old := fs.FileMode(0o644), []byte(nil)
 	info, err := e.Root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -81,28 +76,12 @@ func (e Env) write(name string, data []byte) (made bool, err error) {
 		return false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
 	default:
 		mode = info.Mode().Perm()
+		old, _ = e.Root.ReadFile(name) // what cannot be read was not shown either
+	}
+	if err := secret.Lost(old, data); err != nil {
+		return false, fmt.Errorf("%s was not written: %w", name, err)
 	}
 	return made, e.replace(name, data, mode)
-}
-
-// unmasked refuses to write the mark of a key where no mark was: the agent saw
-// it in the place of the key, which would be lost.
-func (e Env) unmasked(name string, data []byte) error {
-	mark := []byte(secret.Mark)
-	n := bytes.Count(data, mark)
-	if n == 0 {
-		return nil
-	}
-	if f, _, err := e.open(name); err == nil {
-		old, err := io.ReadAll(io.LimitReader(f, maxEdit))
-		if err = errors.Join(err, f.Close()); err == nil {
-			n -= bytes.Count(old, mark)
-		}
-	}
-	if n <= 0 {
-		return nil
-	}
-	return fmt.Errorf("%s was not written: %s stands for a key that you were not shown; use edit_file and leave that part of the file as it is", name, mark)
 }
 
 func (e Env) replace(name string, data []byte, mode fs.FileMode) error {
