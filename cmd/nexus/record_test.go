@@ -36,8 +36,10 @@ func TestReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "recording")
 	recorded := newStage(t, exe)
 	cmd, out := recorded.start("run", demo.Goal, "--headless", "--parallel", "1", "--record", dir)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("record: %v\n%s", err, out)
+	_ = cmd.Wait()
+	ended := cmd.ProcessState.ExitCode() // one at a time, the script's conflict does not come up, and not all may land
+	if ended != 0 && ended != 3 {
+		t.Fatalf("record: %d\n%s", ended, out)
 	}
 	want, asked := recorded.tree(), len(recorded.server.Requests())
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
@@ -48,8 +50,8 @@ func TestReplay(t *testing.T) {
 		played := newStage(t, exe)
 		played.env = slices.DeleteFunc(played.env, func(e string) bool { return strings.Contains(e, "_API_KEY=") })
 		cmd, out := played.start("run", demo.Goal, "--headless", "--parallel", "1", "--replay", dir)
-		if err := cmd.Wait(); err != nil {
-			t.Fatalf("replay: %v\n%s", err, out)
+		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != ended {
+			t.Fatalf("replay: %d, not %d\n%s", cmd.ProcessState.ExitCode(), ended, out)
 		}
 		if got := played.tree(); got != want {
 			t.Errorf("the tree %s landed, recorded was %s", got, want)
