@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -74,9 +75,16 @@ func newStage(t *testing.T, exe string) *stage {
 // start starts the program in the repository.
 func (s *stage) start(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	s.t.Helper()
+	return s.begin(nil, args...)
+}
+
+// begin starts the program with something to read.
+func (s *stage) begin(in io.Reader, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	s.t.Helper()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(s.t.Context(), s.exe, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.repo, s.env, &out, &out
+	cmd.Stdin = in
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

@@ -48,6 +48,7 @@ var homes = map[string][]string{
 	"google.golang.org/":     {"sys/llm/gemini"},
 	"github.com/knadh/koanf": {"sys/config"},
 	"mvdan.cc/sh/":           {"decide/policy", "decide/policy/shell"},
+	"github.com/zalando/":    {"sys/key"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same

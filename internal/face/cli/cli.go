@@ -19,13 +19,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/work"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
 	a := &frame.App{
 		In: in, Out: out, Err: err, Env: os.Getenv, Environ: os.Environ(), Flags: map[string]string{},
-		Now: time.Now, //nolint:forbidigo // the wiring hands out the clock
+		Mask: secret.New(os.Environ()),
+		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	}
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)

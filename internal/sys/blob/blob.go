@@ -25,7 +25,8 @@ import (
 // Store is a directory of blobs. Many goroutines and processes may use it.
 type Store struct {
 	dir   string
-	shelf Shelf // may be nil
+	shelf Shelf               // may be nil
+	mask  func([]byte) []byte // may be nil
 
 	mu    sync.Mutex
 	ready map[string]bool // subdirectories whose own entry is on the disk; guarded by mu
@@ -59,6 +60,13 @@ func (s *Store) With(shelf Shelf) *Store {
 	return s
 }
 
+// Masked makes the store keep what mask makes of a blob in its place. The hash
+// is that of what is kept.
+func (s *Store) Masked(mask func([]byte) []byte) *Store {
+	s.mask = mask
+	return s
+}
+
 // Put keeps data and returns its hash. When it returns the blob is durable,
 // or, on a shelf, will be no later than the next event of its journal. Putting
 // what is there already is cheap and changes nothing.
@@ -76,6 +84,9 @@ func (s *Store) PutAll(data ...[]byte) (hashes []string, err error) {
 	hashes = make([]string, len(data))
 	var dirs []string
 	for i, d := range data {
+		if s.mask != nil {
+			d = s.mask(d)
+		}
 		hashes[i] = sum(d)
 		if s.shelf != nil && len(d) > 0 && len(d) <= small {
 			s.shelf.Shelve(hashes[i], d)

@@ -44,7 +44,7 @@ func (j *Journal) append(
 	if len(facts) == 0 {
 		return nil, nil
 	}
-	rows, err := encode(run, facts)
+	rows, err := encode(run, facts, j.mask)
 	if err != nil {
 		return nil, err
 	}
@@ -86,16 +86,18 @@ func (r row) event() nexus.Event {
 	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: hex.EncodeToString(r.hash)}
 }
 
-// encode writes the facts down and reads them again, so that the one who
-// appends them works with what everybody else will read, and what cannot be
-// read back is never appended.
-func encode(run nexus.RunID, facts []nexus.Fact) ([]row, error) {
+// encode writes the facts down, masked, and reads them again, so that who appends
+// them works with what all others read. What cannot be read back is refused.
+func encode(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) ([]row, error) {
 	rows := make([]row, len(facts))
 	for i, f := range facts {
 		if f == nil {
 			return nil, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("append to run %s: fact %d is nil", run, i)}
 		}
 		kind, data, err := nexus.EncodeFact(f)
+		if err == nil && mask != nil {
+			data = mask(data)
+		}
 		if err == nil {
 			f, err = nexus.DecodeFact(kind, data)
 		}

@@ -14,10 +14,8 @@
 //
 // A run has one writer, the holder of its lease. The lease's fence grows with
 // each holder, and an append with an old one is refused in the transaction
-// that would have made it. Only a request needs no lease.
-//
-// Small blobs lie in the same file and are written with the event that follows
-// them, see [Journal.Shelve].
+// that would have made it. Only a request needs no lease. Small blobs lie in
+// the same file, see [Journal.Shelve].
 //
 // When the disk fails a write, the open journal refuses all further ones:
 // after a failed sync nobody knows what the disk holds, and trying again
@@ -46,15 +44,17 @@ const (
 
 // Options say how a journal is opened.
 type Options struct {
-	Now      func() time.Time // stamps events and ends leases; required
-	ReadOnly bool             // never write, nor create or migrate
-	Poll     time.Duration    // how often Follow looks for events of other processes; 0 means 100 ms
+	Now      func() time.Time    // stamps events and ends leases; required
+	ReadOnly bool                // never write, nor create or migrate
+	Mask     func([]byte) []byte // takes keys out of the JSON of facts before they are recorded; may be nil
+	Poll     time.Duration       // how often Follow looks for events of other processes; 0 means 100 ms
 }
 
 // Journal is an open journal. Many goroutines may use it.
 type Journal struct {
 	path string
 	now  func() time.Time
+	mask func([]byte) []byte // may be nil
 	poll time.Duration
 	here place
 
@@ -81,7 +81,7 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 		o.Poll = poll
 	}
 	j := &Journal{
-		path: path, now: o.Now, poll: o.Poll, here: herePlace(),
+		path: path, now: o.Now, mask: o.Mask, poll: o.Poll, here: herePlace(),
 		turn: make(chan struct{}, 1), grown: make(chan struct{}), shelf: map[string][]byte{},
 	}
 	if err := j.find(ctx, o.ReadOnly); err != nil {

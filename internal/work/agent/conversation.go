@@ -79,7 +79,14 @@ func (c *conversation) within(ctx context.Context) (step context.Context, stop f
 // open takes the session up: calls that a dead process left unanswered are
 // run, and what is new is said.
 func (c *conversation) open(ctx context.Context) (*ending, error) {
-	if calls := pending(c.messages); len(calls) > 0 {
+	if calls := pending(c.messages); masked(calls) {
+		if err := c.answered(forget(calls)); err != nil {
+			return nil, err
+		}
+		if err := c.record(ctx); err != nil || c.Next == "" {
+			return nil, err
+		}
+	} else if len(calls) > 0 {
 		end, err := c.work(ctx, calls)
 		if err != nil || end != nil && c.Next == "" {
 			return end, err
@@ -149,7 +156,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls := callsOf(message)
+	calls := whole(callsOf(message), resp)
 	if len(calls) == 0 {
 		end, err := c.silent(resp.Stop, message)
 		return c.close(ctx, end, err)
@@ -254,19 +261,22 @@ func (c *conversation) say(text, why string, request int64) error {
 	return nil
 }
 
-// put keeps a message and adds it to the conversation as it will be read
-// back.
+// put keeps a message and adds it to the conversation as it is read back: a
+// store may mask keys, and the model is sent what is kept.
 func (c *conversation) put(m llm.Message) (hash string, err error) {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("encode message: %w", err)
 	}
+	if hash, err = c.store.Put(data); err != nil {
+		return "", fmt.Errorf("keep message: %w", err)
+	}
+	if data, err = c.store.Get(hash); err != nil {
+		return "", fmt.Errorf("read message back: %w", err)
+	}
 	var kept llm.Message
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return "", fmt.Errorf("read message back: %w", err)
-	}
-	if hash, err = c.store.Put(data); err != nil {
-		return "", fmt.Errorf("keep message: %w", err)
 	}
 	c.add(kept)
 	return hash, nil

@@ -63,11 +63,12 @@ type Shop struct {
 	Heard func(nexus.SessionID, llm.Delta)
 	Bases *Bases
 
-	State    string         // directory of the repository's state
-	Caches   []string       // build caches of the user's, which gates may read
-	GateTime time.Duration  // of one gate; 0 for no limit of its own
-	Versions *gate.Versions // of tools, remembered
-	Retry    llm.Policy     // how failed calls are tried again
+	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
+	State    string              // directory of the repository's state
+	Caches   []string            // build caches of the user's, which gates may read
+	GateTime time.Duration       // of one gate; 0 for no limit of its own
+	Versions *gate.Versions      // of tools, remembered
+	Retry    llm.Policy          // how failed calls are tried again
 
 	// Draw returns the next of the numbers that belong to a name; nil draws
 	// truly random ones. Names of calls and the jitter of retries come from it.

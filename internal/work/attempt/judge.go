@@ -111,7 +111,7 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	}
 	return gate.Runner{
 		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
+		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
 		Own:   func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
 		Reset: func(ctx context.Context) error { return t.Reset(ctx, hash) },
 	}, nil

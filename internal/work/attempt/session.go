@@ -62,7 +62,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	defer done()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
-		System: prompt.System(role.Prompt), Next: t.Next, Why: t.Why, Limits: t.Limits,
+		System: s.masked(prompt.System(role.Prompt)), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
 		Retry: s.retry(t), Draw: s.Draw,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
@@ -88,6 +88,14 @@ func (s *Shop) retry(t Talk) llm.Policy {
 		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
 	}
 	return p
+}
+
+// masked takes keys out of a text.
+func (s *Shop) masked(text string) string {
+	if s.Mask == nil {
+		return text
+	}
+	return string(s.Mask([]byte(text)))
 }
 
 // sessionDesk is the desk as an agent sees it.
@@ -121,7 +129,7 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil, Now: s.Now,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil, Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Handin: t.Handin,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {

@@ -55,6 +55,7 @@ type Runner struct {
 	Box                *sandbox.Box
 	Put                func(data []byte) (hash string, err error) // keeps output; nil: it is not kept
 	Get                func(hash string) ([]byte, error)          // finds what Put kept; nil: weighed evidence is never reused
+	Mask               func([]byte) []byte                        // takes keys out of output before it is read; may be nil
 	Env                []string                                   // the whole environment; see [GoEnv]
 	Readable, Writable []string
 	Timeout            time.Duration // of a gate without its own; 0 means none but the context's
@@ -141,6 +142,9 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	}
 	if err != nil {
 		return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+	}
+	if r.Mask != nil {
+		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
 	in := parse.Input{
 		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,

@@ -38,6 +38,7 @@ type Env struct {
 	Box  *sandbox.Box                                                         // runs commands; nil runs none
 	Blob Store                                                                // keeps long output; may be nil
 	Git  func(ctx context.Context, args []string) (string, error)             // read-only git on the worktree
+	Mask func([]byte) []byte                                                  // takes keys out of what the model sees; may be nil
 	Ask  func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
 	Now  func() time.Time                                                     // measures durations; may be nil
 
@@ -183,7 +184,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
-	text := s.fit(out.Text)
+	text := s.fit(s.masked(out.Text))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
 		About:    line(text, aboutWidth),
@@ -191,6 +192,14 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 		Finished: out.Finished,
 		Duration: s.env.Now().Sub(began),
 	}
+}
+
+// masked takes keys out of a text that is whole: a cut could hide one.
+func (s *Set) masked(text string) string {
+	if s.env.Mask != nil {
+		text = string(s.env.Mask([]byte(text)))
+	}
+	return text
 }
 
 func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {

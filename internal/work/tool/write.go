@@ -10,6 +10,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 func writeFile(e Env) Tool {
@@ -57,7 +59,7 @@ func (e Env) write(name string, data []byte) (made bool, err error) {
 	if name == "." {
 		return false, errors.New("give the path of a file")
 	}
-	mode := fs.FileMode(0o644)
+	mode, old := fs.FileMode(0o644), []byte(nil)
 	info, err := e.Root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -74,6 +76,10 @@ func (e Env) write(name string, data []byte) (made bool, err error) {
 		return false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
 	default:
 		mode = info.Mode().Perm()
+		old, _ = e.Root.ReadFile(name) // what cannot be read was not shown either
+	}
+	if err := secret.Lost(old, data); err != nil {
+		return false, fmt.Errorf("%s was not written: %w", name, err)
 	}
 	return made, e.replace(name, data, mode)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -183,12 +184,19 @@ type memory struct{ blobs map[int][]byte }
 
 // Put implements [agent.Store].
 func (m *memory) Put(data []byte) (string, error) {
-	m.blobs[len(m.blobs)] = data
-	return fmt.Sprint(len(m.blobs)), nil
+	n := len(m.blobs)
+	m.blobs[n] = data
+	return strconv.Itoa(n), nil
 }
 
 // Get implements [agent.Store].
-func (*memory) Get(hash string) ([]byte, error) { return nil, fmt.Errorf("no blob %s", hash) }
+func (m *memory) Get(hash string) ([]byte, error) {
+	n, err := strconv.Atoi(hash)
+	if data, ok := m.blobs[n]; err == nil && ok {
+		return data, nil
+	}
+	return nil, fmt.Errorf("no blob %s", hash)
+}
 
 // print runs the loop and prints what it took, for the process that asked.
 func (l *loop) print(ctx context.Context) error {

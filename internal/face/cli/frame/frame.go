@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 // App is what every command has at hand.
@@ -24,6 +25,7 @@ type App struct {
 	Env      func(string) string
 	Environ  []string // "NAME=value", for settings
 	Now      func() time.Time
+	Mask     *secret.Masker // takes keys out of everything that is shown or kept
 
 	Dir   string            // where the command works; empty means the working directory
 	Color string            // auto, always, never

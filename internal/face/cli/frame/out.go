@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,7 @@ func (a *App) utf8() bool {
 
 // Print writes a result.
 func (a *App) Print(text string) error {
-	_, err := io.WriteString(a.Out, text)
+	_, err := io.WriteString(a.Out, a.Mask.Text(text))
 	return err
 }
 
@@ -83,16 +84,20 @@ func (a *App) Answer(v any, text func(view.Style) string) error {
 	if !a.JSON {
 		return a.Print(text(a.Style(a.Out)))
 	}
-	e := json.NewEncoder(a.Out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return a.Print(b.String())
 }
 
 // Say writes a message for people.
 func (a *App) Say(format string, args ...any) {
 	if !a.Quiet {
-		_, _ = fmt.Fprintf(a.Err, format+"\n", args...)
+		_, _ = io.WriteString(a.Err, a.Mask.Text(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
@@ -114,9 +119,9 @@ func (a *App) Complain(err error) {
 	if _, told := errors.AsType[ExitError](err); told {
 		return
 	}
-	f := failure{Code: nexus.CodeInternal, Message: err.Error()}
+	f := failure{Code: nexus.CodeInternal, Message: a.Mask.Text(err.Error())}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
-		f.Code, f.Hint = e.Code, e.Hint
+		f.Code, f.Hint = e.Code, a.Mask.Text(e.Hint)
 	}
 	if a.JSON {
 		_ = a.Answer(map[string]failure{"error": f}, nil)
@@ -134,7 +139,11 @@ func (a *App) Line(e nexus.Event) error {
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(a.Out)
+	var b strings.Builder
+	out := json.NewEncoder(&b)
 	out.SetEscapeHTML(false)
-	return out.Encode(v)
+	if err := out.Encode(v); err != nil {
+		return err
+	}
+	return a.Print(b.String())
 }

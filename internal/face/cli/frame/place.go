@@ -96,6 +96,8 @@ type Place struct {
 	Repo    git.Repo
 	State   string           // directory of the journal, the blobs, the clone and the worktrees
 	Journal *journal.Journal // nil where nothing ran yet, unless the command makes it
+
+	mask func([]byte) []byte
 }
 
 // Access says what a command wants of a place.
@@ -114,7 +116,7 @@ func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Place{}
+	p := &Place{mask: a.Mask.Mask}
 	if p.Repo, err = git.Find(ctx, dir); err != nil {
 		return nil, err
 	}
@@ -129,7 +131,7 @@ func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 	if _, err := os.Stat(path); want != Makes && errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: want == Reads})
+	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: want == Reads, Mask: a.Mask.Mask})
 	return p, err
 }
 
@@ -155,8 +157,12 @@ func (p *Place) Close() {
 // Blobs opens the store of what the facts name. Small ones lie in the journal.
 func (p *Place) Blobs() (*blob.Store, error) {
 	store, err := blob.Open(filepath.Join(p.State, "blobs"))
-	if err != nil || p.Journal == nil {
-		return store, err
+	if err != nil {
+		return nil, err
+	}
+	store.Masked(p.mask)
+	if p.Journal == nil {
+		return store, nil
 	}
 	return store.With(p.Journal), nil
 }

@@ -50,6 +50,7 @@ func configCommand(a *frame.App) *cobra.Command {
 	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of nexus.toml")
 	c.MarkFlagsMutuallyExclusive("explain", "diff", "schema")
 	a.JSONFlag(c)
+	c.AddCommand(keyCommand(a))
 	return c
 }
 

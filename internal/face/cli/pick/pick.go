@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
@@ -22,6 +23,8 @@ type Models struct {
 	env    func(string) string
 	now    func() time.Time
 	prices *llm.Prices
+	keys   *keys
+	tap    Tap
 
 	mu   sync.Mutex // guards made
 	made map[string]llm.Model
@@ -46,7 +49,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, able: able, find: find, made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}}, nil
 }
 
 // Name returns the provider/model that a role works with at a tier. A task's
@@ -63,8 +66,9 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 	if pin != "" {
 		return pin, nil
 	}
-	if name := m.usual(tier); name != "" {
-		return name, nil
+	usual, err := m.usual(tier)
+	if usual != "" || err != nil {
+		return usual, err
 	}
 	for _, near := range []nexus.Tier{nexus.Balanced, nexus.Strong} { // a weaker tier than any that is set
 		if name := m.config.Models[near]; name != "" {
@@ -81,7 +85,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is known for the role %s at the tier %s", role, tier),
-		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name a model: nexus config --explain shows where.",
+		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or name a model: nexus config --explain shows where.",
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
 		if base := m.base(provider); base != "" {
@@ -138,24 +142,29 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")
 	}
-	if _, priced := m.Price(name, nexus.Usage{}); !priced {
+	_, priced := m.Price(name, nexus.Usage{})
+	if !priced && m.config.Limits.RunTokens == 0 {
 		return attempt.Model{}, unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)
 	if err != nil {
 		return attempt.Model{}, err
 	}
-	return attempt.Model{
+	picked := attempt.Model{
 		Model: client, Name: name, Wire: model,
 		Price: func(u nexus.Usage) nexus.Money { price, _ := m.prices.Price(name, u, m.now()); return price },
 		Worst: func(r llm.Request) nexus.Money { worst, _ := m.prices.Worst(name, r); return worst },
-	}, nil
+	}
+	if !priced { // its tokens count, against a cap of their own
+		picked.Tokens = func(r llm.Request) int64 { return llm.Estimate(r) + r.MaxTokens }
+	}
+	return picked, nil
 }
 
 func unknown(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model of the price table, or " + price(name),
+		Hint: "Use a model of the price table, or " + price(name) + " Or allow tokens without a price: budget.tokens.",
 	}
 }
 
@@ -167,11 +176,14 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return c, nil
 	}
 	p := m.provider(name)
-	key := m.env(keyOf(p, name))
+	key, err := m.key(name)
+	if err != nil {
+		return nil, err
+	}
 	if key == "" && keyOf(p, name) != "" && (p.KeyEnv != "" || m.base(name) == "") { // an address of one's own may want none
 		return nil, &nexus.Error{
 			Code: nexus.CodeNoKey, Message: fmt.Sprintf("the provider %s has no key", name),
-			Hint: "Set " + keyOf(p, name) + " in the environment.",
+			Hint: "Set " + keyOf(p, name) + " in the environment, or keep a key with nexus config key set " + name + ".",
 		}
 	}
 	c, err := m.open(name, p, key)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -49,13 +48,17 @@ func known(name string) Known {
 
 // usual returns the model of a tier where the configuration names none: that
 // of the first provider that has a key.
-func (m *Models) usual(tier nexus.Tier) string {
+func (m *Models) usual(tier nexus.Tier) (string, error) {
 	for _, k := range KnownProviders() {
-		if m.env(keyOf(m.provider(k.Name), k.Name)) != "" {
-			return k.Name + "/" + k.usual[tier]
+		found, err := m.key(k.Name)
+		if err != nil {
+			return "", err
+		}
+		if found != "" {
+			return k.Name + "/" + k.usual[tier], nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // provider returns the settings of a provider; those with an SDK of their own
@@ -85,11 +88,13 @@ func keyOf(p config.Provider, name string) string {
 	return cmp.Or(p.KeyEnv, known(name).KeyEnv)
 }
 
-// Open returns a provider as it is configured, with the key that the
-// environment has for it.
+// Open returns a provider as it is configured, with its key.
 func (m *Models) Open(name string) (llm.Provider, error) {
-	p := m.provider(name)
-	return m.open(name, p, m.env(keyOf(p, name)))
+	found, err := m.key(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.open(name, m.provider(name), found)
 }
 
 func (m *Models) open(name string, p config.Provider, key string) (llm.Provider, error) {
@@ -97,17 +102,17 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 	base := m.base(name)
 	switch p.Kind {
 	case "anthropic":
-		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits}), nil
+		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
 	case "openai":
 		server := p.Server
 		if name != "openai" { // a provider is often called what serves it
 			server = cmp.Or(server, name)
 		}
-		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits, Server: server}), nil
+		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits, Server: server}), nil
 	case "responses":
-		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits}), nil
+		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
 	case "gemini":
-		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: &http.Client{}, Limits: limits}), nil
+		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
 	default:
 		return nil, unknown(name+"/...", "there is no provider of this name")
 	}
@@ -128,7 +133,7 @@ func (m *Models) served() string {
 // own: what is found holds for as long as m.
 func find(m *Models) string {
 	for _, k := range KnownProviders() {
-		if m.base(k.Name) == "" || m.env(keyOf(m.provider(k.Name), k.Name)) != "" {
+		if m.base(k.Name) == "" || m.has(k.Name) {
 			continue
 		}
 		p, err := m.Open(k.Name)
@@ -197,12 +202,12 @@ func (m *Models) Ask(ctx context.Context, name string) Standing {
 func (m *Models) Used() []string {
 	var all []string
 	for _, k := range KnownProviders() {
-		if m.env(keyOf(m.provider(k.Name), k.Name)) != "" || m.base(k.Name) != "" {
+		if m.has(k.Name) || m.base(k.Name) != "" {
 			all = append(all, k.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.config.Providers)) {
-		if p := m.config.Providers[name]; !slices.Contains(all, name) && (p.KeyEnv == "" || m.env(p.KeyEnv) != "") {
+		if p := m.config.Providers[name]; !slices.Contains(all, name) && (p.KeyEnv == "" || m.has(name)) {
 			all = append(all, name)
 		}
 	}

@@ -70,6 +70,7 @@ func unready(a *frame.App, file statusfile.Options, o Order, c config.Config) er
 	}
 	s := state.New("")
 	s.Goal.Goal, s.Limits, s.Accepted = o.Goal, c.Limits, a.Now()
+	s.Goal.Goal.Text = a.Mask.Text(o.Goal.Text)
 	f := statusfile.Of(s, file, a.Now())
 	f.Run.Status = statusfile.Unready
 	return statusfile.Write(file.Path, f)
@@ -93,6 +94,12 @@ func signalName(ctx context.Context) string {
 // conduct takes the run as the only process that does. The state is nil when
 // the run could not be taken up. Its context's end drains the run.
 func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
+	tap, err := o.Traffic.open(a.Mask.Mask)
+	if err != nil {
+		return nil, err
+	}
+	o.tap = tap
+	defer func() { a.Complain(tap.Close()) }()
 	if err := ready(a, c, *o); err != nil {
 		return nil, err
 	}

@@ -52,6 +52,7 @@ func Estimate(a *frame.App, o *Order) error {
 	if err != nil {
 		return err
 	}
+	models.With(a.Keys(), o.tap)
 	price := func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
 		name, err := models.Name(role, t.Tier, t.Model)
 		if err != nil {

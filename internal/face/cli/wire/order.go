@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -29,6 +30,9 @@ type Order struct {
 	Once     bool        // nothing is kept, so the report names no next command
 	Seed     string      // of everything that is drawn; empty draws at random
 
+	Traffic Traffic // where it is recorded to, or played from
+
+	tap  pick.Tap // opened from Traffic
 	on   string
 	pr   bool
 	draw func(string) uint64
@@ -38,6 +42,7 @@ type Order struct {
 func OrderFlags(a *frame.App, c *cobra.Command, o *Order) {
 	c.Flags().BoolVar(&o.Headless, "headless", false, "ask nobody: every question is answered by its stated fallback")
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
+	o.Traffic.Flags(c)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -30,6 +31,8 @@ type Talk struct {
 	Prompt string
 	Role   nexus.Role
 	Heard  func(nexus.Fact) // gets every fact; may be nil
+
+	Traffic Traffic // where it is recorded to, or played from
 }
 
 // Spoken is what came of it.
@@ -64,7 +67,12 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	model, err := models.Pick(role.Name, role.Tier, "")
+	tap, err := t.Traffic.open(a.Mask.Mask)
+	if err != nil {
+		return Spoken{}, err
+	}
+	defer func() { a.Complain(tap.Close()) }()
+	model, err := models.With(a.Keys(), tap).Pick(role.Name, role.Tier, "")
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -73,7 +81,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 		return Spoken{}, err
 	}
 	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
-	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes}
+	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask}
 	if box.Name() == string(sandbox.Off) {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
@@ -94,27 +102,36 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
-		System: prompt.System(role.Prompt), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+		System: a.Mask.Text(prompt.System(role.Prompt)), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
 		Retry: llm.Policy{Now: a.Now},
-	}, d, forgetful{}, nil)
+	}, d, &forgetful{mask: a.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
 	}
 	return Spoken{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, d.ledger.Spent(), out.Usage}, err
 }
 
-// forgetful keeps nothing: a session outside of any run is never taken up
-// again.
-type forgetful struct{}
+// forgetful keeps nothing but what was put last: a session outside of any run
+// is never taken up again. One goroutine owns it.
+type forgetful struct {
+	mask *secret.Masker
+	hash string
+	last []byte
+}
 
 // Put implements [agent.Store].
-func (forgetful) Put(data []byte) (string, error) {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
+func (f *forgetful) Put(data []byte) (string, error) {
+	f.last = f.mask.Mask(data)
+	sum := sha256.Sum256(f.last)
+	f.hash = hex.EncodeToString(sum[:])
+	return f.hash, nil
 }
 
 // Get implements [agent.Store].
-func (forgetful) Get(hash string) ([]byte, error) {
+func (f *forgetful) Get(hash string) ([]byte, error) {
+	if hash == f.hash {
+		return f.last, nil
+	}
 	return nil, frame.NotFound("blob", hash, "A session outside of any run keeps none.")
 }
 

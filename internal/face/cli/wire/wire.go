@@ -32,7 +32,7 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 		return nil, nil, err
 	}
 	return World(ctx, Parts{
-		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe, Draw: o.draw,
+		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Tap: o.tap, Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe, Draw: o.draw,
 	})
 }
 
@@ -43,6 +43,7 @@ func ready(a *frame.App, c config.Config, o Order) error {
 	if err != nil {
 		return err
 	}
+	models.With(a.Keys(), o.tap)
 	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
 	if o.Run == "" && o.Plan == nil {
 		roles = append(roles, nexus.Planner)

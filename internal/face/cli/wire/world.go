@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -32,6 +33,9 @@ type Parts struct {
 	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
 	Now      func() time.Time
+	Keys     key.Store           // where keys come from
+	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
+	Tap      pick.Tap
 	Headless bool                // nobody answers questions
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
@@ -52,6 +56,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	models.With(p.Keys, p.Tap)
 	if err := models.Ready(p.Plan); err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +69,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
 	}
 	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
 	return &local.World{Shop: shop}, release, nil

@@ -14,6 +14,7 @@ import (
 
 func agentCommand(a *frame.App) *cobra.Command {
 	var prompt, role string
+	var traffic wire.Traffic
 	var lines bool
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here: no plan, no gates, no landing", func(ctx context.Context, _ []string) error {
 		if err := plan.CheckGoal(prompt); err != nil {
@@ -23,7 +24,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := wire.Talk{Prompt: prompt, Role: nexus.Role(role)}
+		t := wire.Talk{Prompt: prompt, Role: nexus.Role(role), Traffic: traffic}
 		seq := int64(0)
 		t.Heard = func(f nexus.Fact) {
 			seq++
@@ -50,6 +51,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 	f.StringVarP(&prompt, "prompt", "p", "", "what the agent is told")
 	f.StringVar(&role, "role", string(nexus.Coder), "`ROLE` that it plays")
 	f.BoolVar(&lines, "jsonl", false, "print every event as a line of JSON instead of the text")
+	traffic.Flags(c)
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
 	a.Knobs(c, "model", "max-turns", "budget", "sandbox")

@@ -150,7 +150,7 @@ func checkDisk(a *frame.App) check {
 func checkModels(a *frame.App, c config.Config) check {
 	models, err := pick.NewModels(c, a.Env, a.Now)
 	if err == nil {
-		err = models.Ready(nil)
+		err = models.With(a.Keys(), pick.Tap{}).Ready(nil)
 	}
 	if err != nil {
 		return checked("models", "", err)

@@ -17,16 +17,24 @@ import (
 // it has, which costs nothing.
 func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	var all []check
-	for _, k := range pick.KnownProviders() {
-		if a.Env(k.KeyEnv) != "" {
-			all = append(all, check{Name: "key", State: fine, Detail: k.KeyEnv + " is set"})
+	keys, err := a.Keys().List(pick.Variables(c))
+	if err != nil {
+		all = append(all, checked("key", "", err))
+	}
+	known := map[string]bool{}
+	for _, k := range keys {
+		if !known[k.Provider] {
+			all = append(all, check{Name: "key", State: fine, Detail: fmt.Sprintf("%s has one, from the %s (%s)", k.Provider, k.Source, k.Where)})
 		}
+		known[k.Provider] = true
+	}
+	for _, k := range pick.KnownProviders() {
 		if a.Env(k.BaseEnv) != "" {
 			all = append(all, check{Name: "address", State: fine, Detail: k.BaseEnv + " is set"})
 		}
 	}
 	for name, p := range c.Providers {
-		if p.KeyEnv != "" && a.Env(p.KeyEnv) == "" {
+		if p.KeyEnv != "" && !known[name] {
 			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
 		}
 	}
@@ -34,6 +42,7 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	if err != nil {
 		return append(all, checked("prices", "", err))
 	}
+	models.With(a.Keys(), pick.Tap{})
 	used := models.Used()
 	for _, name := range used {
 		all = append(all, checkProvider(models.Ask(ctx, name)))
@@ -43,7 +52,7 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	} else {
 		all = append(all, check{
 			Name: "key", State: blocker, Detail: "no provider is set up",
-			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL of a server of your own.",
+			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or export OPENAI_BASE_URL of a server of your own.",
 		})
 	}
 	return all

@@ -1,0 +1,35 @@
+package wire
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
+)
+
+// Traffic says what becomes of the traffic with providers.
+type Traffic struct {
+	Record string // directory that it is recorded to; empty for none
+	Replay string // directory that it is played from; empty asks the providers
+}
+
+// Flags are the flags of every command that talks to providers.
+func (t *Traffic) Flags(c *cobra.Command) {
+	c.Flags().StringVar(&t.Record, "record", "", "write what is said to and by providers into `DIR`, without keys")
+	c.Flags().StringVar(&t.Replay, "replay", "", "ask no provider: take the answers from `DIR`, a recording")
+	c.MarkFlagsMutuallyExclusive("record", "replay")
+}
+
+// open opens the directories that are named.
+func (t Traffic) open(mask func([]byte) []byte) (pick.Tap, error) {
+	switch {
+	case t.Record != "":
+		r, err := record.Create(t.Record, mask)
+		return pick.Recording(r), err
+	case t.Replay != "":
+		p, err := record.Load(t.Replay, mask)
+		return pick.Playing(p), err
+	default:
+		return pick.Tap{}, nil
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package key
+
+// Guard does nothing here.
+func Guard() {}

@@ -1,0 +1,156 @@
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Version is the version of the format.
+const Version = 1
+
+// Call is one call of a provider. Its JSON is a file of the recording.
+type Call struct {
+	Version      int      `json:"version"`
+	Provider     string   `json:"provider"`
+	Conversation string   `json:"conversation,omitzero"` // for people
+	Step         int      `json:"step"`                  // answers of the model in the request; for people
+	Try          int      `json:"try"`                   // of the same request, from 1
+	Request      Request  `json:"request"`
+	Response     Response `json:"response"`
+}
+
+// Request is what was sent, without its headers, which hold keys, and without
+// the address of the server.
+type Request struct {
+	Method string          `json:"method"`
+	Path   string          `json:"path"`           // its last part only
+	Body   json.RawMessage `json:"body,omitempty"` // where it is JSON
+	Text   string          `json:"text,omitzero"`  // where it is not
+}
+
+// Response is what came back.
+type Response struct {
+	Status int               `json:"status"` // 0 where there was none
+	Header map[string]string `json:"header,omitempty"`
+	Body   []string          `json:"body,omitempty"`  // its lines
+	Bytes  []byte            `json:"bytes,omitempty"` // where it is not UTF-8
+	Failed string            `json:"failed,omitzero"` // how the connection broke, after what stands in Body
+}
+
+// asked returns a call that has no answer yet.
+func asked(provider string, q *http.Request, body []byte) Call {
+	c := Call{Version: Version, Provider: provider, Request: Request{Method: q.Method, Path: path.Base(q.URL.Path)}}
+	switch {
+	case len(body) == 0:
+	case json.Valid(body):
+		c.Request.Body = body
+	default:
+		c.Request.Text = string(body)
+	}
+	c.Conversation, c.Step = place(body)
+	return c
+}
+
+// place returns which conversation a request belongs to and how often the
+// model spoke in it.
+func place(body []byte) (conversation string, step int) {
+	if m := regexp.MustCompile(`Conversation: ([^\\"\n]{1,120})`).FindSubmatch(body); m != nil {
+		conversation = strings.TrimSpace(string(m[1]))
+	}
+	return conversation, len(regexp.MustCompile(`"role":\s*"(?:assistant|model)"`).FindAll(body, -1))
+}
+
+// say takes over a body.
+func (r *Response) say(body []byte) {
+	switch {
+	case len(body) == 0:
+	case utf8.Valid(body):
+		r.Body = strings.Split(string(body), "\n")
+	default:
+		r.Bytes = body
+	}
+}
+
+// said returns the body.
+func (r Response) said() []byte {
+	if r.Bytes != nil {
+		return r.Bytes
+	}
+	return []byte(strings.Join(r.Body, "\n"))
+}
+
+// key says what a call asks for: equal keys get the same answer.
+func (c Call) key() string {
+	h := sha256.New()
+	for _, s := range []string{c.Provider, c.Request.Method, c.Request.Path, normal(c.Request.Text)} {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(s), s) // never fails
+	}
+	_, _ = h.Write(canonical(c.Request.Body))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// name returns the name of the call's file.
+func (c Call) name() string {
+	plain := func(r rune) rune {
+		if r < 0x80 && (r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}
+	slug := strings.TrimLeft(strings.Map(plain, c.Conversation), ".-_")
+	if slug == "" {
+		slug = "call"
+	}
+	return fmt.Sprintf("%s-%02d-%s-%d.json", slug[:min(len(slug), 60)], c.Step, c.key()[:12], c.Try)
+}
+
+func (c Call) encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(c)
+	return b.Bytes(), err
+}
+
+// Parse reads a file of a recording. It takes nothing that it does not know.
+func Parse(data []byte) (Call, error) {
+	var v struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return Call{}, fmt.Errorf("it is no recording: %w", err)
+	}
+	if v.Version != Version {
+		return Call{}, fmt.Errorf("its version is %d, and this Nexus reads version %d", v.Version, Version)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	var c Call
+	if err := d.Decode(&c); err != nil {
+		return Call{}, fmt.Errorf("it is no recording: %w", err)
+	}
+	switch _, err := d.Token(); {
+	case !errors.Is(err, io.EOF):
+		return Call{}, errors.New("something follows the recording")
+	case c.Provider == "" || c.Request.Method == "":
+		return Call{}, errors.New("it names no provider or no method")
+	case c.Try < 1:
+		return Call{}, errors.New("its try is below 1")
+	case c.Response.Status == 0 && c.Response.Failed == "":
+		return Call{}, errors.New("it has no response")
+	case c.Response.Status != 0 && (c.Response.Status < 100 || c.Response.Status > 999):
+		return Call{}, fmt.Errorf("%d is no status", c.Response.Status)
+	}
+	return c, nil
+}

@@ -1,0 +1,212 @@
+// Package secret masks keys in what leaves the process: facts, blobs, what a
+// model is told, what is shown, and recorded traffic.
+//
+// It knows values, which it masks wherever they stand, whole or cut, and the
+// shapes that the keys of providers and clouds have. A masked key reads
+// [masked], whatever it was, so that the same text is masked in the same way
+// in a process that knows the value and in one that knows the shape alone.
+// Masking is idempotent, keeps valid UTF-8 and JSON as they are, and needs the
+// whole text: whoever cuts a text masks it before.
+package secret
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Mark stands for a key.
+const Mark = "[masked]"
+
+const (
+	long    = 16 // bytes of a value that is masked whatever it is
+	short   = 8  // bytes of one that is masked if it has letters and digits
+	part    = 16 // bytes of a value that are masked by themselves
+	probe   = 12 // bytes that a search for a part begins with
+	partial = 24 // bytes of a value whose parts are masked
+)
+
+// Masker masks what it knows. It may be used by many goroutines; nil knows
+// the shapes alone.
+type Masker struct {
+	shapes *shapes
+	mu     sync.Mutex // held by Learn
+	known  atomic.Pointer[[]string]
+}
+
+// New returns a masker that knows the secrets of an environment: the values of
+// variables whose names say so.
+func New(environ []string) *Masker {
+	m := &Masker{shapes: newShapes()}
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		if telling(name) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, " \t\n") {
+			m.Learn(value)
+		}
+	}
+	return m
+}
+
+// telling reports whether the name of a variable says that it holds a secret.
+func telling(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PAT"}, func(end string) bool {
+		return strings.HasSuffix(name, end)
+	})
+}
+
+// Learn makes the masker know a value. One that is too short or too plain to
+// be told from other words is not masked: a server on this machine may take
+// any word for a key.
+func (m *Masker) Learn(value string) {
+	value = strings.TrimSpace(value)
+	if m == nil || len(value) < short || len(value) < long && !mixed(value) || strings.Contains(Mark, value) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []string
+	if old := m.known.Load(); old != nil {
+		all = slices.Clone(*old)
+	}
+	quoted, _ := json.Marshal(value) // a string always can be
+	for _, form := range []string{value, string(bytes.Trim(quoted, `"`)), url.QueryEscape(value)} {
+		if !slices.Contains(all, form) {
+			all = append(all, form)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
+	m.known.Store(&all)
+}
+
+func mixed(s string) bool {
+	return strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+}
+
+// Mask returns data with every key masked: data itself where there is none.
+func (m *Masker) Mask(data []byte) []byte {
+	if m == nil {
+		m = New(nil)
+	}
+	if all := m.known.Load(); all != nil {
+		for _, value := range *all { // whole ones first: the forms of a value share parts
+			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
+		}
+		for _, value := range *all {
+			data = cover(data, findParts(data, value))
+		}
+	}
+	return cover(data, m.shapes.find(data))
+}
+
+// Text is Mask for a string.
+func (m *Masker) Text(text string) string {
+	data := unsafe.Slice(unsafe.StringData(text), len(text)) // only read
+	masked := m.Mask(data)
+	if len(masked) == len(data) && (len(data) == 0 || &masked[0] == &data[0]) {
+		return text
+	}
+	return string(masked)
+}
+
+// Lost reports whether a text that replaces another has marks that the other
+// had not: who wrote it saw them in the place of keys, which would be lost.
+func Lost(old, text []byte) error {
+	if bytes.Count(text, []byte(Mark)) <= bytes.Count(old, []byte(Mark)) {
+		return nil
+	}
+	return errors.New(Mark + " stands for a key that you were not shown; use edit_file and leave that part of the file as it is")
+}
+
+// span is a stretch of a text, from its first byte to the one after its last.
+type span struct{ from, to int }
+
+// cover returns a copy of data with marks in the place of the spans, which
+// are in order.
+func cover(data []byte, spans []span) []byte {
+	if len(spans) == 0 {
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	at := 0
+	for _, s := range spans {
+		s.from = max(at, s.from)
+		s.from += escaped(data, s.from)
+		if s.to <= s.from {
+			continue
+		}
+		out = append(append(out, data[at:s.from]...), Mark...)
+		at = s.to
+	}
+	return append(out, data[at:]...)
+}
+
+// escaped returns how many bytes at i belong to an escape such as \n of JSON,
+// which must stay whole.
+func escaped(data []byte, i int) int {
+	for back := 1; back <= 5 && back <= i; back++ {
+		if data[i-back] != '\\' {
+			continue
+		}
+		n := 0
+		for i-back-n >= 0 && data[i-back-n] == '\\' {
+			n++
+		}
+		switch {
+		case n%2 == 0: // it is a backslash itself
+			return 0
+		case back == 1 && i < len(data) && data[i] == 'u':
+			return min(5, len(data)-i)
+		case back == 1:
+			return min(1, len(data)-i)
+		case data[i-back+1] == 'u':
+			return min(6-back, len(data)-i)
+		}
+		return 0
+	}
+	return 0
+}
+
+// findParts returns where the beginning or the end of a value stands alone, as
+// a cut leaves it.
+func findParts(data []byte, value string) []span {
+	if len(value) < partial {
+		return nil
+	}
+	heads := findAll(data, value[:probe], func(i int) span {
+		n := probe
+		for n < len(value) && i+n < len(data) && data[i+n] == value[n] {
+			n++
+		}
+		return span{i, i + n}
+	})
+	tails := findAll(data, value[len(value)-probe:], func(i int) span {
+		n := probe
+		for n < len(value) && i+probe-n > 0 && data[i+probe-n-1] == value[len(value)-n-1] {
+			n++
+		}
+		return span{i + probe - n, i + probe}
+	})
+	spans := slices.DeleteFunc(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
+	slices.SortFunc(spans, func(x, y span) int { return x.from - y.from })
+	return spans
+}
+
+func findAll(data []byte, what string, at func(int) span) []span {
+	var spans []span
+	needle := unsafe.Slice(unsafe.StringData(what), len(what)) // only read
+	for from := 0; ; {
+		i := bytes.Index(data[from:], needle)
+		if i < 0 {
+			return spans
+		}
+		spans = append(spans, at(from+i))
+		from += i + 1
+	}
+}

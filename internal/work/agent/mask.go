@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// whole returns the calls as the model made them: what is kept of them may be
+// masked, and masking must never change a tree.
+func whole(kept []llm.Call, r llm.Response) []llm.Call {
+	if made := r.Calls(); masked(kept) && len(made) == len(kept) {
+		return made
+	}
+	return kept
+}
+
+// masked reports whether keys may have been taken out of a call.
+func masked(calls []llm.Call) bool {
+	return slices.ContainsFunc(calls, func(c llm.Call) bool { return bytes.Contains(c.Input, []byte(secret.Mark)) })
+}
+
+// forget answers calls of a process that died which cannot be run again,
+// because a key that they held was not kept.
+func forget(calls []llm.Call) []tool.Answer {
+	answers := make([]tool.Answer, len(calls))
+	for i, call := range calls {
+		answers[i] = notDone(call, "it is not known whether this was done: the session was interrupted, and a key in its calls was not kept; look at the tree, and call again what is missing")
+	}
+	return answers
+}
