@@ -142,10 +142,6 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 			return nil, err
 		}
 	}
-	spent, err := p.Journal.Spent(ctx, a.Now(), o.Run)
-	if err != nil {
-		return nil, err
-	}
 	requests := make(chan nexus.Event)
 	helpers.Go(func() { cancel(renew(work, hold, lease.Renew)) })
 	helpers.Go(func() {
@@ -168,15 +164,25 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		return nil, err
 	}
 	defer day.Close() //nolint:errcheck // only a lock
-	opening := run.Opening{Process: journal.Self(), Fence: lease.Fence(), Spent: spent, Reopen: len(begun) == 0, Purse: day}
-	if len(begun) == 0 {
-		if opening.Limits, err = limits(ctx, a, p, c, o.Run); err != nil {
-			return nil, err
-		}
+	opening, err := opening(ctx, a, p, c, o.Run, len(begun) == 0)
+	if err != nil {
+		return nil, err
 	}
+	opening.Fence, opening.Purse = lease.Fence(), day
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
 	return s, err
+}
+
+// opening says how this process takes the run up: with what other runs have
+// spent today and, again, with the limits that hold now.
+func opening(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, id nexus.RunID, again bool) (run.Opening, error) {
+	o := run.Opening{Process: journal.Self(), Reopen: again}
+	var err error
+	if o.Spent, err = p.Journal.Spent(ctx, a.Now(), id); err == nil && again {
+		o.Limits, err = limits(ctx, a, p, c, id)
+	}
+	return o, err
 }
 
 // held is a run's part of the journal, held by this process.
