@@ -103,16 +103,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err := ready(a, c, *o); err != nil {
 		return nil, err
 	}
-	var begun []nexus.Fact
-	if o.Run == "" {
-		var err error
-		if begun, err = accept(ctx, p, c, *o); err != nil {
-			return nil, err
-		}
-		o.draw = o.dice()
-		if o.Run, err = unused(ctx, p, a.Now(), o.draw); err != nil {
-			return nil, err
-		}
+	begun, err := begin(ctx, a, p, c, o)
+	if err != nil {
+		return nil, err
 	}
 	world, release, err := world(ctx, a, p, c, *o)
 	if err != nil {
@@ -152,13 +145,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	})
 	screen := newScreen(a, p, o, file)
 	helpers.Go(func() { screen.follow(work) })
-	helpers.Go(func() {
-		select {
-		case <-ctx.Done():
-			screen.interrupted(work)
-		case <-work.Done():
-		}
-	})
+	helpers.Go(func() { screen.listen(ctx, work) })
 	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
@@ -172,6 +159,21 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
 	return s, err
+}
+
+// begin names a new run and returns the facts that begin it; none for a run
+// that is taken up.
+func begin(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order) ([]nexus.Fact, error) {
+	if o.Run != "" {
+		return nil, nil
+	}
+	begun, err := accept(ctx, p, c, *o)
+	if err != nil {
+		return nil, err
+	}
+	o.draw = o.dice()
+	o.Run, err = unused(ctx, p, a.Now(), o.draw)
+	return begun, err
 }
 
 // opening says how this process takes the run up: with what other runs have

@@ -104,6 +104,16 @@ func (s *screen) show(e nexus.Event) bool {
 	return true
 }
 
+// listen says when the first signal comes, which is the end of ctx, unless the
+// work is over before.
+func (s *screen) listen(ctx, work context.Context) {
+	select {
+	case <-ctx.Done():
+		s.interrupted(work)
+	case <-work.Done():
+	}
+}
+
 // interrupted says at once what a signal began, and what is still waited for
 // as the journal has it now.
 func (s *screen) interrupted(ctx context.Context) {
