@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // the price table
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,10 +25,22 @@ var table []byte
 // Prices knows models by "provider/model": what they cost and how much they
 // hold. What it does not know has no price, which is not a price of zero.
 type Prices struct {
-	Dated   string // the day of the embedded table
-	listed  map[string]Listed
-	pattern []string // names with a star, longest first
+	Dated    string // the day of the embedded table
+	listed   map[string]Listed
+	pattern  []string                    // names with a star, longest first
+	services map[string]map[string]int64 // hundredths of the usual price, by provider and service tier
+	behind   func() map[string]Listed    // what is asked last; nil for nothing
 }
+
+// Source is where a price comes from.
+type Source string
+
+// The sources, in the order in which they are asked.
+const (
+	Set       Source = "config"    // what a person set
+	Curated   Source = "curated"   // the embedded table
+	Refreshed Source = "refreshed" // a public list, as it was fetched
+)
 
 // Listed is what is known of a model.
 type Listed struct {
@@ -34,6 +48,8 @@ type Listed struct {
 	Output  int64  `json:"output,omitzero"`  // most tokens of an answer; 0 is unknown
 	Note    string `json:"note,omitzero"`    // what is uncertain
 	Rates   []Rate `json:"rates"`            // the last one that applies counts; none means no price
+	Dated   string `json:"dated,omitzero"`   // the day that it was true on, as 2026-11-21; empty is unknown
+	Source  Source `json:"-"`
 }
 
 // Rate is a price of a million tokens of each class, and when it applies: to
@@ -45,7 +61,8 @@ type Rate struct {
 	Input      nexus.Money `json:"input"`
 	Output     nexus.Money `json:"output"`
 	CacheRead  nexus.Money `json:"cache_read"`
-	CacheWrite nexus.Money `json:"cache_write"`
+	CacheWrite nexus.Money `json:"cache_write"`         // for some minutes
+	CacheHour  nexus.Money `json:"cache_hour,omitzero"` // for an hour; 0 is that of minutes
 }
 
 // LoadPrices reads the embedded table and puts the models of more over it,
@@ -53,22 +70,31 @@ type Rate struct {
 // of a provider: "ollama/*".
 func LoadPrices(more map[string]Listed) (*Prices, error) {
 	var t struct {
-		Dated  string            `json:"dated"`
-		Note   string            `json:"note"`
-		Models map[string]Listed `json:"models"`
+		Dated    string                      `json:"dated"`
+		Note     string                      `json:"note"`
+		Services map[string]map[string]int64 `json:"services"`
+		Models   map[string]Listed           `json:"models"`
 	}
 	d := json.NewDecoder(bytes.NewReader(table))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&t); err != nil {
 		return nil, fmt.Errorf("price table: %w", err)
 	}
-	maps.Copy(t.Models, more)
-	p := &Prices{Dated: t.Dated, listed: t.Models}
+	for name, l := range t.Models {
+		l.Source, l.Dated = Curated, t.Dated
+		t.Models[name] = l
+	}
+	for name, l := range more {
+		was := t.Models[name]
+		l.Source, l.Context, l.Output = Set, cmp.Or(l.Context, was.Context), cmp.Or(l.Output, was.Output)
+		t.Models[name] = l
+	}
+	p := &Prices{Dated: t.Dated, listed: t.Models, services: t.Services}
 	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
 		if _, _, ok := Split(name); !ok {
 			return nil, fmt.Errorf("price of %q: a model is named provider/model", name)
 		}
-		if err := t.Models[name].check(); err != nil {
+		if err := t.Models[name].Check(); err != nil {
 			return nil, fmt.Errorf("price of %s: %w", name, err)
 		}
 		if strings.HasSuffix(name, "/*") {
@@ -79,7 +105,24 @@ func LoadPrices(more map[string]Listed) (*Prices, error) {
 	return p, nil
 }
 
-func (l Listed) check() error {
+// Behind lets read answer for the models that p does not know: never for one
+// that it knows, so that no public list makes a known price lower. It is asked
+// once, when it is first needed; what does not hold is left out.
+func (p *Prices) Behind(read func() map[string]Listed) {
+	p.behind = sync.OnceValue(func() map[string]Listed {
+		kept := map[string]Listed{}
+		for name, l := range read() {
+			if _, _, ok := Split(name); ok && l.Check() == nil {
+				l.Source = Refreshed
+				kept[name] = l
+			}
+		}
+		return kept
+	})
+}
+
+// Check says what is wrong with the rates, if anything is.
+func (l Listed) Check() error {
 	for _, r := range l.Rates {
 		if _, err := time.Parse(time.DateOnly, r.From); r.From != "" && err != nil {
 			return fmt.Errorf("%q is not a day", r.From)
@@ -89,7 +132,7 @@ func (l Listed) check() error {
 				return fmt.Errorf("%v are not hours of a day", h)
 			}
 		}
-		if min(r.Input, r.Output, r.CacheRead, r.CacheWrite) < 0 || max(r.Input, r.Output, r.CacheRead, r.CacheWrite) > 1e6*nexus.Dollar {
+		if min(r.Input, r.Output, r.CacheRead, r.CacheWrite, r.CacheHour) < 0 || max(r.Input, r.Output, r.CacheRead, r.CacheWrite, r.CacheHour) > 1e6*nexus.Dollar {
 			return errors.New("a price is below zero or above a dollar a token")
 		}
 	}
@@ -97,7 +140,13 @@ func (l Listed) check() error {
 }
 
 // Names returns the models with a name of their own, sorted.
-func (p *Prices) Names() []string { return slices.Sorted(maps.Keys(p.listed)) }
+func (p *Prices) Names() []string {
+	all := maps.Clone(p.listed)
+	if p.behind != nil {
+		maps.Copy(all, p.behind())
+	}
+	return slices.Sorted(maps.Keys(all))
+}
 
 // Find returns what is known of a model.
 func (p *Prices) Find(model string) (Listed, bool) {
@@ -109,24 +158,52 @@ func (p *Prices) Find(model string) (Listed, bool) {
 			return p.listed[name], true
 		}
 	}
-	return Listed{}, false
+	if p.behind == nil {
+		return Listed{}, false
+	}
+	l, ok := p.behind()[model]
+	return l, ok
 }
 
-// Price returns what a call cost, and false for a model without a known
-// price.
-func (p *Prices) Price(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
+// Services returns the service tiers of a provider besides its usual one, and
+// what they cost in hundredths of its price.
+func (p *Prices) Services(provider string) map[string]int64 { return maps.Clone(p.services[provider]) }
+
+// At returns the rate of a call with a prompt of so many tokens, at the
+// provider's service tier (empty for its usual one). It is false where the
+// model has no known price, or the provider no such tier.
+func (p *Prices) At(model, service string, prompt int64, at time.Time) (Rate, bool) {
 	l, _ := p.Find(model)
 	found, ok := Rate{}, false
 	for _, r := range l.Rates {
-		if r.applies(u.Prompt(), at.UTC()) {
+		if r.applies(prompt, at.UTC()) {
 			found, ok = r, true
 		}
 	}
-	return found.cost(u), ok
+	if service == "" || !ok {
+		return found, ok
+	}
+	provider, _, _ := Split(model)
+	percent, ok := p.services[provider][service]
+	if !ok {
+		return Rate{}, false
+	}
+	for _, m := range []*nexus.Money{&found.Input, &found.Output, &found.CacheRead, &found.CacheWrite, &found.CacheHour} {
+		*m = nexus.Money((int64(*m)*percent + 99) / 100)
+	}
+	return found, true
+}
+
+// Price returns what a call cost at the provider's usual service tier, and
+// false for a model without a known price.
+func (p *Prices) Price(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
+	r, ok := p.At(model, "", u.Prompt(), at)
+	return r.Cost(u), ok
 }
 
 // Worst returns the most that a call of r, asked of the model, can cost at any
-// time, and false for a model without a known price.
+// time, and false for a model without a known price. Nobody here asks a
+// provider to keep a prompt for an hour, so that price is left out.
 func (p *Prices) Worst(model string, r Request) (nexus.Money, bool) {
 	l, _ := p.Find(model)
 	prompt := Estimate(r)
@@ -134,7 +211,7 @@ func (p *Prices) Worst(model string, r Request) (nexus.Money, bool) {
 	for _, rate := range l.Rates {
 		if prompt > rate.Above {
 			dearest := max(rate.Input, rate.CacheRead, rate.CacheWrite)
-			worst = max(worst, Rate{Input: dearest, Output: rate.Output}.cost(nexus.Usage{Input: prompt, Output: r.MaxTokens}))
+			worst = max(worst, Rate{Input: dearest, Output: rate.Output}.Cost(nexus.Usage{Input: prompt, Output: r.MaxTokens}))
 		}
 	}
 	return worst, len(l.Rates) > 0
@@ -152,9 +229,12 @@ func (r Rate) applies(prompt int64, at time.Time) bool {
 	return len(r.Hours) == 0
 }
 
-// cost rounds each class up to a billionth of a dollar.
-func (r Rate) cost(u nexus.Usage) nexus.Money {
-	return share(r.Input, u.Input) + share(r.Output, u.Output) + share(r.CacheRead, u.CacheRead) + share(r.CacheWrite, u.CacheWrite)
+// Cost returns what the tokens cost, each class rounded up to a billionth of a
+// dollar.
+func (r Rate) Cost(u nexus.Usage) nexus.Money {
+	hour := min(u.CacheHour, u.CacheWrite)
+	return share(r.Input, u.Input) + share(r.Output, u.Output) + share(r.CacheRead, u.CacheRead) +
+		share(r.CacheWrite, u.CacheWrite-hour) + share(max(r.CacheWrite, r.CacheHour), hour)
 }
 
 // share returns the price of n tokens at m for a million. It takes m apart so

@@ -38,14 +38,17 @@ type usage struct {
 	Input      *int64 `json:"input_tokens"` // without what the cache gave or took
 	CacheRead  *int64 `json:"cache_read_input_tokens"`
 	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	Output     *int64 `json:"output_tokens"`
+	Created    struct {
+		Hour *int64 `json:"ephemeral_1h_input_tokens"` // of CacheWrite
+	} `json:"cache_creation"`
+	Output *int64 `json:"output_tokens"`
 }
 
 func (u usage) over(n *nexus.Usage) {
 	for _, c := range []struct {
 		from *int64
 		to   *int64
-	}{{u.Input, &n.Input}, {u.CacheRead, &n.CacheRead}, {u.CacheWrite, &n.CacheWrite}, {u.Output, &n.Output}} {
+	}{{u.Input, &n.Input}, {u.CacheRead, &n.CacheRead}, {u.CacheWrite, &n.CacheWrite}, {u.Created.Hour, &n.CacheHour}, {u.Output, &n.Output}} {
 		if c.from != nil {
 			*c.to = max(*c.from, 0)
 		}

@@ -69,7 +69,7 @@ func spoil(s *dialect.Said, f Fault) {
 // request began with was read from the cache.
 func count(s dialect.Said, t Turn, seen Seen) nexus.Usage {
 	if u := t.Usage; u != nil {
-		return nexus.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+		return nexus.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheHour: u.CacheHour}
 	}
 	out := len(s.Think) + len(s.Text)
 	for _, c := range s.Calls {

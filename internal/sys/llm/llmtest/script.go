@@ -55,6 +55,7 @@ type Usage struct {
 	Output     int64 `yaml:"output"`
 	CacheRead  int64 `yaml:"cache_read"`
 	CacheWrite int64 `yaml:"cache_write"`
+	CacheHour  int64 `yaml:"cache_hour"` // of CacheWrite
 }
 
 // maxScript bounds the size of a script.

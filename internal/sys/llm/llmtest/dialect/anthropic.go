@@ -18,6 +18,7 @@ func (s anthropicAnswer) usageAt(output int64) object {
 	return object{
 		"input_tokens": s.Usage.Input, "cache_read_input_tokens": s.Usage.CacheRead,
 		"cache_creation_input_tokens": s.Usage.CacheWrite, "output_tokens": output,
+		"cache_creation": object{"ephemeral_5m_input_tokens": s.Usage.CacheWrite - s.Usage.CacheHour, "ephemeral_1h_input_tokens": s.Usage.CacheHour},
 	}
 }
 
