@@ -44,6 +44,30 @@ func Write(name string, data []byte) error {
 	return Fail("write a file", os.WriteFile(name, data, 0o600))
 }
 
+// Replace puts a private file in place when all of it is on the disk: who
+// reads it sees the old one or the new one. Its directory is made.
+func Replace(name string, data []byte) error {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Fail("make a directory", err)
+	}
+	f, err := os.CreateTemp(dir, ".new-*") // has mode 0600
+	if err != nil {
+		return Fail("write a file", err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return Fail("write a file", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
 // Copy copies a file, by reference where the disk can. A file that is not
 // there is an fs.ErrNotExist.
 func Copy(from, to string) error {
