@@ -21,6 +21,7 @@ type Config struct {
 	Roles      map[nexus.Role]Role
 	Providers  map[string]Provider
 	Pricing    map[string]Price // by provider/model; wins over the built-in table
+	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
 	Plan       Plan
@@ -53,7 +54,8 @@ type Provider struct {
 	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
 }
 
-// Price is what a million tokens of each class cost.
+// Price is what a million tokens of each class cost; those of the cache are
+// 0 where they cost as much as input.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite nexus.Money
 }
@@ -82,7 +84,8 @@ func Default() Config {
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
 		},
-		Sandbox: "auto",
-		Preset:  "balanced",
+		ModelList: "https://models.dev/api.json",
+		Sandbox:   "auto",
+		Preset:    "balanced",
 	}
 }

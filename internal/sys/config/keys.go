@@ -98,6 +98,7 @@ func modelKeys() []Key {
 		model("models.fast", nexus.Fast),
 		model("models.balanced", nexus.Balanced),
 		model("models.strong", nexus.Strong),
+		one("models.list", kind.Address(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).trusted(price),
 		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
 		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
 		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini"), "wire that the endpoint speaks: Messages, Chat Completions, Responses, generateContent", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
@@ -106,8 +107,8 @@ func modelKeys() []Key {
 		part("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
 		part("pricing.*.input", kind.Dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
 		part("pricing.*.output", kind.Dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
-		part("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
-		part("pricing.*.cache_write", kind.Dollars(), "dollars for a million tokens written to the cache", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
+		part("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
+		part("pricing.*.cache_write", kind.Dollars(), "dollars for a million tokens written to the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
 	}
 }
 

@@ -49,6 +49,8 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 			k.name, usage, k.keys = "N", "most model calls in a session", []string{"limits.turns"}
 		case "model":
 			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "the model of every tier", []string{"models.fast", "models.balanced", "models.strong"}
+		case "from":
+			k.name, usage, k.keys = "URL", "where the list is fetched from", []string{"models.list"}
 		case "sandbox":
 			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, bwrap or off", []string{"sandbox"}
 		case "preset":

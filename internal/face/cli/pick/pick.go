@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -39,12 +40,18 @@ type Models struct {
 func NewModels(c config.Config, env func(string) string, now func() time.Time) (*Models, error) {
 	more := map[string]llm.Listed{}
 	for name, p := range c.Pricing {
-		more[name] = llm.Listed{Rates: []llm.Rate{{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite}}}
+		more[name] = llm.Listed{Rates: []llm.Rate{{
+			Input: p.Input, Output: p.Output, CacheRead: cmp.Or(p.CacheRead, p.Input), CacheWrite: cmp.Or(p.CacheWrite, p.Input),
+		}}}
 	}
 	prices, err := llm.LoadPrices(more)
 	if err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Mend pricing in the user's configuration file."}
 	}
+	prices.Behind(func() map[string]llm.Listed {
+		kept, _ := catalog.Load(ListPath(env)) // nexus models says what is wrong with it
+		return kept.Models
+	})
 	able, err := llm.LoadAble()
 	if err != nil {
 		return nil, err
@@ -164,7 +171,7 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 func unknown(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model of the price table, or " + price(name) + " Or allow tokens without a price: budget.tokens.",
+		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + price(name) + " Or allow tokens without a price: budget.tokens.",
 	}
 }
 
@@ -181,10 +188,7 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return nil, err
 	}
 	if key == "" && keyOf(p, name) != "" && (p.KeyEnv != "" || m.base(name) == "") { // an address of one's own may want none
-		return nil, &nexus.Error{
-			Code: nexus.CodeNoKey, Message: fmt.Sprintf("the provider %s has no key", name),
-			Hint: "Set " + keyOf(p, name) + " in the environment, or keep a key with nexus config key set " + name + ".",
-		}
+		return nil, noKey(name, keyOf(p, name))
 	}
 	c, err := m.open(name, p, key)
 	if err != nil {

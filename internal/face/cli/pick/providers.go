@@ -171,17 +171,20 @@ type Standing struct {
 	Err    error
 }
 
-// Ask asks a provider what it serves, and compares it with what would be used.
-func (m *Models) Ask(ctx context.Context, name string) Standing {
-	s := Standing{Name: name}
+func (m *Models) list(ctx context.Context, name string) ([]llm.About, error) {
 	p, err := m.Open(name)
 	if err != nil {
-		s.Err = err
-		return s
+		return nil, err
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, asking, errors.New("the server does not answer"))
 	defer stop()
-	all, err := p.Models(ctx)
+	return p.Models(ctx)
+}
+
+// Ask asks a provider what it serves, and compares it with what would be used.
+func (m *Models) Ask(ctx context.Context, name string) Standing {
+	s := Standing{Name: name}
+	all, err := m.list(ctx, name)
 	if err != nil {
 		s.Err = err
 		return s
