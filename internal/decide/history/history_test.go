@@ -1,11 +1,12 @@
 package history_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -74,38 +75,102 @@ func TestPastCountsWhatTheTierDid(t *testing.T) {
 		{Complexity: nexus.Medium, Tier: nexus.Fast, Tries: 1, Money: 3 * nexus.Dollar},
 		{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: 5, Failed: 3, Money: 3 * nexus.Dollar},
 	}
-	if d := cmp.Diff(want, h.Past()); d != "" {
+	if d := gocmp.Diff(want, h.Past()); d != "" {
 		t.Error(d)
 	}
 }
 
-func TestEstimate(t *testing.T) {
-	simple := []nexus.TaskRouted{{Complexity: nexus.Simple, Tier: nexus.Fast}}
-	price := func(tier nexus.Tier, u nexus.Usage) (nexus.Money, bool) {
-		return nexus.Money(u.Total()), tier == nexus.Fast
+// ask asks for tasks that are all simple and begin at the fast tier, unless
+// they say otherwise. A token costs a billionth of a dollar.
+func ask(tasks ...nexus.Task) history.Ask {
+	for i := range tasks {
+		tasks[i].ID = nexus.TaskID(fmt.Sprint("N", i+1))
 	}
+	return history.Ask{
+		Tasks: tasks, Parallel: 1, Most: 5 * nexus.Dollar,
+		Route: func(t nexus.Task) nexus.TaskRouted {
+			return nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, nexus.Simple), Tier: cmp.Or(t.Tier, nexus.Fast)}
+		},
+		Price: func(_ nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
+			return nexus.Money(u.Total()), t.Tier == nexus.Fast
+		},
+	}
+}
+
+// TestThumb holds the rule of thumb, which stands where too few tasks landed.
+func TestThumb(t *testing.T) {
+	const turn = 1500 + 12_000 + 500
 	var h history.Stats
-	thumb := h.Estimate(simple, price)
-	if thumb.Known != 0 || thumb.Money.Low <= 0 || thumb.Money.High != 3*thumb.Money.Likely || thumb.Work.Likely <= 0 {
-		t.Errorf("by the rule of thumb: %+v", thumb)
+	for name, c := range map[string]struct {
+		ask  history.Ask
+		want nexus.Estimate
+	}{
+		"by complexity": {ask(nexus.Task{}), nexus.Estimate{
+			Work: 15, Minutes: 15, Money: 25 * turn, Low: nexus.Bound{Minutes: 5, Money: 25 * turn / 3}, High: nexus.Bound{Minutes: 45, Money: 75 * turn}, Thumb: 1,
+		}},
+		"by the plan's minutes": {ask(nexus.Task{Minutes: 30, Complexity: nexus.Expert}), nexus.Estimate{
+			Work: 30, Minutes: 30, Money: 40 * turn, Low: nexus.Bound{Minutes: 10, Money: 40 * turn / 3}, High: nexus.Bound{Minutes: 90, Money: 120 * turn}, Thumb: 1,
+		}},
+		"without a price": {ask(nexus.Task{}, nexus.Task{Tier: nexus.Strong}), nexus.Estimate{
+			Work: 30, Minutes: 30, Low: nexus.Bound{Minutes: 10}, High: nexus.Bound{Minutes: 90}, Thumb: 2, Unpriced: 1,
+		}},
+		"harder": {ask(nexus.Task{Complexity: nexus.Medium}, nexus.Task{Complexity: nexus.Complex}, nexus.Task{Complexity: nexus.Expert}), nexus.Estimate{
+			Work: 125, Minutes: 125, Money: (35 + 50 + 70) * turn, Low: nexus.Bound{Minutes: 42, Money: 35*turn/3 + 50*turn/3 + 70*turn/3},
+			High: nexus.Bound{Minutes: 375, Money: 155 * 3 * turn}, Thumb: 3,
+		}},
+		"nothing": {ask(), nexus.Estimate{}},
+	} {
+		c.want.Most = 5 * nexus.Dollar
+		if d := gocmp.Diff(c.want, h.Estimate(c.ask)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
 	}
-	if e := h.Estimate([]nexus.TaskRouted{{Tier: nexus.Strong}}, price); e.Unknown != 1 || e.Money.High != 0 {
-		t.Errorf("without a price: %+v", e)
+}
+
+// TestEstimateSideBySide holds that a plan takes as long as its longest path,
+// or as its work by as many as do it at once.
+func TestEstimateSideBySide(t *testing.T) {
+	for parallel, minutes := range map[int]int{0: 45, 1: 45, 2: 30, 8: 30} { // 20 after 10, and 15 apart
+		a := ask(nexus.Task{Minutes: 10}, nexus.Task{Minutes: 20, Needs: []nexus.TaskID{"N1"}}, nexus.Task{})
+		a.Parallel = parallel
+		var h history.Stats
+		if e := h.Estimate(a); e.Work != 45 || e.Minutes != minutes || e.High.Minutes != 3*minutes {
+			t.Errorf("%d at once: %+v", parallel, e)
+		}
 	}
+}
+
+func TestEstimateFromThePast(t *testing.T) {
+	var h history.Stats
 	h.Add(ran(t, nexus.Simple, 1, 2))
-	if e := h.Estimate(simple, price); e.Known != 0 {
+	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 1 || e.Samples != 0 {
 		t.Errorf("two tasks say nothing yet: %+v", e)
 	}
 	h.Add(ran(t, nexus.Medium, 10))
-	if e := h.Estimate(simple, price); e.Known != 1 || e.Money.Likely != 2*nexus.Dollar {
+	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 0 || e.Samples != 3 || e.Money != 2*nexus.Dollar {
 		t.Errorf("from all tasks: %+v", e)
 	}
 	h.Add(ran(t, nexus.Simple, 3, 4, 5, 6, 7, 8, 9, 10, 11))
-	e := h.Estimate(append(simple, simple...), price)
-	if want := (history.Range[nexus.Money]{Low: 4 * nexus.Dollar, Likely: 12 * nexus.Dollar, High: 20 * nexus.Dollar}); e.Money != want || e.Known != 2 {
-		t.Errorf("%+v, want %+v", e, want)
+	e := h.Estimate(ask(nexus.Task{Tier: nexus.Strong}, nexus.Task{})) // whose price nobody needs to know
+	if e.Money != 12*nexus.Dollar || e.Low.Money != 4*nexus.Dollar || e.High.Money != 20*nexus.Dollar || e.Samples != 11 || e.Thumb+e.Unpriced > 0 {
+		t.Errorf("%+v", e)
 	}
-	if e.Work.Low < 4*time.Minute || e.Work.High < e.Work.Likely {
-		t.Errorf("%+v", e.Work)
+	if e.Low.Minutes < 4 || e.Minutes <= e.Low.Minutes || e.High.Minutes <= e.Minutes {
+		t.Errorf("%+v", e)
+	}
+	if e := h.Estimate(ask(nexus.Task{}, nexus.Task{Complexity: nexus.Medium})); e.Samples != 12 {
+		t.Errorf("too few medium ones, so all of them: %+v", e)
+	}
+}
+
+// TestEstimateFromUnpaidWork holds that work without a known price tells how
+// long it took, and not that it costs nothing.
+func TestEstimateFromUnpaidWork(t *testing.T) {
+	var h history.Stats
+	h.Add(ran(t, nexus.Simple, 0, 0, 0, 0))
+	var thumb history.Stats
+	want := thumb.Estimate(ask(nexus.Task{})).Money
+	if e := h.Estimate(ask(nexus.Task{})); e.Money != want || e.Samples != 4 || e.Thumb != 1 || e.Minutes >= 15 {
+		t.Errorf("%+v, want money %s", e, want)
 	}
 }

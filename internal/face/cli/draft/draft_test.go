@@ -23,20 +23,12 @@ func sample() nexus.Plan {
 	}}
 }
 
-// cents charges a cent for a thousand tokens of an answer, and ten at the
-// strong tier.
-func cents(_ nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
-	m := nexus.Money(u.Output) * nexus.Dollar / 100_000
-	if t.Tier == nexus.Strong {
-		m *= 10
-	}
-	return m, true
-}
-
 func TestDraw(t *testing.T) {
 	p := sample()
-	e := draft.Estimate(p, 4, 5*nexus.Dollar, cents)
-	p.Estimate = &e
+	p.Estimate = &nexus.Estimate{
+		Work: 45, Minutes: 30, Money: 3 * nexus.Dollar / 2, Most: 5 * nexus.Dollar, Samples: 12, Thumb: 1,
+		Low: nexus.Bound{Minutes: 10, Money: nexus.Dollar / 2}, High: nexus.Bound{Minutes: 90, Money: 9 * nexus.Dollar / 2},
+	}
 	for kind, style := range map[string]view.Style{
 		"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
@@ -59,20 +51,19 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-func TestEstimate(t *testing.T) {
-	for _, c := range []struct {
-		parallel, minutes int
-	}{{1, 45}, {2, 30}, {8, 30}} { // 20 after 10, and 15 apart
-		e := draft.Estimate(sample(), c.parallel, nexus.Dollar, cents)
-		if e.Work != 45 || e.Minutes != c.minutes || e.Most != nexus.Dollar {
-			t.Errorf("%d at once: %+v", c.parallel, e)
+// TestWords holds that an estimate says what it is taken from.
+func TestWords(t *testing.T) {
+	for want, e := range map[string]nexus.Estimate{
+		"estimate by a rule of thumb:\n  time: about 3 min (1 to 9), 4 min of work\n  money: unknown, 1 task without a known price; at the worst $5.00, the budget": {
+			Work: 4, Minutes: 3, Low: nexus.Bound{Minutes: 1}, High: nexus.Bound{Minutes: 9}, Thumb: 2, Unpriced: 1,
+		},
+		"estimate from 12 earlier tasks:\n  time: about 3 min (1 to 9), 4 min of work\n  money: about $2.00 ($1.00 to $3.00); at the worst $5.00, the budget": {
+			Work: 4, Minutes: 3, Low: nexus.Bound{Minutes: 1, Money: nexus.Dollar}, High: nexus.Bound{Minutes: 9, Money: 3 * nexus.Dollar}, Money: 2 * nexus.Dollar, Samples: 12,
+		},
+	} {
+		e.Most = 5 * nexus.Dollar
+		if got := draft.Words(e); got != want {
+			t.Errorf("%s\nwant %s", got, want)
 		}
-		if want := (26*500 + 4*500 + 16*500 + 4*500 + 10*(21*500+4*500)) * nexus.Dollar / 100_000; e.Money != want {
-			t.Errorf("%s, want %s", e.Money, want)
-		}
-	}
-	unknown := func(_ nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) { return 1, t.ID != "T1" }
-	if e := draft.Estimate(sample(), 1, nexus.Dollar, unknown); e.Money != 0 {
-		t.Errorf("a price is not known, and the plan costs %s", e.Money)
 	}
 }

@@ -40,7 +40,9 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	}
 	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n"
 	if p.Estimate != nil {
-		text += s.Dim(Words(*p.Estimate)) + "\n"
+		for line := range strings.SplitSeq(Words(*p.Estimate), "\n") {
+			text += s.Dim(line) + "\n"
+		}
 	}
 	return text
 }

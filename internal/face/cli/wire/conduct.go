@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -216,15 +217,13 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 		return nil, err
 	}
 	c.Limits.RunMoney -= o.Spent
-	routing := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds}
-	if slices.Contains(routing.Order, route.Adaptive) {
-		past, err := Past(ctx, p.Journal)
-		if err != nil {
+	var past *history.Stats
+	if slices.Contains(c.Routing.Order, route.Adaptive) {
+		if past, err = Past(ctx, p.Journal); err != nil {
 			return nil, err
 		}
-		routing.Past = past.Past()
 	}
-	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing}}
+	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past)}}
 	if o.Plan == nil {
 		return facts, nil
 	}

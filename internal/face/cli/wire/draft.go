@@ -3,7 +3,8 @@ package wire
 import (
 	"context"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
@@ -41,9 +42,10 @@ func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o *Order) erro
 	return e
 }
 
-// Estimate fills in what the order's plan is thought to take. Where no price
-// is known it has none.
-func Estimate(a *frame.App, o *Order) error {
+// Estimate fills in what the order's plan is thought to take, by what earlier
+// runs of the repository came to. A nil place, or one where nothing ran, has
+// no past; nor has one whose past cannot be read.
+func Estimate(ctx context.Context, a *frame.App, p *frame.Place, o *Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -53,14 +55,24 @@ func Estimate(a *frame.App, o *Order) error {
 		return err
 	}
 	models.With(a.Keys(), o.tap)
-	price := func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
-		name, err := models.Name(role, t.Tier, t.Model)
-		if err != nil {
-			return 0, false
+	past := &history.Stats{}
+	if p != nil && p.Journal != nil {
+		if known, err := Past(ctx, p.Journal); err == nil { // else an estimate is no reason to fail
+			past = known
 		}
-		return models.Price(name, u)
 	}
-	e := draft.Estimate(*o.Plan, settings.Limits.Parallel, max(settings.Limits.RunMoney-o.Spent, 0), price)
+	routing := routingOf(settings, past)
+	e := past.Estimate(history.Ask{
+		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
+		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },
+		Price: func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
+			name, err := models.Name(role, t.Tier, t.Model)
+			if err != nil {
+				return 0, false
+			}
+			return models.Price(name, u)
+		},
+	})
 	o.Plan.Estimate = &e
 	return nil
 }

@@ -3,8 +3,10 @@ package wire
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -42,6 +44,16 @@ func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
 		h.Add(s)
 	}
 	return &h, nil
+}
+
+// routingOf returns where work begins as it is set, by the past if that is
+// asked.
+func routingOf(c config.Config, past *history.Stats) nexus.Routing {
+	r := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds}
+	if past != nil && slices.Contains(r.Order, route.Adaptive) {
+		r.Past = past.Past()
+	}
+	return r
 }
 
 // limits returns the limits that a run which is taken up again gets instead of

@@ -33,7 +33,7 @@ func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, a
 			return err
 		}
 	}
-	if err := wire.Estimate(a, o); err != nil {
+	if err := wire.Estimate(ctx, a, p, o); err != nil {
 		return err
 	}
 	a.Ask(draft.Draw(a.Style(a.Err), *o.Plan, "") + "Start? [y/N] ")

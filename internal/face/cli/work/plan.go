@@ -30,7 +30,12 @@ func planCommand(a *frame.App) *cobra.Command {
 			form = "dot"
 		}
 		if o.Plan != nil {
-			return planned(a, o, form)
+			p, err := a.Open(ctx, frame.Reads)
+			if err != nil { // a plan can be looked at anywhere
+				return planned(ctx, a, nil, o, form)
+			}
+			defer p.Close()
+			return planned(ctx, a, p, o, form)
 		}
 		p, err := a.Open(ctx, frame.Makes)
 		if err != nil {
@@ -57,11 +62,13 @@ func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, fo
 			return err
 		}
 	}
-	return planned(a, o, form)
+	return planned(ctx, a, p, o, form)
 }
 
-func planned(a *frame.App, o wire.Order, form string) error {
-	if err := wire.Estimate(a, &o); err != nil {
+// planned prints the order's plan. Without a place there are no earlier runs
+// to estimate from.
+func planned(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
+	if err := wire.Estimate(ctx, a, p, &o); err != nil {
 		return err
 	}
 	if a.Style(a.Out).Plain && form == "" && !a.JSON {
