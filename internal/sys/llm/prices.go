@@ -165,9 +165,15 @@ func (p *Prices) Find(model string) (Listed, bool) {
 	return l, ok
 }
 
-// Services returns the service tiers of a provider besides its usual one, and
-// what they cost in hundredths of its price.
-func (p *Prices) Services(provider string) map[string]int64 { return maps.Clone(p.services[provider]) }
+// Services returns the service tiers that providers have besides their usual
+// ones, sorted.
+func (p *Prices) Services() []string {
+	all := map[string]int64{}
+	for _, s := range p.services {
+		maps.Copy(all, s)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
 
 // At returns the rate of a call with a prompt of so many tokens, at the
 // provider's service tier (empty for its usual one). It is false where the

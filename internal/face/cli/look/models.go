@@ -60,6 +60,11 @@ func modelsCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if tiers := known.Services(); service != "" && !slices.Contains(tiers, service) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "no provider has the tier of service " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
+			}
+		}
 		known.With(a.Keys(), pick.Tap{})
 		m := models{Provider: frame.First(args), Service: service, Curated: known.Dated(), List: public(a)}
 		var rows []pick.Row

@@ -36,6 +36,10 @@ type Row struct {
 // Dated returns the day of the built-in table.
 func (m *Models) Dated() string { return m.prices.Dated }
 
+// Services returns the tiers of service that prices are known of, besides the
+// usual one.
+func (m *Models) Services() []string { return m.prices.Services() }
+
 // Known returns what is known of models, in the order of their names, and how
 // many were left out: those that only the public list knows, of providers
 // that nothing is set for, unless all of them are wanted. Prices are those of
