@@ -24,6 +24,8 @@ func Blobs(f Fact) []string {
 		all = []string{f.Message}
 	case ToolsAnswered:
 		all = []string{f.Message}
+	case SessionCompacted:
+		all = slices.Clone(f.Messages)
 	case SessionEnded:
 		all = []string{f.Result}
 	default:

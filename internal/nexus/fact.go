@@ -319,6 +319,18 @@ type (
 		Session SessionID `json:"session"`
 		Message string    `json:"message"` // blob
 	}
+	// SessionCompacted puts fewer messages in the place of all that were said
+	// so far, because the model could not hold more.
+	SessionCompacted struct {
+		Session  SessionID `json:"session"`
+		Turn     int       `json:"turn"`          // taken before it
+		Row      int       `json:"row"`           // how many it were in a row without progress, from 1
+		Why      string    `json:"why"`           // what made it necessary
+		Gone     int       `json:"gone,omitzero"` // answers that are no longer there; 0 where only results were shortened
+		Before   int64     `json:"before"`        // tokens, estimated
+		After    int64     `json:"after"`
+		Messages []string  `json:"messages"` // blobs, in order
+	}
 	// SessionEnded closes a conversation, for now: a repair goes on in it.
 	SessionEnded struct {
 		Session SessionID `json:"session"`

@@ -77,6 +77,7 @@ func Kinds() []string {
 		"tool.called",
 		"tool.answered",
 		"tools.answered",
+		"session.compacted",
 		"session.ended",
 		"budget.reserved",
 		"budget.spent",
@@ -190,6 +191,8 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[ToolAnswered]
 	case "tools.answered":
 		return decodeAs[ToolsAnswered]
+	case "session.compacted":
+		return decodeAs[SessionCompacted]
 	case "session.ended":
 		return decodeAs[SessionEnded]
 	case "budget.reserved":
@@ -261,6 +264,7 @@ func (TurnTaken) fact() string        { return "turn.taken" }
 func (ToolCalled) fact() string       { return "tool.called" }
 func (ToolAnswered) fact() string     { return "tool.answered" }
 func (ToolsAnswered) fact() string    { return "tools.answered" }
+func (SessionCompacted) fact() string { return "session.compacted" }
 func (SessionEnded) fact() string     { return "session.ended" }
 func (BudgetReserved) fact() string   { return "budget.reserved" }
 func (BudgetSpent) fact() string      { return "budget.spent" }

@@ -50,7 +50,7 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		s.applyMoney(f, e.At)
@@ -343,6 +343,8 @@ func attemptPart(f nexus.Fact) nexus.AttemptID {
 	case nexus.ToolAnswered:
 		id = f.Session
 	case nexus.ToolsAnswered:
+		id = f.Session
+	case nexus.SessionCompacted:
 		id = f.Session
 	case nexus.SessionEnded:
 		id = f.Session

@@ -80,7 +80,8 @@ type Session struct {
 	Purpose  string // what it was last told for: brief, repair, guidance, ...
 	Usage    nexus.Usage
 	Spent    nexus.Money
-	Elapsed  time.Duration // of calls and tools, while a process was there; waits for leave, people and providers left out
+	Compact  nexus.SessionCompacted // the last time that it was compacted
+	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
 
 	call  string        // reservation of the call under way
 	since time.Time     // when the call or the tools under way began
@@ -269,6 +270,10 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
 			s.lap(at)
+		}
+	case nexus.SessionCompacted:
+		if s := a.Session(f.Session); s != nil {
+			s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
 		}
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {

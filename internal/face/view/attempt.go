@@ -109,6 +109,8 @@ func describeSession(f nexus.Fact) (about, text string) {
 		return string(f.Session), because(fmt.Sprintf("%s after %s", word, Duration(f.Duration.Round(time.Millisecond))), f.About)
 	case nexus.ToolsAnswered:
 		return string(f.Session), "tool results handed back"
+	case nexus.SessionCompacted:
+		return string(f.Session), fmt.Sprintf("compacted from about %s to %s tokens: %s", Number(f.Before), Number(f.After), f.Why)
 	case nexus.SessionEnded:
 		return string(f.Session), because("session over, "+string(f.Outcome), f.Why)
 	default:

@@ -83,7 +83,7 @@ func (s Style) tint(f nexus.Fact, text string) string {
 		return s.Warn(text)
 	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed:
 		return s.Warn(text)
-	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent,
+	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
 		nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
 		return s.Dim(text)
 	default:
@@ -122,7 +122,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted:
 		return describeAttempt(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded:
+		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		return describeSession(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed:
 		return describeMoney(f)

@@ -46,6 +46,7 @@ type Request struct {
 	Schema    json.RawMessage // JSON Schema of the answer, nil for free text
 	Force     string          // the tool that must be called, or [AnyTool]; empty leaves it to the model
 	Effort    string          // how hard to think: low, medium, high...; empty leaves it to the model
+	Family    string          // names requests that begin alike, where the provider's cache wants to be told; may be empty
 }
 
 // AnyTool forces a call of some tool.

@@ -12,7 +12,8 @@
 //
 // Messages are only ever added at the end, and those that are sent are read
 // back from what was recorded, so that every request extends the one before
-// byte by byte, also after a crash.
+// byte by byte, also after a crash. Only when the model can hold no more are
+// they compacted (see the package compact), which is recorded, too.
 package agent
 
 import (
@@ -78,6 +79,10 @@ type Brief struct {
 
 	Retry llm.Policy                                                  // how failed calls are made again
 	Spare func(context.Context) (context.Context, context.CancelFunc) // bounds what costs nothing to do again; nil: nothing does
+
+	Context int64                  // most tokens that the model holds; 0 where nobody knows
+	Compact nexus.SessionCompacted // the last time that the session was compacted
+	Family  string                 // names those whose requests begin alike, for the provider's cache
 
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
 	Price    func(nexus.Usage) nexus.Money                            // nil: free

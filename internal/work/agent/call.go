@@ -33,7 +33,7 @@ func (c *conversation) maxTokens() int64 {
 
 func (c *conversation) request() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
-	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: c.messages, MaxTokens: c.maxTokens()}
+	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: c.messages, MaxTokens: c.maxTokens(), Family: c.Family}
 }
 
 // reserve asks leave for the next call, records what was done before it, and
@@ -41,6 +41,15 @@ func (c *conversation) request() llm.Request {
 // ID is new each time: a call that was cut off has settled its own.
 func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, err error) {
 	r = c.request()
+	id, told, err := c.leave(ctx, r)
+	if err != nil || !told {
+		return r, id, err
+	}
+	return c.request(), id, c.record(ctx)
+}
+
+// leave asks leave for a call, and reports whether people said something.
+func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
 	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier}
 	if c.Tokens != nil {
@@ -53,17 +62,14 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 	c.facts = nil
 	guidance, err := c.desk.Reserve(ctx, reserved, done...)
 	if err != nil {
-		return r, id, err
+		return id, false, err
 	}
 	for _, g := range guidance {
 		if err := c.say("Guidance from a person:\n\n"+g.Text, "guidance", g.Seq); err != nil {
-			return r, id, err
+			return id, false, err
 		}
 	}
-	if len(guidance) == 0 {
-		return r, id, nil
-	}
-	return c.request(), id, c.record(ctx)
+	return id, len(guidance) > 0, nil
 }
 
 // Mark returns eight characters that tell a name from others like it: drawn
@@ -195,7 +201,7 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 	said := &nexus.Error{Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err, Hint: "nexus resume goes on where the run stopped."}
 	switch do := e.Class.Reaction().Do; {
 	case do == llm.Shorten:
-		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
+		return c.overflow(ctx)
 	case do == llm.GiveUp:
 		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " will not answer this"}, nil)
 	case e.Class == llm.Billing:

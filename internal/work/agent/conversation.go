@@ -37,6 +37,7 @@ type conversation struct {
 	taken    int               // turns of the session, former ones included
 	failures map[llm.Class]int // of calls since the last that succeeded
 	usage    nexus.Usage       // of this stretch
+	held     held              // what the model said that it holds
 	facts    []nexus.Fact
 }
 
@@ -140,6 +141,9 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if end := c.spent(); end != nil {
 		return c.close(ctx, end, nil)
 	}
+	if again, end, err := c.fit(ctx); again || end != nil || err != nil {
+		return end, err
+	}
 	r, id, err := c.reserve(ctx)
 	if end := refused(err); end != nil {
 		return c.close(ctx, end, nil)
@@ -152,6 +156,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 		return c.failed(ctx, err)
 	}
 	clear(c.failures)
+	c.held = held{tokens: resp.Usage.Prompt() + resp.Usage.Output, messages: len(c.messages) + 1}
 	message, err := c.hear(resp)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,6 +27,7 @@ type Transcript struct {
 	Elapsed  time.Duration // of calls and tools, for as long as a process was there
 	Over     bool          // it ended, for now
 	Last     nexus.TreeSnapshotted
+	Compact  nexus.SessionCompacted // the last time that it was compacted
 }
 
 // Replay reads a session back from the events of its run, of which it takes
@@ -87,6 +89,8 @@ func (r *replay) own(e nexus.Event) {
 	case nexus.ToolsAnswered:
 		r.hashes = append(r.hashes, f.Message)
 		r.lap(e.At)
+	case nexus.SessionCompacted:
+		r.hashes, r.Compact = slices.Clone(f.Messages), f
 	case nexus.SessionEnded:
 		r.Over, r.since = true, time.Time{}
 	default:
@@ -112,6 +116,8 @@ func sessionOf(f nexus.Fact) nexus.SessionID {
 	case nexus.TurnTaken:
 		return f.Session
 	case nexus.ToolsAnswered:
+		return f.Session
+	case nexus.SessionCompacted:
 		return f.Session
 	case nexus.SessionEnded:
 		return f.Session

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
 )
 
 // What a session may do before it is ended.
@@ -62,7 +63,7 @@ func (t *track) see(m llm.Message) {
 	switch {
 	case text == nudgeCut:
 		t.cut++
-	case !results && !strings.HasPrefix(text, nudge):
+	case !results && !strings.HasPrefix(text, nudge) && !strings.HasPrefix(text, compact.Note):
 		*t = track{}
 	}
 }

@@ -39,11 +39,12 @@ type Desk interface {
 // Model is a model that was picked for a role, with what it costs.
 type Model struct {
 	llm.Model
-	Name   string // provider/model
-	Wire   string // as the provider itself names it
-	Price  func(nexus.Usage) nexus.Money
-	Worst  func(llm.Request) nexus.Money
-	Tokens func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
+	Name    string // provider/model
+	Wire    string // as the provider itself names it
+	Context int64  // most tokens that it holds; 0 where nobody knows
+	Price   func(nexus.Usage) nexus.Money
+	Worst   func(llm.Request) nexus.Money
+	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
 }
 
 // Shop is what the attempts of a run work with. It is read only once the run

@@ -64,14 +64,14 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
 		System: s.masked(prompt.System(role.Prompt)), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
-		Retry: s.retry(t), Draw: s.Draw,
+		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
 		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
 			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
 		}
-		b.Turn, b.Used, b.Elapsed = old.Turns, old.Usage, old.Elapsed
+		b.Turn, b.Used, b.Elapsed, b.Compact = old.Turns, old.Usage, old.Elapsed, old.Compact
 	}
 	var heard func(llm.Delta)
 	if s.Heard != nil {

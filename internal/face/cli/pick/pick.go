@@ -157,8 +157,9 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 	if err != nil {
 		return attempt.Model{}, err
 	}
+	listed, _ := m.prices.Find(name)
 	picked := attempt.Model{
-		Model: client, Name: name, Wire: model,
+		Model: client, Name: name, Wire: model, Context: listed.Context,
 		Price: func(u nexus.Usage) nexus.Money { price, _ := m.prices.Price(name, u, m.now()); return price },
 		Worst: func(r llm.Request) nexus.Money { worst, _ := m.prices.Worst(name, r); return worst },
 	}

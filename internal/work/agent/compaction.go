@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
+)
+
+// When and how a conversation is compacted.
+const (
+	fullPercent   = 70    // of the model's context
+	keepTurns     = 4     // last ones, which stay word for word
+	progress      = 2     // turns after which a compaction has helped
+	maxRow        = 2     // compactions in a row that did not
+	summaryTokens = 2_048 // of a summary
+)
+
+// held is how much the model held when it answered last.
+type held struct {
+	tokens   int64
+	messages int
+}
+
+// size returns how many tokens the next request has, as far as one can tell.
+func (c *conversation) size() int64 {
+	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
+		return promptTokens(c.request())
+	}
+	return c.held.tokens + compact.Size(c.messages[c.held.messages:])
+}
+
+// fit compacts a conversation that is about to outgrow its model, and reports
+// whether the turn begins anew.
+func (c *conversation) fit(ctx context.Context) (again bool, end *ending, err error) {
+	limit := min(c.Context*fullPercent/100, max(c.Context-c.maxTokens(), c.Context/4))
+	if c.Context <= 0 || c.size() < limit {
+		return false, nil, nil
+	}
+	again, end, err = c.compact(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
+	if !again { // the provider may still take it
+		c.Context = 0
+	}
+	return again, end, err
+}
+
+// overflow compacts a conversation that the provider found too long.
+func (c *conversation) overflow(ctx context.Context) (*ending, error) {
+	again, end, err := c.compact(ctx, c.Model+" can hold no more")
+	if !again && end == nil && err == nil {
+		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
+	}
+	return end, err
+}
+
+// compact puts less in the place of what was said so far: lines for older
+// results, and where that does not halve it, a summary for older turns. It
+// reports false when there is nothing to leave out.
+func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *ending, _ error) {
+	done := nexus.SessionCompacted{Session: c.Session, Turn: c.taken, Row: 1, Why: why, Before: c.size()}
+	if c.Compact.Row > 0 && c.taken-c.Compact.Turn < progress {
+		done.Row = c.Compact.Row + 1
+	}
+	if done.Row > maxRow {
+		end, err := c.close(ctx, &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%s, and compacting the conversation %d times did not help", why, maxRow)}, nil)
+		return true, end, err
+	}
+	keep := keepTurns
+	if done.Row > 1 {
+		keep = 1
+	}
+	short, stubbed := compact.Stub(c.messages, keep)
+	if done.Row > 1 || !stubbed || 2*compact.Size(short) > compact.Size(c.messages) {
+		if _, gone := compact.Fold(short, keep, ""); gone > 0 {
+			summary, anew, end, err := c.summary(ctx, short)
+			if anew || end != nil || err != nil {
+				return true, end, err
+			}
+			short, _ = compact.Stub(c.messages, keep) // people may have said something
+			short, done.Gone = compact.Fold(short, keep, summary)
+		}
+	}
+	if compact.Size(short) >= compact.Size(c.messages) {
+		return false, nil, c.keep(ctx)
+	}
+	return true, nil, c.replace(ctx, short, done)
+}
+
+// summary asks the model what came of the conversation; it is empty when the
+// model does not say. After a wait for the provider, the turn begins anew.
+func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
+	r := c.request()
+	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context { // else all that is cached is read from there
+		r.Messages = short
+	}
+	r.Messages = append(slices.Clip(r.Messages), llm.Say(compact.Wanted))
+	r.MaxTokens = min(r.MaxTokens, summaryTokens)
+	id, _, err := c.leave(ctx, r)
+	if end := refused(err); end != nil {
+		end, err = c.close(ctx, end, nil)
+		return "", true, end, err
+	}
+	if err != nil {
+		return "", true, nil, err
+	}
+	resp, err := c.call(ctx, r, id)
+	if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil && (e.Class == llm.Context || e.Class == llm.Safety) {
+		return "", false, nil, nil
+	}
+	if err != nil {
+		end, err := c.failed(ctx, err)
+		return "", true, end, err
+	}
+	clear(c.failures)
+	if resp.Stop == llm.StopRefuse {
+		return "", false, nil, nil
+	}
+	return strings.TrimSpace(resp.Message.Text()), false, nil, nil
+}
+
+// replace puts messages in the place of those so far, and records that.
+func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
+	c.messages, c.track, c.held = nil, track{}, held{}
+	for _, m := range messages {
+		hash, err := c.put(m)
+		if err != nil {
+			return err
+		}
+		done.Messages = append(done.Messages, hash)
+	}
+	done.After = c.size()
+	c.Compact, c.facts = done, append(c.facts, done)
+	return c.keep(ctx)
+}
