@@ -69,7 +69,7 @@ type Brief struct {
 	Tier    nexus.Tier // of the model, for the books
 	System  string     // the same whenever the session goes on
 
-	Messages []llm.Message // so far; see [Replay] and [Recall]
+	Messages []llm.Message // so far; see [Recall]
 	Turn     int           // turns taken so far
 	Used     nexus.Usage   // tokens of those
 	Elapsed  time.Duration // active time of those
@@ -108,7 +108,7 @@ type Outcome struct {
 // Run lets a model work with its tools until it hands in, is stopped by a
 // limit, or makes no progress. An error means that the machinery failed or,
 // when ctx was cancelled, is the cause; the session can be taken up again
-// with [Replay].
+// with the messages that were recorded.
 func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Desk, s Store, heard func(llm.Delta)) (Outcome, error) {
 	c := &conversation{
 		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,

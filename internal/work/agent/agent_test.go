@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -79,7 +80,7 @@ func TestEveryTurnIsRecordedInOneAppend(t *testing.T) {
 	if err != nil || !json.Valid(result) || string(result) != string(out.Handin) {
 		t.Errorf("result %s, handed in %s, %v", result, out.Handin, err)
 	}
-	tr, err := agent.Replay(b.brief.Session, b.desk.Events(), b.store)
+	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -611,7 +612,7 @@ func TestGuidanceIsDeliveredOnce(t *testing.T) {
 }
 
 func TestReplayOfNothing(t *testing.T) {
-	_, err := agent.Replay("T9.1/coder.1", nil, nil)
+	_, err := agenttest.Replay("T9.1/coder.1", nil, nil)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Error(err)
 	}

@@ -138,9 +138,9 @@ func (b *bench) must(t *testing.T) agent.Outcome {
 }
 
 // resume sets the brief to go on with what was recorded.
-func (b *bench) resume(t *testing.T, next string) agent.Transcript {
+func (b *bench) resume(t *testing.T, next string) agenttest.Transcript {
 	t.Helper()
-	tr, err := agent.Replay(b.brief.Session, b.desk.Events(), b.store)
+	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil {
 		t.Fatal(err)
 	}

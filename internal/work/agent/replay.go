@@ -3,145 +3,27 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// opening is what a session begins with, as its transcript keeps it.
-type opening struct {
+// Opening is what a session begins with, as its transcript keeps it.
+type Opening struct {
 	System string     `json:"system"`
 	Tools  []llm.Tool `json:"tools"`
 }
 
-// Transcript is a session as its facts tell it.
-type Transcript struct {
-	nexus.SessionStarted
-	System   string
-	Tools    []llm.Tool
-	Messages []llm.Message
-	Turn     int           // turns taken
-	Used     nexus.Usage   // failed calls included
-	Elapsed  time.Duration // of calls and tools, for as long as a process was there
-	Over     bool          // it ended, for now
-	Last     nexus.TreeSnapshotted
-	Compact  nexus.SessionCompacted // the last time that it was compacted
-}
-
-// Replay reads a session back from the events of its run, of which it takes
-// its own. The worktree that fits is Last.
-func Replay(id nexus.SessionID, events []nexus.Event, s Store) (Transcript, error) {
-	r := replay{Transcript: Transcript{SessionStarted: nexus.SessionStarted{Session: id}}, open: map[string]bool{}}
-	for _, e := range events {
-		r.apply(e)
+// Reopen reads back what a session began with, by its hash.
+func Reopen(s Store, hash string) (Opening, error) {
+	var o Opening
+	data, err := s.Get(hash)
+	if err == nil {
+		err = json.Unmarshal(data, &o)
 	}
-	if r.Prompt == "" {
-		return r.Transcript, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no session %s", id)}
-	}
-	return r.Transcript, r.read(s, r.hashes)
-}
-
-// replay is a transcript in the making.
-type replay struct {
-	Transcript
-	hashes []string
-	open   map[string]bool // reservations of the session
-	since  time.Time       // when the call or the tools under way began
-}
-
-func (r *replay) apply(e nexus.Event) {
-	switch f := e.Fact.(type) {
-	case nexus.RunRecovered, nexus.AttemptResumed:
-		r.since = time.Time{}
-		return
-	case nexus.BudgetSpent:
-		if r.open[f.ID] {
-			delete(r.open, f.ID)
-			r.Used = r.Used.Add(f.Usage)
-			r.lap(e.At)
-		}
-		return
-	case nexus.TreeSnapshotted:
-		if f.Attempt == r.Attempt {
-			r.Last = f
-		}
-		return
-	default:
-	}
-	if sessionOf(e.Fact) == r.Session {
-		r.own(e)
-	}
-}
-
-// own folds a fact of the session.
-func (r *replay) own(e nexus.Event) {
-	switch f := e.Fact.(type) {
-	case nexus.SessionStarted:
-		r.SessionStarted = f
-	case nexus.BudgetReserved:
-		r.open[f.ID], r.since = true, e.At
-	case nexus.PromptSent:
-		r.hashes, r.Over = append(r.hashes, f.Message), false
-	case nexus.TurnTaken:
-		r.hashes, r.Turn, r.since = append(r.hashes, f.Message), f.Turn, e.At
-	case nexus.ToolsAnswered:
-		r.hashes = append(r.hashes, f.Message)
-		r.lap(e.At)
-	case nexus.SessionCompacted:
-		r.hashes, r.Compact = slices.Clone(f.Messages), f
-	case nexus.SessionEnded:
-		r.Over, r.since = true, time.Time{}
-	default:
-	}
-}
-
-// lap adds the time since the step under way began.
-func (r *replay) lap(at time.Time) {
-	if !r.since.IsZero() && at.After(r.since) {
-		r.Elapsed += at.Sub(r.since)
-	}
-	r.since = time.Time{}
-}
-
-func sessionOf(f nexus.Fact) nexus.SessionID {
-	switch f := f.(type) {
-	case nexus.SessionStarted:
-		return f.Session
-	case nexus.BudgetReserved:
-		return f.Session
-	case nexus.PromptSent:
-		return f.Session
-	case nexus.TurnTaken:
-		return f.Session
-	case nexus.ToolsAnswered:
-		return f.Session
-	case nexus.SessionCompacted:
-		return f.Session
-	case nexus.SessionEnded:
-		return f.Session
-	default:
-		return ""
-	}
-}
-
-// read fills in what the blobs hold.
-func (t *Transcript) read(s Store, hashes []string) error {
-	data, err := s.Get(t.Prompt)
 	if err != nil {
-		return fmt.Errorf("read system prompt of %s: %w", t.Session, err)
+		return o, fmt.Errorf("read the system prompt: %w", err)
 	}
-	var o opening
-	if err := json.Unmarshal(data, &o); err != nil {
-		return fmt.Errorf("read system prompt of %s: %w", t.Session, err)
-	}
-	t.System, t.Tools = o.System, o.Tools
-	t.Messages, err = Recall(s, hashes)
-	if err != nil {
-		return fmt.Errorf("read session %s: %w", t.Session, err)
-	}
-	return nil
+	return o, nil
 }
 
 // Recall reads messages back by their hashes.

@@ -71,6 +71,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
 			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
 		}
+		opened, err := agent.Reopen(s.Blobs, old.Prompt)
+		if err != nil {
+			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
+		}
+		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
 		b.Turn, b.Used, b.Elapsed, b.Compact = old.Turns, old.Usage, old.Elapsed, old.Compact
 	}
 	var heard func(llm.Delta)

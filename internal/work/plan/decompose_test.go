@@ -55,7 +55,7 @@ func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome,
 		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
 		Role: agent.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
 	}
-	if t, err := agent.Replay(b.Session, p.desk.Events(), p.store); err == nil {
+	if t, err := agenttest.Replay(b.Session, p.desk.Events(), p.store); err == nil {
 		b.Messages, b.Turn, b.Used = t.Messages, t.Turn, t.Used
 	}
 	return agent.Run(ctx, p.model, p.tools, b, p.desk, p.store, nil)

@@ -3,10 +3,18 @@ package llmtest
 import (
 	"hash/maphash"
 	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-// memory knows the beginnings of all earlier prompts, as a provider's cache
-// does: a part counts only if all parts before it were the same.
+// lookback is how many blocks before a breakpoint a cache is searched.
+const lookback = 20
+
+// memory knows the beginnings of earlier prompts, as a provider's cache does:
+// a part counts only if all parts before it were the same, byte by byte, and
+// only once the answer to the earlier prompt had begun. Where breakpoints are
+// needed, a beginning is kept where one stood, and found from one that stands
+// at most twenty blocks behind.
 type memory struct {
 	mu   sync.Mutex // guards seen
 	seed maphash.Seed
@@ -14,22 +22,45 @@ type memory struct {
 }
 
 // size returns the bytes of the prompt and how many of them, from its
-// beginning, an earlier prompt to the same model had.
-func (m *memory) size(model string, prompt []string) (total, kept int) {
+// beginning, an earlier prompt to the same model had; and what to call when
+// the answer begins.
+func (m *memory) size(a dialect.Asked) (total, kept int, begin func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var h maphash.Hash
 	h.SetSeed(m.seed)
-	_, _ = h.WriteString(model) // never fails
-	for _, p := range prompt {
+	_, _ = h.WriteString(a.Model) // never fails
+	var write []uint64
+	for i, p := range a.Prompt {
 		_, _ = h.WriteString(p)
 		_ = h.WriteByte(0)
-		sum := h.Sum64()
-		if _, known := m.seen[sum]; known { // with all before it, which are in the sum
-			kept += len(p)
-		}
-		m.seen[sum] = struct{}{}
 		total += len(p)
+		if _, known := m.seen[h.Sum64()]; known && reached(a, i) {
+			kept = total
+		}
+		if a.Marks == nil || a.Marks[i] {
+			write = append(write, h.Sum64())
+		}
 	}
-	return total, kept
+	return total, kept, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for _, sum := range write {
+			m.seen[sum] = struct{}{}
+		}
+	}
+}
+
+// reached reports whether a beginning that ends with part i is looked for.
+func reached(a dialect.Asked, i int) bool {
+	blocks := 0
+	for j := i; j < len(a.Marks) && blocks <= lookback; j++ {
+		if j > i {
+			blocks += a.Blocks[j]
+		}
+		if a.Marks[j] && blocks <= lookback {
+			return true
+		}
+	}
+	return a.Marks == nil
 }

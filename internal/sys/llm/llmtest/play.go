@@ -11,8 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
+// sides are what is told of an answer under way: that it begins, and that it
+// was paid for or not.
+type sides struct {
+	begin  func()
+	settle func(paid bool)
+}
+
 // play sends the turn.
-func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said dialect.Said, seen Seen, settle func(paid bool)) {
+func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said dialect.Said, seen Seen, at sides) {
+	settle := at.settle
 	if t.Fault == Silent {
 		settle(false)
 		wait(r.Context().Done(), s.stalled)
@@ -43,6 +51,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 	}
 	answer := dialect.Put(said)
 	if !said.Stream {
+		at.begin()
 		settle(true)
 		writeJSON(w, http.StatusOK, answer.Whole())
 		return
@@ -50,7 +59,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	p := performance{w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), settle: settle}
+	p := performance{w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), begin: at.begin, settle: settle}
 	if t.Fault == Slow && p.pause == 0 {
 		p.pause = 20 * time.Millisecond
 	}
@@ -83,6 +92,7 @@ type performance struct {
 	w         http.ResponseWriter
 	gone, end <-chan struct{} // the client's end, and ours
 	pause     time.Duration   // before each event
+	begin     func()
 	settle    func(paid bool)
 }
 
@@ -124,6 +134,9 @@ func (p performance) send(events [][]byte, paid bool) bool {
 	for i, e := range events {
 		if !p.wait() {
 			return false
+		}
+		if i == 0 {
+			p.begin()
 		}
 		if i == len(events)-1 {
 			p.settle(paid)

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
 // Script is what the server plays.
@@ -27,6 +28,8 @@ type Script struct {
 type Conversation struct {
 	Match string `yaml:"match"` // as in [path.Match]: "T3.1/coder.1", "T3.*/coder.*"
 	Turns []Turn `yaml:"turns"`
+
+	Summary *Turn `yaml:"summary"` // when it is asked for one; nil says how far the conversation is
 }
 
 // Turn is one answer of the model.
@@ -87,6 +90,11 @@ func (s Script) check() error {
 		if _, err := path.Match(c.Match, ""); err != nil || c.Match == "" {
 			errs = append(errs, fmt.Errorf("conversation %d: %q is not a pattern", i+1, c.Match))
 		}
+		if c.Summary != nil {
+			if err := c.Summary.check(); err != nil {
+				errs = append(errs, fmt.Errorf("conversation %s: summary: %w", c.Match, err))
+			}
+		}
 		for n, t := range c.Turns {
 			if err := t.check(); err != nil {
 				errs = append(errs, fmt.Errorf("conversation %s: turn %d: %w", c.Match, n+1, err))
@@ -126,10 +134,17 @@ func (t Turn) check() error {
 }
 
 // find returns the turn at the step of the conversation.
-func (s Script) find(conversation string, step int) (Turn, error) {
+func (s Script) find(a dialect.Asked) (Turn, error) {
+	conversation, step := a.Conversation, a.Step
 	why := fmt.Errorf("no conversation of the script fits %q (step %d)", conversation, step)
 	for _, c := range s.Conversations {
 		if ok, _ := path.Match(c.Match, conversation); ok { // patterns were checked
+			if a.Summary && c.Summary != nil {
+				return *c.Summary, nil
+			}
+			if a.Summary {
+				return Turn{Say: fmt.Sprintf("%d answers were given so far.", step)}, nil
+			}
 			if step < len(c.Turns) {
 				return c.Turns[step], nil
 			}

@@ -152,11 +152,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 		return
 	}
 	seen := Seen{Wire: string(way), Model: a.Model, Conversation: a.Conversation, Step: a.Step, Bytes: len(body)}
-	seen.Prompt, seen.Kept = s.memory.size(a.Model, a.Prompt)
+	var begin func()
+	seen.Prompt, seen.Kept, begin = s.memory.size(a)
 	if s.options.Bodies {
 		seen.Body = body
 	}
-	turn, err := s.script.find(a.Conversation, a.Step)
+	turn, err := s.script.find(a)
 	if err == nil {
 		err = turn.expected(a.Heard())
 	}
@@ -174,7 +175,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 	}
 	settle := s.arrive(&seen)
 	defer settle(false)
-	s.play(w, r, turn, said, seen, settle)
+	s.play(w, r, turn, said, seen, sides{begin, settle})
 }
 
 // expected reports what the script expects in what was heard and is not
@@ -201,6 +202,9 @@ func (s *Server) fault(a dialect.Asked, t Turn) Fault {
 		return t.Fault
 	}
 	k := turnKey{a.Conversation, a.Step}
+	if a.Summary {
+		k.step = -1
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.faults[k] >= max(t.Times, 1) {

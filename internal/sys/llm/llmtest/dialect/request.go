@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -17,7 +18,10 @@ type Asked struct {
 	Cached       bool // breakpoints for a cache are set, or not needed
 	Conversation string
 	Step         int
+	Summary      bool     // a summary is asked for, and no turn
 	Prompt       []string // tools, system and each message: what a cache compares
+	Blocks       []int    // of each part of the prompt
+	Marks        []bool   // parts that end at a breakpoint; nil where none are needed
 
 	last []gjson.Result // our messages after the model's last
 }
@@ -51,10 +55,11 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 		a.Model, a.Stream = name, verb == "streamGenerateContent"
 	}
 	a.Cached = w != Anthropic || bytes.Contains(body, []byte(`"cache_control":`))
-	a.Prompt = append(a.Prompt, unmarked(q[3].Raw), unmarked(q[4].Raw))
+	a.part(q[3], int(q[3].Get("#").Int()))
+	a.part(q[4], 1)
 	named, theirs := false, false
 	for _, m := range q[5].Array() {
-		a.Prompt = append(a.Prompt, unmarked(m.Raw))
+		a.part(m, max(1, int(m.Get("content.#").Int())))
 		if w.spoke(m, f) {
 			if !theirs || w != Responses { // there, several items make one answer
 				a.Step++
@@ -63,10 +68,15 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 			continue
 		}
 		a.last, theirs = append(a.last, m), false
+		gone, summary := compacted(m)
+		a.Step, a.Summary = a.Step+gone, summary
 		if !named && m.Get(f.role).String() == "user" {
 			named = true
 			a.Conversation = name(m)
 		}
+	}
+	if a.Marks != nil && gjson.GetBytes(body, "cache_control").Exists() { // it moves to the end by itself
+		a.Marks[len(a.Marks)-1] = true
 	}
 	if a.Model == "" || len(a.Prompt) == 2 {
 		return Asked{}, errors.New("a request needs a model and messages")
@@ -97,10 +107,35 @@ func (a Asked) Heard() string {
 	return all.String()
 }
 
+// part adds a part of the prompt.
+func (a *Asked) part(p gjson.Result, blocks int) {
+	a.Prompt, a.Blocks = append(a.Prompt, unmarked(p.Raw)), append(a.Blocks, blocks)
+	if a.Wire == Anthropic {
+		a.Marks = append(a.Marks, strings.Contains(p.Raw, marked))
+	}
+}
+
+// compacted reads what Nexus says where it left answers out, and whether it
+// asks for a summary.
+func compacted(m gjson.Result) (gone int, summary bool) {
+	texts(m, func(text string) bool {
+		if after, ok := strings.CutPrefix(text, "Compacted: "); ok {
+			n, _, _ := strings.Cut(after, " answers")
+			gone, _ = strconv.Atoi(n) // none where only results were left out
+		}
+		summary = strings.HasPrefix(text, "Summary: ")
+		return true
+	})
+	return gone, summary
+}
+
+// marked is a cache breakpoint on a block.
+const marked = `,"cache_control":{"type":"ephemeral"}`
+
 // unmarked returns a part of a prompt without its cache breakpoints, which
 // say where to cut and are no part of what is cached.
 func unmarked(part string) string {
-	return strings.ReplaceAll(part, `,"cache_control":{"type":"ephemeral"}`, "")
+	return strings.ReplaceAll(part, marked, "")
 }
 
 // name returns the conversation that a message names in a line of its own.
