@@ -53,7 +53,7 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 		return nil, err
 	}
 	g := prompt.Goal{
-		Session: p.session, Text: p.view.Goal.Goal.Text, Rules: p.Rules, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"),
+		Session: p.session, Text: p.view.Goal.Goal.Text, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"),
 	}
 	for _, gate := range gates {
 		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())

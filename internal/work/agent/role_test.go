@@ -23,7 +23,7 @@ func TestSystemPrompts(t *testing.T) {
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
-		golden(t, string(name)+".golden", prompt.System(r.Prompt))
+		golden(t, string(name)+".golden", prompt.System(r.Prompt, ""))
 	}
 	if len(roles) != 6 {
 		t.Errorf("%d roles", len(roles))

@@ -54,7 +54,7 @@ func NoMoney(why string) error {
 func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why string, err error) {
 	r := w.a.Last()
 	if r.Cause == "" {
-		b := prompt.Brief{Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead, Rules: w.Rules}
+		b := prompt.Brief{Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead}
 		if r.Role == nexus.Tester {
 			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {
 				return "", "", err
@@ -128,7 +128,7 @@ func (w *work) review(ctx context.Context) error {
 				return err
 			}
 			next = prompt.Brief{
-				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence, Rules: w.Rules,
+				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence,
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{

@@ -64,7 +64,7 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state
 			return err
 		}
 		next = prompt.Brief{
-			Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change, Rules: l.Rules,
+			Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change,
 			Meanwhile: l.view.Meanwhile,
 		}.Text()
 	}
@@ -145,7 +145,7 @@ func (l *landing) review(ctx context.Context, hash string) (*nexus.TrainRefused,
 				return nil, err
 			}
 			next = prompt.Brief{
-				Session: session, Task: l.view.Task.Task, Diff: diff, Rules: l.Rules, Meanwhile: l.view.Meanwhile,
+				Session: session, Task: l.view.Task.Task, Diff: diff, Meanwhile: l.view.Meanwhile,
 			}.Text()
 		}
 		if _, err := l.Converse(ctx, attempt.Talk{

@@ -25,10 +25,21 @@ const (
 	lineWidth   = 300    // characters of what must be one line
 )
 
-// System returns a role's system prompt: its own text and the house rules,
-// which no role can leave out.
-func System(role string) string {
-	return strings.TrimSpace(role) + "\n\n" + strings.TrimSpace(house) + "\n"
+// System returns a role's system prompt: its own text, the house rules, which
+// no role can leave out, and the repository's own rules, from AGENTS.md, which
+// may be empty. All workers in a role have the same, byte by byte, so that
+// they share it in a provider's cache.
+func System(role, rules string) string {
+	text, _ := Fit([]Section{
+		{Body: strings.TrimSpace(role)},
+		{Body: strings.TrimSpace(house)},
+		{
+			Title: "Rules of the repository",
+			Lead:  "From AGENTS.md. Follow them where they do not contradict the task.",
+			Body:  head(strings.TrimSpace(rules), rulesBytes), Fence: "markdown",
+		},
+	}, briefTokens)
+	return text
 }
 
 // Brief is what opens a conversation about a task. Empty fields are left out.
@@ -41,7 +52,6 @@ type Brief struct {
 	Conflicts []string         // files that hold conflict markers
 	Meanwhile []nexus.Task     // tasks that landed since Base
 	Diff      string           // the change so far, for those who test, review or merge it
-	Rules     string           // AGENTS.md of the repository
 	Limit     int64            // most tokens; 0 means 24,000
 }
 
@@ -59,7 +69,6 @@ func (b Brief) Text() string {
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Fence: "diff", Rank: 1},
-		rules(b.Rules),
 	}, limit(b.Limit))
 	return text
 }
@@ -70,7 +79,6 @@ type Goal struct {
 	Text    string
 	Gates   []string // names of the gates that will judge
 	Files   []string // of the repository
-	Rules   string   // AGENTS.md of the repository
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
@@ -81,7 +89,6 @@ func (g Goal) Message() string {
 		{Title: "Goal", Body: g.Text},
 		{Title: "Gates", Body: list(g.Gates)},
 		{Title: "Files of the repository", Body: strings.Join(lines(g.Files), "\n"), Fence: "text", Rank: 2},
-		rules(g.Rules),
 	}, limit(g.Limit))
 	return text
 }
@@ -174,14 +181,6 @@ func stateOf(e nexus.Evidence) nexus.GateState {
 		return nexus.NotRun
 	}
 	return e.State
-}
-
-func rules(text string) Section {
-	return Section{
-		Title: "Rules of the repository",
-		Lead:  "From AGENTS.md. Follow them where they do not contradict the task.",
-		Body:  head(strings.TrimSpace(text), rulesBytes), Fence: "markdown", Rank: 2,
-	}
 }
 
 func list(items []string) string {

@@ -74,7 +74,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 		if err != nil {
 			return Spent{}, err
 		}
-		return l.floor(ctx, prompt.System(l.role.Prompt), tools.Specs())
+		return l.floor(ctx, prompt.System(l.role.Prompt, ""), tools.Specs())
 	case ownLoop:
 		return l.inMemory(ctx)
 	case durableLoop, attemptLoop:
@@ -158,7 +158,7 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 	}
 	name := nexus.SessionID(id) + "/coder.1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
-		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt),
+		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, ""),
 		Next: l.brief(name), Limits: l.config.Limits, Price: model.Price, Worst: model.Worst,
 		Retry: llm.Policy{Now: l.app.Now},
 	}, d, s, nil)

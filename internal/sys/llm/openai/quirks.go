@@ -27,6 +27,7 @@ type Server struct {
 	NoOptions bool     `json:"no_stream_options"` // it refuses or ignores the wish for usage
 	StrictIDs bool     `json:"strict_ids"`        // a call without an id is a fault, not a habit
 	Cost      bool     `json:"cost"`              // it says what a call cost
+	CacheKey  bool     `json:"cache_key"`         // it wants to be told which requests begin alike
 	Note      string   `json:"note"`
 }
 

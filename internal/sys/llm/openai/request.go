@@ -24,6 +24,7 @@ type request struct {
 	Choice        any       `json:"tool_choice,omitempty"`
 	Tools         []tool    `json:"tools,omitempty"`
 	Messages      []message `json:"messages"`
+	Family        string    `json:"prompt_cache_key,omitempty"` // last: it differs from run to run
 }
 
 type options struct {
@@ -124,6 +125,9 @@ func (m *model) adapt(q *request, r llm.Request) {
 	}
 	if !m.server.NoOptions {
 		q.StreamOptions = &options{Usage: true}
+	}
+	if m.server.CacheKey {
+		q.Family = wire.Key(r.Family)
 	}
 	if m.server.Cost {
 		q.Usage = &account{true}

@@ -22,7 +22,8 @@ type request struct {
 	Choice       any        `json:"tool_choice,omitempty"`
 	Tools        []tool     `json:"tools,omitempty"`
 	Instructions string     `json:"instructions,omitempty"`
-	Input        []any      `json:"input"` // of what follows, or json.RawMessage for what is the provider's own
+	Input        []any      `json:"input"`                      // of what follows, or json.RawMessage for what is the provider's own
+	Family       string     `json:"prompt_cache_key,omitempty"` // last: it differs from run to run
 }
 
 type reasoning struct {
@@ -85,6 +86,7 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 	q := request{
 		Model: r.Model, MaxTokens: max(r.MaxTokens, 16), // fewer are refused
 		Stream: true, Include: []string{"reasoning.encrypted_content"}, Input: []any{},
+		Family: wire.Key(r.Family),
 	}
 	if effort := cmp.Or(r.Effort, m.effort); effort != "" {
 		q.Reasoning = &reasoning{Effort: effort, Summary: "auto"}
