@@ -1,12 +1,14 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -98,16 +101,32 @@ type sent struct {
 	Messages      []json.RawMessage
 }
 
-// plain takes the marks for the provider's cache out of a body; they say
-// where to cut and are no part of what is cached.
+// plain takes a body apart, and the marks for the provider's cache out of it;
+// they say where to cut and are no part of what is cached.
 func plain(t *testing.T, body []byte) sent {
 	t.Helper()
 	s := strings.ReplaceAll(string(body), `,"cache_control":{"type":"ephemeral"}`, "")
-	var q sent
+	var q struct {
+		sent
+		Instructions, SystemInstruction json.RawMessage
+		Input, Contents                 []json.RawMessage
+	}
 	if err := json.Unmarshal([]byte(s), &q); err != nil {
 		t.Fatal(err)
 	}
-	return q
+	q.System = slices.Concat(q.System, q.Instructions, q.SystemInstruction)
+	q.Messages = slices.Concat(q.Messages, q.Input, q.Contents)
+	return q.sent
+}
+
+// whole returns what a provider's cache compares, in its order.
+func (q sent) whole() string {
+	return string(slices.Concat(q.Tools, q.System, bytes.Join(func() (all [][]byte) {
+		for _, m := range q.Messages {
+			all = append(all, m)
+		}
+		return all
+	}(), []byte("\n"))))
 }
 
 // extends reports where a request is not the one before and more.
@@ -128,7 +147,7 @@ func extends(before, after sent) error {
 	return nil
 }
 
-// TestEveryRequestExtendsTheOneBefore compares bytes on both wires for every
+// TestEveryRequestExtendsTheOneBefore compares bytes on all wires for every
 // role, through a crash, a nudge, guidance and a repair.
 func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 	handins := map[nexus.Role]map[string]any{
@@ -139,8 +158,12 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 		nexus.Reviewer: {"approved": true, "summary": "fine", "findings": []any{}},
 	}
 	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.Schema(), nexus.Reviewer: review.Schema()}
-	for _, role := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger} {
-		for _, wire := range []string{"anthropic", "openai"} {
+	roles, err := agent.Roles(nil)
+	if err != nil || len(roles) < 6 {
+		t.Fatal(len(roles), err)
+	}
+	for role := range roles {
+		for wire := range models("") {
 			t.Run(string(role)+"/"+wire, func(t *testing.T) {
 				handin := handins[role]
 				if handin == nil {
@@ -149,10 +172,8 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 				turns := append(usual()[:2], llmtest.Turn{Say: "Am I done?"}, calls(call("finish", handin)),
 					calls(call("read_file", map[string]any{"path": "sum.go"})), calls(call("finish", handin)))
 				b := newBench(t, role, script(turns...))
-				if wire == "openai" {
-					b.model = openaiModel(b.server.URL())
-				}
-				b.brief.Schema = schemas[role]
+				b.model = models(b.server.URL())[wire]
+				b.brief.Schema, b.brief.Role.Turns = schemas[role], 0
 				b.tools(t, schemas[role])
 				b.desk.Guidance = []agent.Guidance{{Seq: 7, Text: "Mind the gap."}}
 				b.desk.Refuse = func(f []nexus.Fact) error {
@@ -184,6 +205,51 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 				}
 				if diff := cmp.Diff([]string{"brief", "guidance", "nudge", "repair"}, b.prompts()); diff != "" {
 					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+// TestSiblingsBeginAlike compares the first requests of two workers in a role
+// byte by byte: they are the same up to where the brief names its
+// conversation, and the second reads all of that from the cache.
+func TestSiblingsBeginAlike(t *testing.T) {
+	roles, err := agent.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role, r := range roles {
+		for wire := range models("") {
+			t.Run(string(role)+"/"+wire, func(t *testing.T) {
+				b := newBench(t, role, script(done()))
+				b.model = models(b.server.URL())[wire]
+				for _, attempt := range []string{"T3.1", "T4.2"} {
+					id := nexus.SessionID(attempt + "/" + string(role) + ".1")
+					b.brief.Session, b.brief.Family = id, "261121-145510-abc/"+string(role)
+					b.brief.System = prompt.System(r.Prompt, "# Rules\n\nKeep it small.\n")
+					b.brief.Next = prompt.Brief{Session: id, Task: nexus.Task{ID: nexus.TaskID(attempt[:2]), Title: "Do " + attempt}}.Text()
+					b.must(t)
+				}
+				seen := b.server.Requests()
+				first, second := plain(t, seen[0].Body), plain(t, seen[1].Body)
+				one, two := first.whole(), second.whole()
+				same := 0
+				for same < min(len(one), len(two)) && one[same] == two[same] {
+					same++
+				}
+				if !strings.HasSuffix(one[:same], "Conversation: T") {
+					t.Errorf("they part behind ...%s", one[max(0, same-60):same])
+				}
+				if !strings.Contains(one[:same], "Keep it small.") || strings.Contains(one[:same], "145510") {
+					t.Errorf("in the shared part: %s", one[:same])
+				}
+				if least := len(first.Tools) + len(first.System); seen[1].Kept < least || seen[1].Usage.CacheRead == 0 {
+					t.Errorf("the second reads %d bytes and %d tokens of %d bytes from the cache", seen[1].Kept, seen[1].Usage.CacheRead, least)
+				}
+				key := strings.Contains(string(seen[1].Body), `"prompt_cache_key":"261121-145510-abc/`+string(role)+`"`)
+				if key != (wire == "openai" || wire == "responses") {
+					t.Errorf("told who shares: %v", key)
 				}
 			})
 		}

@@ -15,8 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
@@ -185,6 +187,16 @@ func (b *bench) prompts() (why []string) {
 	return why
 }
 
+// models returns the clients of all wires.
+func models(url string) map[string]llm.Model {
+	return map[string]llm.Model{
+		"anthropic": anthropic.New(anthropic.Config{Key: "key", BaseURL: url}),
+		"openai":    openaiModel(url),
+		"responses": responses.New(responses.Config{Key: "key", BaseURL: url + "/v1"}),
+		"gemini":    gemini.New(gemini.Config{Key: "key", BaseURL: url}),
+	}
+}
+
 func openaiModel(url string) llm.Model {
-	return openai.New(openai.Config{Key: "key", BaseURL: url + "/v1"})
+	return openai.New(openai.Config{Key: "key", BaseURL: url + "/v1", Server: "openai"})
 }

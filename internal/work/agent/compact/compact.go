@@ -86,7 +86,7 @@ func Stub(messages []llm.Message, keep int) ([]llm.Message, bool) {
 func Fold(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
 	from := tail(messages, keep)
 	var did []string
-	earlier := ""
+	earlier, fresh := "", false
 	for i := 0; i < from; i++ {
 		m := messages[i]
 		switch {
@@ -97,9 +97,9 @@ func Fold(messages []llm.Message, keep int, summary string) (out []llm.Message, 
 				out = append(out, messages[i])
 			}
 		case m.From == llm.Assistant:
-			gone++
+			gone, fresh = gone+1, true
 			for _, c := range calls(m) {
-				did = append(did, strings.TrimSpace(c.Tool+" "+tool.About(c)))
+				did = append(did, about(c))
 			}
 		case noted(m):
 			n, text := before(m)
@@ -109,7 +109,7 @@ func Fold(messages []llm.Message, keep int, summary string) (out []llm.Message, 
 			out = append(out, m)
 		}
 	}
-	if gone == 0 {
+	if !fresh {
 		return messages, 0
 	}
 	if summary == "" {
@@ -140,7 +140,14 @@ func stub(c llm.Call, r llm.Result) string {
 	if r.Failed {
 		how = "failed"
 	}
-	return fmt.Sprintf("[%s: %s with %d bytes, left out to save room; call it again if you need them]", strings.TrimSpace(c.Tool+" "+tool.About(c)), how, len(r.Text))
+	return fmt.Sprintf("[%s: %s with %d bytes, left out to save room; call it again if you need them]", about(c), how, len(r.Text))
+}
+
+func about(c llm.Call) string {
+	if what := tool.About(c); what != "" && what != c.Tool {
+		return c.Tool + " " + what
+	}
+	return c.Tool
 }
 
 func digest(did []string) string {
