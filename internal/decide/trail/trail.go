@@ -182,6 +182,8 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		}
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
+	case nexus.SessionCompacted:
+		a.shorten(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		a.spend(f, at)
 	default:
@@ -271,10 +273,6 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
 			s.lap(at)
 		}
-	case nexus.SessionCompacted:
-		if s := a.Session(f.Session); s != nil {
-			s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
-		}
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
@@ -282,6 +280,13 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.halt()
 		}
 	default:
+	}
+}
+
+// shorten puts what a session was compacted to in the place of its messages.
+func (a *Attempt) shorten(f nexus.SessionCompacted) {
+	if s := a.Session(f.Session); s != nil {
+		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
 	}
 }
 

@@ -21,6 +21,7 @@ type Traits struct {
 	Match   string   `json:"match"`   // as in [path.Match], of provider/model
 	Forces  bool     `json:"forces"`  // takes forced tool use
 	Efforts []string `json:"efforts"` // that it takes, from least to most; empty: none may be named
+	Caches  bool     `json:"caches"`  // reads what an earlier request began with from a cache, for less
 	Note    string   `json:"note,omitzero"`
 }
 

@@ -195,6 +195,6 @@ func (m *Models) client(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.made[name] = m.able.Fit(c, name)
+	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
 	return m.made[name], nil
 }

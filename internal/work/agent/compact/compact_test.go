@@ -103,6 +103,15 @@ func spoken(messages []llm.Message) (all []string) {
 	return all
 }
 
+func answersIn(messages []llm.Message) (n int) {
+	for _, m := range messages {
+		if m.From == llm.Assistant {
+			n++
+		}
+	}
+	return n
+}
+
 func last(messages []llm.Message, keep int) []llm.Message {
 	from := len(messages)
 	for i := len(messages) - 1; i > 0 && keep > 0; i-- {
@@ -125,20 +134,10 @@ func TestAnyConversationStaysWhole(t *testing.T) {
 			keep := rapid.IntRange(1, 4).Draw(t, "keep")
 			tail := last(all, keep)
 			if rapid.Bool().Draw(t, "fold") {
-				answers, gone := 0, 0
-				for _, m := range all {
-					if m.From == llm.Assistant {
-						answers++
-					}
-				}
+				answers, gone := answersIn(all), 0
 				all, gone = compact.Fold(all, keep, rapid.SampledFrom([]string{"", "All went well."}).Draw(t, "summary"))
-				for _, m := range all {
-					if m.From == llm.Assistant {
-						answers--
-					}
-				}
-				if answers > gone {
-					t.Errorf("%d answers are gone, and it says %d", answers, gone)
+				if left := answersIn(all); answers-left > gone {
+					t.Errorf("%d answers of %d are left, and it says that %d are gone", left, answers, gone)
 				}
 			} else {
 				ok := false
