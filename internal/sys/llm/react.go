@@ -24,7 +24,7 @@ type Remedy string
 // The remedies. All but the first end the call.
 const (
 	Again   Remedy = "again"   // the same call again, after a wait, until its tries are used up
-	Shorten Remedy = "shorten" // the session ends, and a shorter conversation takes over
+	Shorten Remedy = "shorten" // the conversation is compacted and goes on; the session ends where that does not help
 	GiveUp  Remedy = "give up" // the session ends: this model will not do this
 	Person  Remedy = "person"  // the run stops until a person has settled it
 	Halt    Remedy = "stop"    // the run stops, because nobody can say what would help
@@ -46,7 +46,7 @@ func Reactions() []Reaction {
 		{Transient, "The connection or the server broke, or the answer was damaged.", Again, Halt, "4 calls at most; waits 1 s, doubled each time up to 1 min, with jitter, or as long as the provider asks"},
 		{Overload, "The provider is busy.", Again, Halt, "waits as for transient, up to 5 min; asked again until the time of the run or a person ends it"},
 		{Quota, "A limit of requests or tokens a minute or a day is reached.", Again, Halt, "as for overload, or until the provider says that the window ends, up to a day"},
-		{Context, "The conversation is too long for the model.", Shorten, Shorten, "the session ends as exhausted; the next attempt begins with a fresh conversation"},
+		{Context, "The conversation is too long for the model.", Shorten, Shorten, "older results give way to a line each, then older turns to a summary, and the session goes on; after two of these in a row without progress it ends as exhausted, and the next attempt begins with a fresh conversation"},
 		{Safety, "The provider blocked the prompt or the answer.", GiveUp, GiveUp, "the session ends as given up; the same words are not sent again"},
 		{Invalid, "The request is wrong, or there is no such model or address.", Halt, Halt, "the error names what the provider said"},
 		{Auth, "The key is wrong, has expired, or may not do this.", Person, Person, "the error says to check the key; nexus doctor says which is set and whether it is taken"},
