@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
 // Reset makes the files those of a tree again, if they are not. Ignored files
@@ -17,6 +18,24 @@ func (t *Tree) Reset(ctx context.Context, tree string) error {
 		return err
 	}
 	return t.Restore(ctx, tree)
+}
+
+// Exact makes the files those of a tree and nothing else: what is ignored
+// goes, and all else that no checkout of it has. Nothing of it comes back.
+func (t *Tree) Exact(ctx context.Context, tree string) error {
+	t.mu.Lock()
+	t.known.Forget() // every name counts
+	t.mu.Unlock()
+	if err := t.Reset(ctx, tree); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	look, err := t.look()
+	if err == nil {
+		err = disk.Fail("remove what is not of the tree", look.Strip(&t.known))
+	}
+	return errors.Join(err, t.lead())
 }
 
 // Drop removes the tree of an attempt, if there is one, as [Tree.Remove] does.

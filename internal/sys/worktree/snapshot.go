@@ -71,21 +71,24 @@ func (t *Tree) survey(ctx context.Context, only []string) (survey.Found, error) 
 	if err != nil {
 		return survey.Found{}, disk.Fail("make a snapshot", err)
 	}
-	look := survey.Tree{Dir: t.Dir, Ignored: t.ignored}
 	if base, ok := t.narrow(ctx, only); ok {
-		look.Base, look.Since = base, 0
-		return look.Look(ctx, &t.known, now, only)
+		return survey.Tree{Dir: t.Dir, Ignored: t.ignored, Base: base}.Look(ctx, &t.known, now, only)
 	}
-	g, err := t.ground()
+	look, err := t.look()
 	if err != nil {
 		return survey.Found{}, err
 	}
+	found, err := look.Look(ctx, &t.known, now, nil)
+	return found, disk.Fail("look at the files", err)
+}
+
+func (t *Tree) look() (survey.Tree, error) {
+	g, err := t.ground()
+	look := survey.Tree{Dir: t.Dir, Ignored: t.ignored, Base: g.Index, Since: g.Since}
 	if t.lower != "" {
 		look.Upper = filepath.Join(t.home, "upper")
 	}
-	look.Base, look.Since = g.Index, g.Since
-	found, err := look.Look(ctx, &t.known, now, nil)
-	return found, disk.Fail("look at the files", err)
+	return look, err
 }
 
 // narrow returns what the last snapshot has at the given paths, and whether
