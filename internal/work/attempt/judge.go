@@ -62,6 +62,9 @@ func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 }
 
 func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
+		return nil, err
+	}
 	gates, err := s.Gates(c.Tree.Dir)
 	if err != nil {
 		return nil, err
@@ -112,8 +115,13 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	return gate.Runner{
 		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
-		Own:   func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
-		Reset: func(ctx context.Context) error { return t.Reset(ctx, hash) },
+		Own: func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
+		Reset: func(ctx context.Context, bare bool) error {
+			if bare {
+				return t.Exact(ctx, hash)
+			}
+			return t.Reset(ctx, hash)
+		},
 	}, nil
 }
 

@@ -79,8 +79,13 @@ type Runner struct {
 	// was known before. An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
 	// Reset puts the tree back as it was. It is called after each gate that
-	// ran, because a gate may write. May be nil.
-	Reset func(ctx context.Context) error
+	// ran, because a gate may write. Bare removes also what git ignores: so it
+	// is before and after the gates of the Go tools, which read any file. What
+	// the project's own commands leave to each other stays, like dependencies
+	// that one installs and the next needs. May be nil.
+	Reset func(ctx context.Context, bare bool) error
+
+	skipped *[]Gate // of a pass, whose evidence was known
 }
 
 // Origin is the tree that work started from.
@@ -133,12 +138,17 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
 		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
 	}
+	if bare(g) {
+		if err := r.reset(ctx, true); err != nil {
+			return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+		}
+	}
 	res, err = r.Box.Run(ctx, c)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return res, read, errors.Join(err, r.reset(ctx))
+		return res, read, errors.Join(err, r.reset(ctx, bare(g)))
 	}
 	if err == nil {
-		err = r.reset(ctx)
+		err = r.reset(ctx, bare(g))
 	}
 	if err != nil {
 		return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -175,11 +185,21 @@ func (r Runner) limit(g Gate) time.Duration {
 	return r.Timeout
 }
 
-func (r Runner) reset(ctx context.Context) error {
+// bare reports whether a gate sees nothing but what git tracks.
+func bare(g Gate) bool {
+	switch g.Format {
+	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt, parse.GolangCI:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r Runner) reset(ctx context.Context, bare bool) error {
 	if r.Reset == nil {
 		return nil
 	}
-	return r.Reset(ctx)
+	return r.Reset(ctx, bare)
 }
 
 func (r Runner) keep(res sandbox.Result) (string, error) {

@@ -137,7 +137,7 @@ func TestEvidenceIsComplete(t *testing.T) {
 	var heard []string
 	r.Judged = func(e nexus.Evidence, cached bool) error { heard = append(heard, e.Gate); return nil }
 	resets := 0
-	r.Reset = func(context.Context) error { resets++; return nil }
+	r.Reset = func(context.Context, bool) error { resets++; return nil }
 	v, err := r.Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatal(v, err)
@@ -147,7 +147,7 @@ func TestEvidenceIsComplete(t *testing.T) {
 		e.Command != "go test -json -count=1 ./..." {
 		t.Errorf("evidence %+v", e)
 	}
-	if len(kept) == 0 || resets != 3 || !slices.Equal(heard, []string{"build", "lint", "test"}) {
+	if len(kept) == 0 || resets != 6 || !slices.Equal(heard, []string{"build", "lint", "test"}) {
 		t.Errorf("kept %d bytes, %d resets, heard %v", len(kept), resets, heard)
 	}
 }
@@ -186,6 +186,23 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 		if n := count(e); n != runs {
 			t.Errorf("%s: taken over", name)
 		}
+	}
+}
+
+// TestWhatWasLeftIsMadeAgain knows what one command said, and runs it all the
+// same before the one that needs what it leaves.
+func TestWhatWasLeftIsMadeAgain(t *testing.T) {
+	tree := files(t, map[string]string{"m.sh": "exit 0\n"})
+	first := gate.Gate{Name: "install", Args: []string{"sh", "-c", "touch dep"}, Format: "exit"}
+	second := gate.Gate{Name: "use", Args: []string{"test", "-e", "dep"}, Format: "exit"}
+	r := runner(t, sandbox.Off)
+	e, err := r.Judge(t.Context(), tree, first)
+	if err != nil || os.Remove(filepath.Join(tree.Dir, "dep")) != nil {
+		t.Fatal(e, err)
+	}
+	v, err := r.Pass(t.Context(), tree, []gate.Gate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
+	if err != nil || !v.Passed {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 

@@ -135,7 +135,7 @@ func (r Runner) Warm(ctx context.Context, t Tree) error {
 			return fmt.Errorf("warm the build cache: %w", err)
 		}
 	}
-	return r.reset(ctx)
+	return r.reset(ctx, true)
 }
 
 // Versions remembers which version of a tool a PATH leads to. It may be used

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ import (
 func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
+	r.skipped = &[]Gate{}
 	for _, g := range gates {
 		e, base, cached, err := r.weigh(ctx, t, g, known)
 		if err != nil {
@@ -108,11 +110,36 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 			if old.Base != base {
 				raw.Unsure = nil // that was found against another base
 			}
+			r.skip(g)
 			return raw, true, nil
 		}
 	}
+	if err := r.repeat(ctx, t, g); err != nil {
+		return e, false, err
+	}
 	e, err = r.Judge(ctx, t, g)
 	return e, false, err
+}
+
+func (r Runner) skip(g Gate) {
+	if r.skipped != nil && !bare(g) {
+		*r.skipped = append(*r.skipped, g)
+	}
+}
+
+// repeat runs the project's own commands that came before one and were not
+// run in this pass: it may need what they leave.
+func (r Runner) repeat(ctx context.Context, t Tree, g Gate) error {
+	if r.skipped == nil || bare(g) {
+		return nil
+	}
+	for _, s := range *r.skipped {
+		if _, _, err := r.run(ctx, t, s, r.limit(s)); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return err
+		}
+	}
+	*r.skipped = nil
+	return nil
 }
 
 // Plain returns evidence as it was before it was weighed against a base, and
