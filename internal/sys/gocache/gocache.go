@@ -50,13 +50,27 @@ type response struct {
 	DiskPath      string     `json:",omitempty"`
 }
 
+// server is a cache at work.
+type server struct {
+	Cache
+	spare string // temporary directory for what Own has no room for; empty until it is needed
+}
+
 // maxEntry bounds one cached output.
 const maxEntry = 1 << 30
 
 // Serve answers requests until the go command closes the cache or its stream.
 // A request that cannot be served is answered with an error and is not the
-// end; a stream that cannot be understood is.
+// end; a stream that cannot be understood is. What the private directory has
+// no room for is kept in a temporary one until then: a go command whose entry
+// was refused blames the program that it builds, or waits forever.
 func (c Cache) Serve(in io.Reader, out io.Writer) error {
+	s := &server{Cache: c}
+	defer func() { _ = os.RemoveAll(s.spare) }() // of no use to anybody else; RemoveAll of nothing does nothing
+	return s.serve(in, out)
+}
+
+func (c *server) serve(in io.Reader, out io.Writer) error {
 	d := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
 	w := bufio.NewWriter(out)
 	send := func(r response) error {
@@ -87,14 +101,16 @@ func (c Cache) Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-func (c Cache) answer(r request, body []byte) response {
+func (c *server) answer(r request, body []byte) response {
 	var a response
 	var err error
 	switch r.Command {
 	case "get":
 		a = c.get(r.ActionID)
 	case "put":
-		a, err = c.put(r, body)
+		if a, err = put(r, body, c.Own, c.Now()); err != nil {
+			a, err = c.save(r, body, err)
+		}
 	case "close":
 	default:
 		err = fmt.Errorf("unknown command %q", r.Command)
@@ -107,11 +123,14 @@ func (c Cache) answer(r request, body []byte) response {
 }
 
 // get looks an action up. What cannot be read is a miss.
-func (c Cache) get(action []byte) response {
+func (c *server) get(action []byte) response {
 	if len(action) == 0 {
 		return response{Miss: true}
 	}
-	for _, dir := range append([]string{c.Own}, c.Shared...) {
+	for _, dir := range append([]string{c.Own, c.spare}, c.Shared...) {
+		if dir == "" {
+			continue
+		}
 		if a, ok := look(dir, hex.EncodeToString(action)); ok {
 			return a
 		}
@@ -145,9 +164,25 @@ func look(dir, action string) (response, bool) {
 	return response{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
 }
 
+// save keeps what could not be written to the private directory.
+func (c *server) save(r request, body []byte, why error) (response, error) {
+	if c.spare == "" {
+		dir, err := os.MkdirTemp("", "gocache-")
+		if err != nil {
+			return response{}, errors.Join(why, err)
+		}
+		c.spare = dir
+	}
+	a, err := put(r, body, c.spare, c.Now())
+	if err != nil {
+		err = errors.Join(why, err)
+	}
+	return a, err
+}
+
 // put writes the output, then the entry that names it, each whole or not at
 // all.
-func (c Cache) put(r request, body []byte) (response, error) {
+func put(r request, body []byte, dir string, now time.Time) (response, error) {
 	if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
 		return response{}, errors.New("put without an action or an output")
 	}
@@ -155,14 +190,14 @@ func (c Cache) put(r request, body []byte) (response, error) {
 		return response{}, fmt.Errorf("body of %d bytes, announced as %d", len(body), r.BodySize)
 	}
 	action, output := hex.EncodeToString(r.ActionID), hex.EncodeToString(r.OutputID)
-	path := entry(c.Own, output, "d")
+	path := entry(dir, output, "d")
 	if info, err := os.Stat(path); err != nil || info.Size() != r.BodySize {
 		if err := write(path, body); err != nil {
 			return response{}, err
 		}
 	}
-	line := fmt.Sprintf("v1 %s %s %20d %20d\n", action, output, r.BodySize, c.Now().UnixNano())
-	if err := write(entry(c.Own, action, "a"), []byte(line)); err != nil {
+	line := fmt.Sprintf("v1 %s %s %20d %20d\n", action, output, r.BodySize, now.UnixNano())
+	if err := write(entry(dir, action, "a"), []byte(line)); err != nil {
 		return response{}, err
 	}
 	return response{DiskPath: path, Size: r.BodySize}, nil

@@ -47,6 +47,27 @@ func build(t *testing.T, dir string, env ...string) string {
 	return string(out)
 }
 
+// TestBuildsWithoutRoom builds with a private directory that cannot be
+// written, as on a full disk, and nothing of it stays behind.
+func TestBuildsWithoutRoom(t *testing.T) {
+	dir, tmp := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.24\n", "main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(1) }\n", "full": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build(t, dir, "GOCACHEPROG="+gocache.Program(exe, filepath.Join(dir, "full", "own")), "GOCACHE="+t.TempDir(), "TMPDIR="+tmp)
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
