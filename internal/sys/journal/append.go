@@ -183,6 +183,10 @@ func (c *chain) link(prev []byte, r row) []byte {
 	return c.sum.Sum(nil)
 }
 
+// ErrBroken says that this process writes no more to a journal, however often
+// it tries: it failed to before, and what is on the disk is not known.
+var ErrBroken = errors.New("refused after an earlier failure")
+
 // change runs f in one durable transaction. Once begun it is not cancelled,
 // so that its outcome is known. A [nexus.Error] from f refuses the change and
 // leaves all as it was; any other failure ends writing for good.
@@ -204,8 +208,8 @@ func (j *Journal) change(ctx context.Context, doing string, f func(context.Conte
 	}
 	if j.broken != nil {
 		return &nexus.Error{
-			Code: classify(j.path, j.broken), Message: fmt.Sprintf("%s %s: refused after an earlier failure", doing, j.path),
-			Hint: "Start nexus anew once the disk is well; what was recorded is kept.", Cause: j.broken,
+			Code: classify(j.path, j.broken), Message: fmt.Sprintf("%s %s", doing, j.path),
+			Hint: "Start nexus anew once the disk is well; what was recorded is kept.", Cause: fmt.Errorf("%w: %w", ErrBroken, j.broken),
 		}
 	}
 	broken, err := j.transact(context.WithoutCancel(ctx), f)

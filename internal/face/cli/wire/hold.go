@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 const (
@@ -32,7 +33,7 @@ func renew(ctx context.Context, ttl time.Duration, again func(context.Context) e
 			expires, wait = begun.Add(ttl), ttl/3
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}):
+		case errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}), errors.Is(err, journal.ErrBroken):
 			return err
 		case !now.Before(expires):
 			return &nexus.Error{

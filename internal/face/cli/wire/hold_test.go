@@ -3,11 +3,13 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 var errBusy = &nexus.Error{Code: nexus.CodeStorage, Message: "the journal is locked"}
@@ -16,12 +18,14 @@ var errBusy = &nexus.Error{Code: nexus.CodeStorage, Message: "the journal is loc
 // and for good, which it does not.
 func TestRenewRetries(t *testing.T) {
 	lost := &nexus.Error{Code: nexus.CodeLeaseLost, Message: "somebody else has the run"}
+	full := &nexus.Error{Code: nexus.CodeDiskFull, Message: "renew the lease", Cause: fmt.Errorf("%w: no space", journal.ErrBroken)}
 	for name, c := range map[string]struct {
 		fails func(at time.Duration) error
 		ends  time.Duration // 0 for never
 	}{
 		"hiccup":   {func(at time.Duration) error { return when(at > 15*time.Second && at < 40*time.Second, errBusy) }, 0},
 		"for good": {func(at time.Duration) error { return when(at > 15*time.Second, errBusy) }, 40 * time.Second},
+		"broken":   {func(at time.Duration) error { return when(at > 15*time.Second, full) }, 20 * time.Second},
 		"taken":    {func(at time.Duration) error { return when(at > 15*time.Second, lost) }, 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +39,11 @@ func TestRenewRetries(t *testing.T) {
 				if c.ends == 0 && !errors.Is(err, over) {
 					t.Errorf("ended after %s: %v", took, err)
 				}
-				if c.ends != 0 && (took != c.ends || !errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost})) {
+				code := nexus.CodeLeaseLost
+				if name == "broken" {
+					code = nexus.CodeDiskFull
+				}
+				if c.ends != 0 && (took != c.ends || !errors.Is(err, &nexus.Error{Code: code})) {
 					t.Errorf("ended after %s: %v", took, err)
 				}
 				cancel(over)
