@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -28,12 +29,28 @@ func cleanCommand(a *frame.App) *cobra.Command {
 				text += dir + "\n"
 			}
 			if dry {
-				return text + fmt.Sprintf("would remove %s\n", view.Count(len(removed), "worktree"))
+				return text + fmt.Sprintf("would remove %s\n", left(removed))
 			}
-			return text + fmt.Sprintf("removed %s\n", view.Count(len(removed), "worktree"))
+			return text + fmt.Sprintf("removed %s\n", left(removed))
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would be removed, and remove nothing")
 	a.JSONFlag(c)
 	return c
+}
+
+// left counts the worktrees in what was removed, and names the rest for what
+// it is: locks that nobody holds, shared files, trash.
+func left(removed []string) string {
+	trees := 0
+	for _, dir := range removed {
+		if filepath.Base(filepath.Dir(filepath.Dir(dir))) == "trees" {
+			trees++
+		}
+	}
+	text := view.Count(trees, "worktree")
+	if rest := len(removed) - trees; rest > 0 {
+		text += " and " + view.Count(rest, "other leftover")
+	}
+	return text
 }

@@ -83,6 +83,8 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 			return fmt.Sprintf("%s: granted\n", wish.Verb)
 		case told.Held:
 			return fmt.Sprintf("%s: asked for; run %s has not answered yet\n", wish.Verb, r.ID)
+		case wish.Verb == nexus.VerbPause || wish.Verb == nexus.VerbStop:
+			return fmt.Sprintf("%s: nobody conducts run %s now, so that nothing goes on until nexus resume\n", wish.Verb, r.ID)
 		default:
 			return fmt.Sprintf("%s: noted; nobody conducts run %s now, nexus resume does\n", wish.Verb, r.ID)
 		}

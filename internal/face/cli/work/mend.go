@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,11 @@ const settled = time.Minute
 func checkLeft(ctx context.Context, a *frame.App, p *frame.Place, runs []journal.Run, fix bool) []check {
 	all := []check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
 	stale, err := p.Sweep(ctx, !fix)
+	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
+	stale = slices.DeleteFunc(stale, func(path string) bool {
+		in := filepath.Base(filepath.Dir(path))
+		return in == "locks" || in == "lower"
+	})
 	return append(all, left("worktrees", "worktree", len(stale), err, fix))
 }
 
