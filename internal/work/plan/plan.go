@@ -99,6 +99,11 @@ func CheckGoal(text string) error {
 			Code: nexus.CodeInvalidInput, Message: "the goal is empty",
 			Hint: "Say what you want, in one or more sentences.",
 		}
+	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %.40q says nothing", text),
+			Hint: "Say what you want, in one or more sentences; -f - reads it from standard input.",
+		}
 	case len(text) > maxGoal:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal has %d bytes, the most is %d", len(text), maxGoal),

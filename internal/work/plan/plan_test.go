@@ -201,7 +201,7 @@ func TestGoals(t *testing.T) {
 	if err := plan.CheckGoal("Do it."); err != nil {
 		t.Error(err)
 	}
-	for _, g := range []string{"", " \n", strings.Repeat("x", 10<<20)} {
+	for _, g := range []string{"", " \n", "-", "?!", strings.Repeat("x", 10<<20)} {
 		err := plan.CheckGoal(g)
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || e.Code != nexus.CodeInvalidInput || e.Hint == "" || len(e.Message) > 100 {
