@@ -12,6 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
 const keep = "Keep the file and its -wal: nexus journal verify says where the damage begins. " +
@@ -72,7 +73,7 @@ func classify(dir string, err error) nexus.Code {
 		return nexus.CodeReadOnly
 	}
 	if primary(err) != 0 { // SQLite does not say why the system refused
-		switch full, readOnly := disk(dir); {
+		switch full, readOnly := disk.Room(dir); {
 		case readOnly:
 			return nexus.CodeReadOnly
 		case full:

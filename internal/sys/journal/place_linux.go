@@ -55,13 +55,3 @@ func parseStat(stat []byte) (start uint64, running bool, err error) {
 	}
 	return start, !bytes.Contains([]byte("ZXx"), fields[state]), nil
 }
-
-// disk reports whether the disk that holds dir has no space left, and whether
-// it can be written at all.
-func disk(dir string) (full, readOnly bool) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return false, false
-	}
-	return s.Bavail*uint64(s.Bsize) < 1<<16, s.Flags&unix.ST_RDONLY != 0
-}

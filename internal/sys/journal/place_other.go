@@ -29,6 +29,3 @@ func startOf(pid int) (start uint64, running bool, err error) {
 	}
 	return 0, true, nil
 }
-
-// disk knows nothing here.
-func disk(string) (full, readOnly bool) { return false, false }
