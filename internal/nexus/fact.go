@@ -352,6 +352,7 @@ type (
 		Tier    Tier      `json:"tier,omitzero"`
 		Money   Money     `json:"money"`
 		Tokens  int64     `json:"tokens,omitzero"` // most that it may use, where the model has no known price
+		Else    []string  `json:"else,omitempty"`  // models that may be asked instead, best first
 	}
 	// BudgetSpent settles a reservation. Failed calls settle too.
 	BudgetSpent struct {
@@ -369,6 +370,24 @@ type (
 		Wait    time.Duration `json:"wait"` // until the next try
 		Why     string        `json:"why"`  // overloaded, out of quota or failing
 		Said    string        `json:"said,omitzero"`
+	}
+	// QuotaHit says that a provider's account takes no calls until a time.
+	QuotaHit struct {
+		Account string    `json:"account"` // name of the provider
+		Until   time.Time `json:"until"`
+		Why     string    `json:"why"`
+		Session SessionID `json:"session,omitzero"` // whose call it was
+	}
+	// QuotaReset says that the time has come, and that it may be asked again.
+	QuotaReset struct {
+		Account string `json:"account"`
+	}
+	// ModelSwitched says that a session goes on with another model of its tier.
+	ModelSwitched struct {
+		Session SessionID `json:"session"`
+		From    string    `json:"from"`
+		To      string    `json:"to"`
+		Why     string    `json:"why"`
 	}
 	// BudgetRefused says that a cap would have been passed.
 	BudgetRefused struct {

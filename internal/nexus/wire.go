@@ -82,6 +82,9 @@ func Kinds() []string {
 		"budget.reserved",
 		"budget.spent",
 		"call.delayed",
+		"quota.hit",
+		"quota.reset",
+		"model.switched",
 		"budget.refused",
 		"budget.shared",
 		"budget.pressed",
@@ -201,6 +204,12 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[BudgetSpent]
 	case "call.delayed":
 		return decodeAs[CallDelayed]
+	case "quota.hit":
+		return decodeAs[QuotaHit]
+	case "quota.reset":
+		return decodeAs[QuotaReset]
+	case "model.switched":
+		return decodeAs[ModelSwitched]
 	case "budget.shared":
 		return decodeAs[BudgetShared]
 	case "budget.pressed":
@@ -269,6 +278,9 @@ func (SessionEnded) fact() string     { return "session.ended" }
 func (BudgetReserved) fact() string   { return "budget.reserved" }
 func (BudgetSpent) fact() string      { return "budget.spent" }
 func (CallDelayed) fact() string      { return "call.delayed" }
+func (QuotaHit) fact() string         { return "quota.hit" }
+func (QuotaReset) fact() string       { return "quota.reset" }
+func (ModelSwitched) fact() string    { return "model.switched" }
 func (BudgetShared) fact() string     { return "budget.shared" }
 func (BudgetPressed) fact() string    { return "budget.pressed" }
 func (BudgetRefused) fact() string    { return "budget.refused" }

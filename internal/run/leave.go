@@ -144,6 +144,8 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 	case leave.Refused != nil:
 		refusal := &nexus.Error{Code: nexus.CodeBudget, Message: schedule.OverCap(*leave.Refused), Hint: "Raise the budget and run nexus resume."}
 		return Answer{Err: refusal}, true, c.record(ctx, *leave.Refused)
+	case leave.Instead != "":
+		return Answer{Err: &schedule.Elsewhere{Model: leave.Instead, Why: state.Account(w.reserve.Model) + " is out of quota"}}, true, nil
 	case !leave.Granted:
 		return a, false, nil
 	}

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"time"
+
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -11,11 +13,12 @@ type Leave struct {
 	Granted bool
 	Stop    string               // not any more, and why
 	Refused *nexus.BudgetRefused // no money
+	Instead string               // another model is to be asked
 }
 
 // MaySpend decides on one call of a model. A worker waits while the run is
-// paused, while its role has no slot, and while money that others set aside
-// may come back. Who waits has nothing set aside itself, since each try of a
+// paused, while its role has no slot, while the provider is out of quota, and
+// while money that others set aside may come back. Who waits has nothing set aside itself, since each try of a
 // call reserves its own, so nobody ever waits for one who waits.
 func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	t := s.Task(r.Task)
@@ -32,6 +35,9 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	if n := s.Limits.PerRole[r.Role]; n > 0 && s.Ledger.Of(r.Role) >= n {
 		return Leave{}
 	}
+	if p, parked := s.ParkedFor(r.Model); parked {
+		return Leave{Instead: instead(s, r, p)}
+	}
 	refused, no := s.Ledger.Check(r)
 	switch {
 	case !no:
@@ -41,3 +47,27 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	}
 	return Leave{Refused: &refused}
 }
+
+// patience is how long a call waits for the quota of its provider where
+// another one could be asked.
+const patience = time.Minute
+
+// instead returns the first model of a call's others that can be asked while
+// its own cannot; empty where it is better to wait.
+func instead(s *state.State, r nexus.BudgetReserved, p state.Parked) string {
+	if p.Until.Sub(s.Updated) <= patience {
+		return ""
+	}
+	for _, name := range r.Else {
+		if _, parked := s.ParkedFor(name); !parked {
+			return name
+		}
+	}
+	return ""
+}
+
+// Elsewhere tells a worker to ask another model.
+type Elsewhere struct{ Model, Why string }
+
+// Error implements error.
+func (e *Elsewhere) Error() string { return "ask " + e.Model + " instead: " + e.Why }

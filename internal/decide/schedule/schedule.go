@@ -64,6 +64,11 @@ func Wake(s *state.State) time.Time {
 			at = q.Deadline
 		}
 	}
+	for _, p := range s.Parked {
+		if at.IsZero() || p.Until.Before(at) {
+			at = p.Until
+		}
+	}
 	return at
 }
 
@@ -72,6 +77,11 @@ func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		if q.By == "" && !q.Deadline.IsZero() && !now.Before(q.Deadline) {
 			return facts(nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
+		}
+	}
+	for _, p := range s.Parked {
+		if !now.Before(p.Until) {
+			return facts(nexus.QuotaReset{Account: p.Account})
 		}
 	}
 	if s.Drain == nil && s.Limits.RunTime > 0 && s.Worked(now) >= s.Limits.RunTime {

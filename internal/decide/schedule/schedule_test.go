@@ -296,3 +296,42 @@ func TestMaySpend(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotaHoldsCalls parks a provider: its calls wait or go to another one,
+// and go on once the time has come.
+func TestQuotaHoldsCalls(t *testing.T) {
+	s := state.New("r")
+	limits := nexus.DefaultLimits()
+	at := tape.Start()
+	fold := func(facts ...nexus.Fact) {
+		for _, f := range facts {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: at, Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fold(nexus.GoalAccepted{Base: "c0", Limits: limits}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+		nexus.PlanApproved{}, nexus.QuotaHit{Account: "a", Until: at.Add(time.Hour)})
+	call := nexus.BudgetReserved{ID: "1", Task: "T1", Model: "a/m", Money: 1}
+	if l := schedule.MaySpend(s, call); l != (schedule.Leave{}) {
+		t.Errorf("%+v", l)
+	}
+	call.Else = []string{"a/n", "b/m"}
+	if l := schedule.MaySpend(s, call); l != (schedule.Leave{Instead: "b/m"}) {
+		t.Errorf("%+v", l)
+	}
+	if l := schedule.MaySpend(s, nexus.BudgetReserved{ID: "2", Task: "T1", Model: "b/m", Money: 1}); !l.Granted {
+		t.Errorf("%+v", l)
+	}
+	if w := schedule.Wake(s); !w.Equal(at.Add(time.Hour)) {
+		t.Errorf("wakes at %s", w)
+	}
+	at = at.Add(time.Hour)
+	if d := schedule.Next(s, at); len(d) != 1 || d[0] != nexus.Fact(nexus.QuotaReset{Account: "a"}) {
+		t.Errorf("%v", d)
+	}
+	fold(nexus.QuotaReset{Account: "a"})
+	if l := schedule.MaySpend(s, call); !l.Granted {
+		t.Errorf("%+v", l)
+	}
+}

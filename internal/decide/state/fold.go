@@ -54,6 +54,8 @@ func (s *State) apply(e nexus.Event) {
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
 		s.applyMoney(f, e.At)
+	case nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
+		s.applyQuota(f, e.At)
 	case nexus.BudgetRefused:
 		s.refuse(f)
 	case nexus.BudgetShared:

@@ -81,6 +81,7 @@ type Session struct {
 	Usage    nexus.Usage
 	Spent    nexus.Money
 	Compact  nexus.SessionCompacted // the last time that it was compacted
+	Foreign  int                    // messages that another model than the present one saw
 	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
 
 	call  string        // reservation of the call under way
@@ -184,7 +185,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
 	case nexus.SessionCompacted:
 		a.shorten(f)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed:
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
 		a.spend(f, at)
 	default:
 		a.converse(f, at)
@@ -208,7 +209,35 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
 		}
+	case nexus.QuotaHit:
+		a.Rest(at, f.Until)
+		if s := a.Session(f.Session); s != nil {
+			s.Doing = fmt.Sprintf("waits for %s, which is out of quota", f.Account)
+		}
+	case nexus.ModelSwitched:
+		a.turn(f, at)
 	default:
+	}
+}
+
+// Rest leaves the time until an account has quota again out of the attempt's.
+func (a *Attempt) Rest(at, until time.Time) {
+	if a.Rests.After(at) {
+		at = a.Rests
+	}
+	if until.After(at) {
+		a.Rested, a.Rests = a.Rested+until.Sub(at), until
+	}
+}
+
+// turn lets a session go on with another model, at once.
+func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
+	if a.Rests.After(at) {
+		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
+	}
+	if s := a.Session(f.Session); s != nil {
+		s.Model, s.Foreign = f.To, len(s.Messages)
+		s.Doing = fmt.Sprintf("goes on with %s (%s)", f.To, f.Why)
 	}
 }
 

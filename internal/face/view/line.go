@@ -11,7 +11,7 @@ import (
 // Line draws one event for `nexus logs`: time, what it is about, what
 // happened.
 func Line(s Style, e nexus.Event) string {
-	about, text := Describe(e.Fact)
+	about, text := tell(e)
 	if s.Plain {
 		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.Kind(e.Fact), about, Clean(text)}, "\t")
 	}
@@ -24,7 +24,7 @@ func Progress(s Style, e nexus.Event) string {
 	if !notable(e.Fact) {
 		return ""
 	}
-	about, text := Describe(e.Fact)
+	about, text := tell(e)
 	if about != "" {
 		about += ": "
 	}
@@ -33,6 +33,19 @@ func Progress(s Style, e nexus.Event) string {
 		return line
 	}
 	return s.fit(line)
+}
+
+// tell is Describe for somebody who knows what time it is.
+func tell(e nexus.Event) (about, text string) {
+	if f, ok := e.Fact.(nexus.QuotaHit); ok {
+		return "", because(parked(f.Account, f.Until, e.At), f.Why)
+	}
+	return Describe(e.Fact)
+}
+
+// parked says until when an account takes no calls.
+func parked(account string, until, now time.Time) string {
+	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, until.Local().Format("15:04"), Duration(until.Sub(now)))
 }
 
 // notable reports whether a person who waits for the run wants to know.
@@ -81,7 +94,7 @@ func (s Style) tint(f nexus.Fact, text string) string {
 			return s.Bad(text)
 		}
 		return s.Warn(text)
-	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed:
+	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
 		nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
@@ -124,7 +137,8 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		return describeSession(f)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed:
+	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
+		nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
 	case nexus.TrainBoarded:
 		return string(f.Task), "waits to land"
@@ -151,6 +165,12 @@ func describeMoney(f nexus.Fact) (about, text string) {
 		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
 	case nexus.CallDelayed:
 		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
+	case nexus.QuotaHit:
+		return "", because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
+	case nexus.QuotaReset:
+		return "", f.Account + " has quota again"
+	case nexus.ModelSwitched:
+		return string(f.Session), because(fmt.Sprintf("goes on with %s instead of %s", f.To, f.From), f.Why)
 	case nexus.BudgetShared:
 		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
 	case nexus.BudgetPressed:

@@ -12,9 +12,9 @@ import (
 // lines than the terminal, and shows what moves before what rests.
 func Live(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.fit(s.status(r.Status)+"  "+s.figures(r)) + "\n")
+	b.WriteString(s.fit(s.status(r.Status)+"  "+s.figures(r)) + "\n" + s.quota(r))
 	shown, rest := r.Tasks, 0
-	if room := s.Height - 4; s.Height > 0 && len(shown) > max(room, 1) {
+	if room := s.Height - 4 - len(r.Quota); s.Height > 0 && len(shown) > max(room, 1) {
 		shown = slices.Clone(shown)
 		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(calm(x), calm(y)) })
 		rest = len(shown) - max(room, 1)

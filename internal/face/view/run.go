@@ -34,7 +34,16 @@ type Run struct {
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
+	Quota   []Quota              `json:"quota,omitempty"` // providers that take no calls for now
 	Asks    []state.Question     `json:"-"`
+}
+
+// Quota is a provider without quota.
+type Quota struct {
+	Account string    `json:"account"`
+	Until   time.Time `json:"until"`
+	Seconds float64   `json:"seconds"` // until then
+	Why     string    `json:"why"`
 }
 
 // Money is what a run cost, in dollars.
@@ -93,6 +102,11 @@ func Of(s *state.State, now time.Time) Run {
 	}
 	if s.Result != nil {
 		r.Result = &s.Result.Verdict
+	}
+	for _, p := range s.Parked {
+		if !s.Status.Ended() && p.Until.After(now) {
+			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why})
+		}
 	}
 	for _, q := range s.Questions {
 		if q.By == "" {

@@ -20,6 +20,7 @@ func Status(s Style, r Run) string {
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
 	}
+	b.WriteString(s.quota(r))
 	b.WriteString(needs(s, r))
 	if len(r.Tasks) > 0 {
 		b.WriteString("\n" + tasks(s, r.Tasks))
@@ -49,6 +50,15 @@ func (s Style) figures(r Run) string {
 	add(r.Counts.Failed, "failed")
 	add(r.Counts.Skipped, "skipped")
 	return strings.Join(parts, s.dot())
+}
+
+// quota has a line for each provider that takes no calls for now.
+func (s Style) quota(r Run) string {
+	var b strings.Builder
+	for _, q := range r.Quota {
+		b.WriteString(s.fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")
+	}
+	return b.String()
 }
 
 // needs lists what waits for a person.

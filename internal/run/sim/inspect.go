@@ -58,6 +58,9 @@ func (s *sim) inspect() {
 			s.wrong("%s is %s and does not say why", t.ID, t.Status)
 		}
 	}
+	if account := s.audit.Overdue(s.now); account != "" && !s.interrupted && !st.Status.Ended() {
+		s.wrong("%s has quota again, and the run does not go on", account)
+	}
 	if s.dice.IntN(1500) == 0 {
 		s.same()
 	}

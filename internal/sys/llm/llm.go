@@ -172,6 +172,7 @@ type Error struct {
 	Status int    // HTTP status, 0 without one
 	Code   string // the provider's own code
 	After  string // Retry-After as it came, empty without one
+	Empty  bool   // a window of the account is used up, and After says when it ends
 	Cause  error
 }
 

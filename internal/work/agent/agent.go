@@ -84,6 +84,8 @@ type Brief struct {
 	Compact nexus.SessionCompacted // the last time that the session was compacted
 	Family  string                 // names those whose requests begin alike, for the provider's cache
 
+	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
+
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
 	Price    func(nexus.Usage) nexus.Money                            // nil: free
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -27,6 +28,9 @@ func (c *conversation) rest(ctx context.Context, err error) (again bool, _ error
 	wait, again := c.Retry.Wait(e, n)
 	if !again {
 		return false, nil
+	}
+	if c.Now != nil && parks(e, wait) {
+		return true, c.park(ctx, e, wait)
 	}
 	c.facts = append(c.facts, nexus.CallDelayed{
 		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: ailing(e.Class), Said: prompt.Line(e.Cause.Error()),
@@ -64,4 +68,21 @@ func (c *conversation) spare(ctx context.Context) (context.Context, context.Canc
 		return ctx, func() {}
 	}
 	return c.Spare(ctx)
+}
+
+// short is the longest wait for quota that a call takes by itself.
+const short = time.Minute
+
+// parks reports whether a failure concerns all calls of the account: its
+// window is used up, or there is long to wait.
+func parks(e *llm.Error, wait time.Duration) bool {
+	return e.Class == llm.Quota && (wait > short || e.Empty)
+}
+
+// park records until when the account takes no calls. Who asks leave for one
+// then waits, in this process or the next.
+func (c *conversation) park(ctx context.Context, e *llm.Error, wait time.Duration) error {
+	account, _, _ := strings.Cut(c.Model, "/")
+	c.facts = append(c.facts, nexus.QuotaHit{Account: account, Until: c.Now().Add(wait), Why: prompt.Line(e.Cause.Error()), Session: c.Session})
+	return c.record(ctx)
 }

@@ -46,7 +46,9 @@ type Audit struct {
 	open     map[string]nexus.BudgetReserved
 	closed   map[string]bool
 	spent    nexus.Money
-	cap      nexus.Money // the highest that any day or run allowed
+	now      time.Time
+	parked   map[string]time.Time // accounts without quota
+	cap      nexus.Money          // the highest that any day or run allowed
 }
 
 // account is a task as the facts tell it.
@@ -74,7 +76,7 @@ func New(w *toy.World, others func(day string) nexus.Money, wrong func(string, .
 
 // Event books an event.
 func (b *Audit) Event(e nexus.Event) {
-	b.today = e.At.UTC().Format(time.DateOnly)
+	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
 	switch e.Fact.(type) {
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
@@ -123,6 +125,8 @@ func (b *Audit) Event(e nexus.Event) {
 		b.leave(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
 		b.money(f)
+	case nexus.QuotaHit, nexus.QuotaReset:
+		b.quota(f)
 	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		b.train(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.TreeSnapshotted:
@@ -379,6 +383,7 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 	if b.open[f.ID].ID != "" || b.closed[f.ID] {
 		b.wrong("%s is reserved twice", f.ID)
 	}
+	b.rested(f.Model)
 	b.open[f.ID] = f
 	b.asked[f.ID] = b.today
 	held, role := b.spent, 0

@@ -353,13 +353,16 @@ func (x *Actor) handIn(ctx context.Context, s *state.Session, o nexus.Outcome) (
 func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 	for try := 1; ; try++ {
 		r := nexus.BudgetReserved{
-			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: Worst,
+			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: Worst, Else: x.others(s.Model),
 		}
 		done := x.done
 		x.done = nil
 		told, err := x.Desk.Reserve(ctx, r, done...)
 		if err != nil {
-			return err
+			if err = x.elsewhere(ctx, s, err); err != nil {
+				return err
+			}
+			continue
 		}
 		for _, g := range told {
 			if err := x.record(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: "guidance", Request: g.Seq}); err != nil {
@@ -367,6 +370,11 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			}
 		}
 		switch {
+		case x.World.empty(x.Now(), s.Model):
+			if err := x.park(ctx, s, r); err != nil {
+				return err
+			}
+			continue
 		case x.roll(x.scenario.auth):
 			err = &nexus.Error{Code: nexus.CodeAuth, Message: "the key is wrong"}
 		case x.roll(x.scenario.provider):

@@ -31,6 +31,8 @@ type Scenario struct {
 	Storage   Chance // the journal fails, and the process gives up
 	broken    Chance // a worker's machinery fails
 	provider  Chance // a call fails
+	quota     Chance // it says that the account is out of quota
+	spare     bool   // another provider may be asked meanwhile
 	auth      Chance // for good, until a person mends it
 	overshoot bool   // calls may cost a little more than their worst case
 	bad       Chance // what an agent writes is red
@@ -66,6 +68,7 @@ func Draw(r *rand.Rand) Scenario {
 		blind: sometimes(0.3, 0.3), reject: sometimes(0.6, 0.5), odd: sometimes(0.3, 0.1), slow: sometimes(0.3, 0.3),
 		noPlan: sometimes(0.1, 0.5), Reopen: r.IntN(3),
 	}
+	s.quota, s.spare = sometimes(0.3, 0.2), r.IntN(2) == 0
 	s.Routing = drawRouting(r)
 	if s.Crash > 0 || s.Storage > 0 {
 		s.Crashes = 1 + r.IntN(8)

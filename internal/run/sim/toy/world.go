@@ -48,6 +48,7 @@ type World struct {
 	paid      map[call]int
 	lost      map[call]int // paid calls of which no process will hear
 	flight    map[call]bool
+	windows   map[string]time.Time // until when accounts have no quota
 
 	dies  func() bool // whether the process dies here
 	wrong func(format string, args ...any)

@@ -1,0 +1,62 @@
+package toy
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// empty reports whether the account of a model has no quota: a window that was
+// used up before, or is now.
+func (w *World) empty(now time.Time, model string) bool {
+	hit := w.roll(w.scenario.quota)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	account := state.Account(model)
+	if !now.Before(w.windows[account]) && hit {
+		if w.windows == nil {
+			w.windows = map[string]time.Time{}
+		}
+		w.windows[account] = now.Add(time.Duration(1+w.dice.IntN(300)) * time.Minute)
+	}
+	return now.Before(w.windows[account])
+}
+
+// until returns when the account of a model has quota again.
+func (w *World) until(model string) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.windows[state.Account(model)]
+}
+
+// others returns what may be asked instead of a model.
+func (x *Actor) others(model string) []string {
+	if !x.scenario.spare {
+		return nil
+	}
+	account, name, _ := strings.Cut(model, "/")
+	if account == "toy" {
+		return []string{"spare/" + name}
+	}
+	return []string{"toy/" + name}
+}
+
+// park settles a call that the provider turned down, and says until when.
+func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
+	return x.record(ctx, nexus.BudgetSpent{ID: r.ID},
+		nexus.QuotaHit{Account: state.Account(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
+}
+
+// elsewhere lets the session go on with the model that it is told to ask.
+func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
+	e, ok := errors.AsType[*schedule.Elsewhere](err)
+	if !ok {
+		return err
+	}
+	return x.record(ctx, nexus.ModelSwitched{Session: s.Session, From: s.Model, To: e.Model, Why: e.Why})
+}
