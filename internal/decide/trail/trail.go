@@ -316,6 +316,9 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 func (a *Attempt) shorten(f nexus.SessionCompacted) {
 	if s := a.Session(f.Session); s != nil {
 		s.Messages, s.Compact, s.Doing = slices.Clone(f.Messages), f, "compacts what was said so far"
+		if s.Foreign > 0 {
+			s.Foreign = len(s.Messages)
+		}
 	}
 }
 

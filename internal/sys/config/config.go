@@ -17,7 +17,7 @@ import (
 // with [Default] or [Load].
 type Config struct {
 	Limits     nexus.Limits
-	Models     map[nexus.Tier]string // provider/model; a tier without one is chosen from the providers that have a key
+	Models     map[nexus.Tier]string // provider/model, or up to three with commas between; a tier without one is chosen from the providers that have a key
 	Roles      map[nexus.Role]Role
 	Providers  map[string]Provider
 	Pricing    map[string]Price // by provider/model; wins over the built-in table

@@ -375,7 +375,7 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		case k.Type == "whole number" || strings.HasPrefix(k.Type, "number"):
 		case strings.HasPrefix(k.Type, "http"):
 			value, want = "http://x", `"http://x"`
-		case k.Type == "provider/model":
+		case strings.HasPrefix(k.Type, "provider/model"):
 			value, want = "a/b", `"a/b"`
 		default:
 			value, want = "word", `"word"`

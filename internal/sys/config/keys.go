@@ -246,7 +246,7 @@ func tier(name string, t nexus.Tier) Key {
 }
 
 func model(name string, t nexus.Tier) Key {
-	return entry(name, kind.ModelName(), "model of this tier, as provider/model; without one it is that of the nearest weaker tier that has one, or chosen from the providers that have a key", t,
+	return entry(name, kind.Models(), "model of this tier, as provider/model, or a list of up to three: the next is asked while one before it has no quota or does not answer; without one it is that of the nearest weaker tier that has one, or chosen from the providers that have a key", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 

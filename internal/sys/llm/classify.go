@@ -19,11 +19,17 @@ func Classify(status int, h http.Header, body []byte) *Error {
 	if n, err := strconv.Atoi(s.Code); err == nil && n >= 400 && n < 600 && status < 400 {
 		status = n
 	}
+	class, reset, empty := s.class(status), "", false
+	if class == Quota {
+		reset, empty = usedUp(Windows(h))
+		empty = empty && cmp.Or(after(h), s.Delay, reset) != "" || s.Used && s.Delay != ""
+	}
 	return &Error{
-		Class:  s.class(status),
+		Class:  class,
 		Status: status,
 		Code:   cmp.Or(s.Code, s.Kind),
-		After:  cmp.Or(after(h), s.Delay),
+		After:  cmp.Or(after(h), s.Delay, reset),
+		Empty:  empty,
 		Cause:  errors.New(cmp.Or(oneLine(s.Text), strings.ToLower(http.StatusText(status)), "no reason given")),
 	}
 }
@@ -32,6 +38,7 @@ func Classify(status int, h http.Header, body []byte) *Error {
 type said struct {
 	Kind, Code, Text, Delay string
 	Reason                  string // Google's, finer than its code
+	Used                    bool   // a quota of a day is used up
 }
 
 // parseSaid reads {"error": {...}}, {"error": "..."}, {"detail": "..."}, a
@@ -66,7 +73,10 @@ func parseSaid(body []byte) said {
 	var e struct {
 		Type, Message, Status string
 		Code                  any
-		Details               []struct{ RetryDelay, Reason string }
+		Details               []struct {
+			RetryDelay, Reason string
+			Violations         []struct{ QuotaID string }
+		}
 	}
 	if json.Unmarshal(inner, &e) != nil && e.Message == "" {
 		return said{Text: string(inner)}
@@ -80,6 +90,9 @@ func parseSaid(body []byte) said {
 	}
 	for _, d := range e.Details {
 		s.Delay, s.Reason = cmp.Or(s.Delay, d.RetryDelay), cmp.Or(s.Reason, d.Reason)
+		for _, v := range d.Violations {
+			s.Used = s.Used || strings.Contains(strings.ToLower(v.QuotaID), "perday")
+		}
 	}
 	return s
 }
@@ -154,10 +167,7 @@ func (e *Error) Wait(now time.Time) (time.Duration, bool) {
 	if d, err := time.ParseDuration(e.After); err == nil {
 		return max(d, 0), true
 	}
-	if t, err := http.ParseTime(e.After); err == nil {
-		return max(t.Sub(now), 0), true
-	}
-	return 0, false
+	return stamp(e.After, now)
 }
 
 // oneLine makes what a provider said fit for a line of a log.

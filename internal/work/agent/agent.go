@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -84,6 +85,10 @@ type Brief struct {
 	Compact nexus.SessionCompacted // the last time that the session was compacted
 	Family  string                 // names those whose requests begin alike, for the provider's cache
 
+	Choices []chain.Choice // what may be asked: Model, and what is asked while that cannot be; nil: only Model
+	Present string         // which of them was asked last
+	Foreign int            // messages at the beginning that it did not see
+
 	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
 
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
@@ -115,6 +120,11 @@ func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Desk, s Store
 	c := &conversation{
 		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
 		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,
+	}
+	for _, choice := range b.Choices {
+		if b.Foreign > 0 && choice.Name == b.Present {
+			c.use(choice)
+		}
 	}
 	for _, m := range b.Messages {
 		c.add(m)

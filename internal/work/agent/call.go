@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -33,7 +34,7 @@ func (c *conversation) maxTokens() int64 {
 
 func (c *conversation) request() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
-	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: c.messages, MaxTokens: c.maxTokens(), Family: c.Family}
+	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign), MaxTokens: c.maxTokens(), Family: c.Family}
 }
 
 // reserve asks leave for the next call, records what was done before it, and
@@ -51,7 +52,7 @@ func (c *conversation) reserve(ctx context.Context) (r llm.Request, id string, e
 // leave asks leave for a call, and reports whether people said something.
 func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, told bool, err error) {
 	id = fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
-	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier}
+	reserved := nexus.BudgetReserved{ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: chain.Others(c.Choices, c.Model)}
 	if c.Tokens != nil {
 		reserved.Tokens = c.Tokens(r)
 	}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
 )
 
@@ -96,7 +98,7 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
 	r := c.request()
 	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context { // else all that is cached is read from there
-		r.Messages = short
+		r.Messages = chain.Legible(short, c.Foreign)
 	}
 	r.Messages = append(slices.Clip(r.Messages), llm.Say(compact.Wanted))
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
@@ -104,6 +106,9 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 	if end := refused(err); end != nil {
 		end, err = c.close(ctx, end, nil)
 		return "", true, end, err
+	}
+	if e, ok := errors.AsType[*schedule.Elsewhere](err); ok {
+		return "", true, nil, c.turnTo(ctx, e.Model, e.Why)
 	}
 	if err != nil {
 		return "", true, nil, err
@@ -132,6 +137,9 @@ func (c *conversation) replace(ctx context.Context, messages []llm.Message, done
 			return err
 		}
 		done.Messages = append(done.Messages, hash)
+	}
+	if c.Foreign > 0 {
+		c.Foreign = len(c.messages)
 	}
 	done.After = c.size()
 	c.Compact, c.facts = done, append(c.facts, done)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
@@ -35,6 +36,8 @@ type conversation struct {
 	track    track
 	left     time.Duration     // of the session's time
 	taken    int               // turns of the session, former ones included
+	hops     int               // to other models, since the last call that succeeded
+	waited   time.Duration     // for the present model since then
 	failures map[llm.Class]int // of calls since the last that succeeded
 	usage    nexus.Usage       // of this stretch
 	held     held              // what the model said that it holds
@@ -148,6 +151,9 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if end := refused(err); end != nil {
 		return c.close(ctx, end, nil)
 	}
+	if e, ok := errors.AsType[*schedule.Elsewhere](err); ok {
+		return nil, c.turnTo(ctx, e.Model, e.Why)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +163,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	}
 	clear(c.failures)
 	c.held = held{tokens: resp.Usage.Prompt() + resp.Usage.Output, messages: len(c.messages) + 1}
+	c.hops, c.waited = 0, 0
 	message, err := c.hear(resp)
 	if err != nil {
 		return nil, err

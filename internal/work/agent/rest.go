@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -26,12 +27,17 @@ func (c *conversation) rest(ctx context.Context, err error) (again bool, _ error
 	c.failures[e.Class]++
 	n := c.failures[e.Class]
 	wait, again := c.Retry.Wait(e, n)
+	if again && c.Now != nil && parks(e, wait) {
+		return true, c.park(ctx, e, wait)
+	}
+	if to := chain.Next(c.Choices, c.Model, c.hops); to != "" && e.Class.Retryable() && (!again || c.waited+wait > short) {
+		c.hops++
+		return true, c.turnTo(ctx, to, c.Model+" is "+ailing(e.Class))
+	}
 	if !again {
 		return false, nil
 	}
-	if c.Now != nil && parks(e, wait) {
-		return true, c.park(ctx, e, wait)
-	}
+	c.waited += wait
 	c.facts = append(c.facts, nexus.CallDelayed{
 		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: ailing(e.Class), Said: prompt.Line(e.Cause.Error()),
 	})
@@ -70,7 +76,8 @@ func (c *conversation) spare(ctx context.Context) (context.Context, context.Canc
 	return c.Spare(ctx)
 }
 
-// short is the longest wait for quota that a call takes by itself.
+// short is the longest that a call waits for quota by itself, and for a model
+// where there is another.
 const short = time.Minute
 
 // parks reports whether a failure concerns all calls of the account: its

@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -45,6 +46,16 @@ type Model struct {
 	Price   func(nexus.Usage) nexus.Money
 	Worst   func(llm.Request) nexus.Money
 	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
+	Else    []Model                 // what may be asked instead, best first
+}
+
+// choices returns the model and its others as a session takes them.
+func (m Model) choices() []chain.Choice {
+	all := []chain.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
+	for _, other := range m.Else {
+		all = append(all, other.choices()...)
+	}
+	return all
 }
 
 // Shop is what the attempts of a run work with. It is read only once the run

@@ -5,6 +5,7 @@ package pick
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,6 +63,14 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 // Name returns the provider/model that a role works with at a tier. A task's
 // pin wins over the role's, and that over the tier's.
 func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
+	chain, err := m.chain(role, tier, pin)
+	name, _, _ := strings.Cut(chain, ",")
+	return name, err
+}
+
+// chain returns what a role works with, and after commas what is asked while
+// that cannot be.
+func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
 	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
 		tier = r.Tier
@@ -139,12 +148,30 @@ func (m *Models) Ready(p *nexus.Plan) error {
 	return nil
 }
 
-// Pick returns a model that is ready to be asked, with its price.
+// Pick returns a model that is ready to be asked, with its price, and those
+// that may be asked instead.
 func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Model, error) {
-	name, err := m.Name(role, tier, pin)
+	chain, err := m.chain(role, tier, pin)
 	if err != nil {
 		return attempt.Model{}, err
 	}
+	var first attempt.Model
+	for i, name := range strings.Split(chain, ",") {
+		picked, err := m.ready(name)
+		if err != nil {
+			return attempt.Model{}, err
+		}
+		if i == 0 {
+			first = picked
+		} else {
+			first.Else = append(first.Else, picked)
+		}
+	}
+	return first, nil
+}
+
+// ready returns a model by its name.
+func (m *Models) ready(name string) (attempt.Model, error) {
 	provider, model, ok := llm.Split(name)
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")

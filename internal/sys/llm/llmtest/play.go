@@ -45,6 +45,10 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 		if t.After != "" && (said.Wire != dialect.Gemini || t.Fault != RateLimit) && t.Fault != Throttled { // Google says it in the body only
 			w.Header().Set("Retry-After", t.After)
 		}
+		if t.Window {
+			w.Header().Set("Anthropic-Ratelimit-Requests-Remaining", "0")
+			w.Header().Set("X-Ratelimit-Remaining-Requests", "0")
+		}
 		settle(false)
 		writeJSON(w, seen.Status, dialect.Failure(said.Wire, trouble))
 		return

@@ -42,6 +42,7 @@ type Turn struct {
 	Fault  Fault         `yaml:"fault"`  // what goes wrong
 	Times  int           `yaml:"times"`  // how often, before it goes well; 0 is once, below 0 always
 	After  string        `yaml:"after"`  // the Retry-After of a fault
+	Window bool          `yaml:"window"` // a rate limit says that a window is used up
 	Delay  time.Duration `yaml:"delay"`  // before each event
 	Expect []string      `yaml:"expect"` // each must be in what was said since the last answer; if not, HTTP 400 says so
 }

@@ -1,0 +1,65 @@
+package llm_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+func TestWindows(t *testing.T) {
+	h := http.Header{}
+	for _, line := range [][2]string{
+		{"anthropic-ratelimit-requests-limit", "50"},
+		{"anthropic-ratelimit-requests-remaining", "0"},
+		{"anthropic-ratelimit-requests-reset", "2026-11-21T12:00:30Z"},
+		{"x-ratelimit-remaining-tokens", "149984"},
+		{"x-ratelimit-reset-tokens", "6m0s"},
+		{"x-ratelimit-remaining-odd", "-1"},
+		{"anthropic-ratelimit-unified-5h-status", "allowed"},
+	} {
+		h.Set(line[0], line[1])
+	}
+	want := []llm.Window{
+		{Name: "requests", Limit: 50, Left: 0, Reset: "2026-11-21T12:00:30Z"},
+		{Name: "tokens", Limit: -1, Left: 149_984, Reset: "6m0s"},
+	}
+	if d := cmp.Diff(want, llm.Windows(h)); d != "" {
+		t.Error(d)
+	}
+	e := llm.Classify(http.StatusTooManyRequests, h, nil)
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	if wait, ok := e.Wait(now); e.Class != llm.Quota || !e.Empty || !ok || wait != 30*time.Second {
+		t.Errorf("%+v: %s %v", e, wait, ok)
+	}
+	if e := llm.Classify(http.StatusServiceUnavailable, h, nil); e.Empty {
+		t.Errorf("%+v", e)
+	}
+	body := `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProject"}]},{"retryDelay":"34s"}]}}`
+	if e := llm.Classify(http.StatusTooManyRequests, nil, []byte(body)); !e.Empty || e.After != "34s" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func FuzzWindows(f *testing.F) {
+	f.Add("x-ratelimit-remaining-tokens", "0", "6m0s")
+	f.Add("anthropic-ratelimit-requests-remaining", "12", "2026-11-21T12:00:30Z")
+	f.Fuzz(func(t *testing.T, key, left, reset string) {
+		h := http.Header{}
+		h.Set(key, left)
+		h.Set(strings.Replace(key, "remaining", "reset", 1), reset)
+		for _, w := range llm.Windows(h) {
+			if w.Left < 0 || w.Name == "" || w.Limit < -1 {
+				t.Errorf("%+v", w)
+			}
+		}
+		e := llm.Classify(http.StatusTooManyRequests, h, nil)
+		if wait, ok := e.Wait(time.Unix(0, 0)); ok && wait < 0 {
+			t.Errorf("waits %s", wait)
+		}
+	})
+}
