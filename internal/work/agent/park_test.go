@@ -1,6 +1,8 @@
 package agent_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -9,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 )
 
 // TestUsedUpQuotaIsAFact lets a window be used up for an hour: that is
@@ -39,4 +42,69 @@ func TestUsedUpQuotaIsAFact(t *testing.T) {
 		}
 	})
 	settled(t, b)
+}
+
+// failing is a model of which every call fails the same way.
+type failing struct {
+	err  *llm.Error
+	seen []llm.Request
+}
+
+func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+	m.seen = append(m.seen, r)
+	return llm.Response{}, m.err
+}
+
+// TestNextModelOfTheChain lets the first model be overloaded: after at most a
+// minute of waits the second is asked, with its own price, and without what
+// only the first can read.
+func TestNextModelOfTheChain(t *testing.T) {
+	for class, calls := range map[llm.Class]int{llm.Overload: 6, llm.Transient: 4, llm.Billing: 1, llm.Auth: 1} {
+		t.Run(string(class), func(t *testing.T) {
+			b := newBench(t, nexus.Coder, llmtest.Script{})
+			b.brief.Retry = llm.Policy{}
+			b.brief.Next = ""
+			b.brief.Messages = []llm.Message{
+				llm.Say("Do it."),
+				{From: llm.Assistant, Parts: []llm.Part{{Raw: json.RawMessage(`{"type":"thinking"}`)}, {Text: "Well."}}},
+				llm.Say("Go on."),
+			}
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				first, second := &failing{err: &llm.Error{Class: class, Status: 500, Cause: errors.New("no")}}, &busy{}
+				b.model, b.brief.Model = first, "one/a"
+				b.brief.Choices = []chain.Choice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage) nexus.Money { return 7 }}}
+				out, err := b.run(t.Context())
+				if len(first.seen) != calls {
+					t.Errorf("%d calls of the first", len(first.seen))
+				}
+				if !class.Retryable() {
+					if err == nil || second.calls > 0 {
+						t.Errorf("%+v, %v, %d calls of the second", out, err, second.calls)
+					}
+					return
+				}
+				if err != nil || out.Outcome != nexus.Accepted || time.Since(start) > time.Minute {
+					t.Fatalf("%+v, %v after %s", out, err, time.Since(start))
+				}
+				if n := len(second.last.Messages[1].Parts); n != 1 || len(out.Messages[1].Parts) != 2 {
+					t.Errorf("%d parts are sent and %d kept", n, len(out.Messages[1].Parts))
+				}
+				var last nexus.BudgetSpent
+				switched := 0
+				for _, f := range b.desk.Facts() {
+					switch f := f.(type) {
+					case nexus.BudgetSpent:
+						last = f
+					case nexus.ModelSwitched:
+						switched++
+					default:
+					}
+				}
+				if last.Money != 7 || switched != 1 {
+					t.Errorf("spent %+v, switched %d times", last, switched)
+				}
+			})
+		})
+	}
 }

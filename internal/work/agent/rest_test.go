@@ -18,10 +18,12 @@ type busy struct {
 	until time.Time
 	errs  []*llm.Error // of the first calls; the others are overloaded
 	calls int
+	last  llm.Request
 }
 
-func (m *busy) Stream(context.Context, llm.Request, func(llm.Delta)) (llm.Response, error) {
+func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
 	m.calls++
+	m.last = r
 	switch {
 	case m.calls <= len(m.errs):
 		return llm.Response{Usage: nexus.Usage{Input: 10}}, m.errs[m.calls-1]
