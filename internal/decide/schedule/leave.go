@@ -66,8 +66,8 @@ func instead(s *state.State, r nexus.BudgetReserved, p state.Parked) string {
 	return ""
 }
 
-// Elsewhere tells a worker to ask another model.
-type Elsewhere struct{ Model, Why string }
+// ElsewhereError tells a worker to ask another model.
+type ElsewhereError struct{ Model, Why string }
 
 // Error implements error.
-func (e *Elsewhere) Error() string { return "ask " + e.Model + " instead: " + e.Why }
+func (e *ElsewhereError) Error() string { return "ask " + e.Model + " instead: " + e.Why }

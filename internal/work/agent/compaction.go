@@ -107,7 +107,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 		end, err = c.close(ctx, end, nil)
 		return "", true, end, err
 	}
-	if e, ok := errors.AsType[*schedule.Elsewhere](err); ok {
+	if e, ok := errors.AsType[*schedule.ElsewhereError](err); ok {
 		return "", true, nil, c.turnTo(ctx, e.Model, e.Why)
 	}
 	if err != nil {

@@ -151,7 +151,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if end := refused(err); end != nil {
 		return c.close(ctx, end, nil)
 	}
-	if e, ok := errors.AsType[*schedule.Elsewhere](err); ok {
+	if e, ok := errors.AsType[*schedule.ElsewhereError](err); ok {
 		return nil, c.turnTo(ctx, e.Model, e.Why)
 	}
 	if err != nil {

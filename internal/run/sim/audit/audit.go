@@ -113,10 +113,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.offered = true
 		b.published(f)
 	case nexus.RequestSettled:
-		if done, ok := b.requests[f.Seq]; done || !ok {
-			b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
-		}
-		b.requests[f.Seq] = true
+		b.settle(f)
 	case nexus.TaskPlanned:
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
 	case nexus.TaskRouted, nexus.TaskEscalated:
@@ -134,6 +131,13 @@ func (b *Audit) Event(e nexus.Event) {
 	default:
 		b.attempt(f)
 	}
+}
+
+func (b *Audit) settle(f nexus.RequestSettled) {
+	if done, ok := b.requests[f.Seq]; done || !ok {
+		b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
+	}
+	b.requests[f.Seq] = true
 }
 
 func (b *Audit) begin(f nexus.GoalAccepted) {

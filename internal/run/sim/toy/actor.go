@@ -370,7 +370,7 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			}
 		}
 		switch {
-		case x.World.empty(x.Now(), s.Model):
+		case x.empty(x.Now(), s.Model):
 			if err := x.park(ctx, s, r); err != nil {
 				return err
 			}

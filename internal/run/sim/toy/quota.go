@@ -54,7 +54,7 @@ func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserv
 
 // elsewhere lets the session go on with the model that it is told to ask.
 func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
-	e, ok := errors.AsType[*schedule.Elsewhere](err)
+	e, ok := errors.AsType[*schedule.ElsewhereError](err)
 	if !ok {
 		return err
 	}
