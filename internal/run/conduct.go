@@ -315,10 +315,21 @@ func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.Ca
 }
 
 // Known implements [Desk].
-func (d desk) Known(ctx context.Context, tree, gate string) (e nexus.Evidence, ok bool) {
+func (d desk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
+	found := make(chan nexus.Evidence, 1) // a worker that was cancelled reads it no more
 	err := d.say(ctx, func(context.Context) error {
-		e, ok = d.h.core.State.Known(tree, gate)
+		if e, ok := d.h.core.State.Known(tree, gate); ok {
+			found <- e
+		}
 		return nil
 	})
-	return e, ok && err == nil
+	if err != nil {
+		return nexus.Evidence{}, false
+	}
+	select {
+	case e := <-found:
+		return e, true
+	default:
+		return nexus.Evidence{}, false
+	}
 }
