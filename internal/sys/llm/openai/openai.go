@@ -38,7 +38,7 @@ func New(c Config) llm.Provider {
 	t := load()
 	return &model{
 		limits: c.Limits, effort: c.Effort, table: t, server: t.at(c.BaseURL, c.Server),
-		client: sync.OnceValue(func() sdk.Client { return open(c) }),
+		client: sync.OnceValue(func() sdk.Client { return Client(c.Key, c.BaseURL, c.HTTP) }),
 		key:    func() string { return c.Key },
 	}
 }
@@ -54,18 +54,20 @@ type model struct {
 	key    func() string
 }
 
-// open makes the client by hand: the SDK's constructor would add headers and
-// keys from the environment, which are not meant for every server.
-func open(c Config) sdk.Client {
+// Client makes the SDK's client by hand: its own constructor would add headers
+// and keys from the environment, which are not meant for every server. An
+// empty key sends none, and an empty base is OpenAI's own address. The SDK's
+// retries are off.
+func Client(key, base string, over *http.Client) sdk.Client {
 	opts := []option.RequestOption{
 		option.WithEnvironmentProduction(), option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.Client(c.HTTP)),
+		option.WithHTTPClient(wire.Client(over)),
 	}
-	if c.Key != "" {
-		opts = append(opts, option.WithAPIKey(c.Key))
+	if key != "" {
+		opts = append(opts, option.WithAPIKey(key))
 	}
-	if c.BaseURL != "" {
-		opts = append(opts, option.WithBaseURL(c.BaseURL))
+	if base != "" {
+		opts = append(opts, option.WithBaseURL(base))
 	}
 	return sdk.Client{Options: opts, Models: sdk.NewModelService(opts...)}
 }

@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
@@ -34,7 +34,7 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "responses(%
 func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort,
-		client: sync.OnceValue(func() sdk.Client { return open(c) }),
+		client: sync.OnceValue(func() sdk.Client { return openai.Client(c.Key, c.BaseURL, c.HTTP) }),
 		key:    func() string { return c.Key },
 	}
 }
@@ -46,22 +46,6 @@ type model struct {
 	effort string
 	client func() sdk.Client
 	key    func() string
-}
-
-// open makes the client by hand: the SDK's constructor would add headers and
-// keys from the environment, which are not meant for every server.
-func open(c Config) sdk.Client {
-	opts := []option.RequestOption{
-		option.WithEnvironmentProduction(), option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.Client(c.HTTP)),
-	}
-	if c.Key != "" {
-		opts = append(opts, option.WithAPIKey(c.Key))
-	}
-	if c.BaseURL != "" {
-		opts = append(opts, option.WithBaseURL(c.BaseURL))
-	}
-	return sdk.Client{Options: opts, Models: sdk.NewModelService(opts...)}
 }
 
 // Stream sends the request and reads the answer. Events are decoded into the
