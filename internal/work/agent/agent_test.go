@@ -416,8 +416,8 @@ func TestStopRules(t *testing.T) {
 		},
 		{
 			name: "time in a tool", turns: []llmtest.Turn{calls(call("shell", map[string]any{"command": "sleep 60"}), call("shell", map[string]any{"command": "touch no"}))},
-			want: nexus.Exhausted, why: "the session's 100ms are used up",
-			change: func(b *bench) { b.brief.Limits.SessionTime = 100 * time.Millisecond },
+			want: nexus.Exhausted, why: "the session's 1s are used up",
+			change: func(b *bench) { b.brief.Limits.SessionTime = time.Second },
 		},
 	}
 	for _, c := range cases {

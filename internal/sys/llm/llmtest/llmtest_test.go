@@ -389,12 +389,12 @@ func TestStop(t *testing.T) {
 // TestPace checks that events come one by one when a person watches.
 func TestPace(t *testing.T) {
 	s := play(t, "default: {say: x}", llmtest.Options{Pace: 5 * time.Millisecond})
+	start := time.Now()
 	resp, err := http.Post(s.URL()+"/v1/messages", "", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	start := time.Now()
 	events := 0
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "event: ") {
