@@ -13,6 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 )
 
+const (
+	maxPath = 4096 // bytes of a path
+	maxDeep = 100  // directories of a path, each of which costs a search
+)
+
 // clean returns a path of the model's as one below the root, or says why it
 // may not be used. Where it leads is for os.Root to confine.
 func (e Env) clean(name string, write bool) (string, error) {
@@ -28,33 +33,113 @@ func (e Env) clean(name string, write bool) (string, error) {
 		return "", fmt.Errorf("%s is outside the worktree; give a path relative to its root", name)
 	}
 	name = path.Clean(name)
+	if len(name) > maxPath || strings.Count(name, "/") > maxDeep {
+		return "", fmt.Errorf("%.100s... is too long or too deep for a path", name)
+	}
 	if !fs.ValidPath(name) {
 		return "", fmt.Errorf("%s is outside the worktree", name)
 	}
+	return name, e.may(name, write)
+}
+
+// may says why a file may not be touched, by its name alone.
+func (e Env) may(name string, write bool) error {
 	if d := policy.Path(name, write); !d.Allowed() {
-		return "", fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
+		return fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
 	}
-	return name, nil
+	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
+		return fmt.Errorf("%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
+	}
+	return nil
 }
 
 // open opens a regular file for reading. A pipe or a device is refused
-// without waiting for it.
+// without being opened, and without waiting for it where it took the file's
+// place just then.
 func (e Env) open(name string) (*os.File, fs.FileInfo, error) {
+	if info, err := e.Root.Stat(name); err == nil {
+		if err := regular(name, info); err != nil {
+			return nil, nil, err
+		}
+	}
 	f, err := e.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, e.explain(name, err)
 	}
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory; list_files shows what is in it", name)
-	} else if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file but a %s", name, kind(info.Mode()))
+	if err == nil {
+		err = regular(name, info)
+	}
+	if err == nil {
+		err = e.allowed(f, name)
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+func regular(name string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; list_files shows what is in it", name)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file but a %s", name, kind(info.Mode()))
+	}
+	return nil
+}
+
+// real returns where an open file lies within the tree: links may have led to
+// what its name did not say.
+func (e Env) real(f *os.File, name string) (string, error) {
+	top, err := e.Root.Open(".")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = top.Close() }()
+	dir, known := where(top)
+	at, known2 := where(f)
+	if !known || !known2 {
+		return path.Clean(e.follow(name)), nil
+	}
+	if at == dir {
+		return ".", nil
+	}
+	rest, inside := strings.CutPrefix(at, strings.TrimSuffix(dir, "/")+"/")
+	if !inside {
+		return "", fmt.Errorf("%s lies outside the worktree now", name)
+	}
+	return rest, nil
+}
+
+// allowed says why an open file may not be read, by where it really lies.
+func (e Env) allowed(f *os.File, name string) error {
+	at, err := e.real(f, name)
+	if err != nil || at == name {
+		return err
+	}
+	if err := e.may(at, false); err != nil {
+		return fmt.Errorf("%s leads there: %w", name, err)
+	}
+	return nil
+}
+
+// follow returns where a name leads by the links that are on its way now, for
+// systems that do not say it of an open file.
+func (e Env) follow(name string) string {
+	done := ""
+	for steps := 0; name != "" && steps < 100; steps++ {
+		part, rest, _ := strings.Cut(name, "/")
+		at := path.Join(done, part)
+		target, err := e.Root.Readlink(at)
+		if err != nil || path.IsAbs(target) {
+			done, name = at, rest
+			continue
+		}
+		done, name = "", strings.TrimPrefix(path.Join("/", done, target, rest), "/")
+	}
+	return done
 }
 
 func kind(m fs.FileMode) string {

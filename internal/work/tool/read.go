@@ -47,13 +47,30 @@ func (e Env) read(name string, first, limit int) (string, error) {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info.Size() == 0 {
+	if info.Size() > maxFile { // too much for the memory, and so for an edit
+		r := bufio.NewReaderSize(io.LimitReader(f, maxScan), 64<<10)
+		if begin, _ := r.Peek(8 << 10); bytes.IndexByte(begin, 0) >= 0 {
+			return "", fmt.Errorf("%s is a binary file of %d bytes", name, info.Size())
+		}
+		return page(name, r, first, limit)
+	}
+	d, err := e.load(name)
+	if err != nil {
+		return "", err
+	}
+	e.seen.keep(name, d.text)
+	if d.text == "" {
 		return "[the file is empty]", nil
 	}
-	r := bufio.NewReaderSize(io.LimitReader(f, maxScan), 64<<10)
-	if begin, _ := r.Peek(8 << 10); bytes.IndexByte(begin, 0) >= 0 {
-		return "", fmt.Errorf("%s is a binary file of %d bytes", name, info.Size())
+	text, err := page(name, bufio.NewReader(strings.NewReader(d.text)), first, limit)
+	if note := d.form.String(); note != "" && err == nil {
+		text = strings.TrimSuffix(text, "\n") + fmt.Sprintf("\n[%s: kept when you write]", note)
 	}
+	return text, err
+}
+
+// page returns lines of a text, with a note where there are more.
+func page(name string, r *bufio.Reader, first, limit int) (string, error) {
 	var b strings.Builder
 	n, last := 0, 0
 	for {

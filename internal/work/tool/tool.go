@@ -56,6 +56,8 @@ type Env struct {
 	Mark     string          // names the owner of commands; see sandbox.Sweep
 	Writes   bool            // false: the tree is read-only
 	Handin   json.RawMessage // JSON Schema of finish's input; nil means summary and status
+
+	seen *seen // what the agent read; New makes it
 }
 
 // Tool is one thing that an agent can do.
@@ -113,6 +115,7 @@ func New(e Env, names ...string) (*Set, error) {
 	if e.Now == nil {
 		e.Now = func() time.Time { return time.Time{} }
 	}
+	e.seen = newSeen()
 	s := &Set{env: e}
 	known := builtin(e)
 	for _, name := range names {

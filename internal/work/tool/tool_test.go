@@ -249,8 +249,12 @@ func TestPaths(t *testing.T) {
 	b.write(t, ".env", "s3cret")
 	for link, target := range map[string]string{
 		"out": outside, "file": filepath.Join(outside, "secret"), "up": "../" + filepath.Base(outside), "loop": "loop",
-		"inner": "in", "etc": "/etc", "dotgit": ".git",
+		"inner": "in", "etc": "/etc", "dotgit": ".git", "deep/git": "../dotgit", "deep/env": "../.env", "proc": "/proc", "root": "/proc/self/root",
+		"chain": "out", "in/up": "../..",
 	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(b.dir, link)), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink(target, filepath.Join(b.dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -267,6 +271,11 @@ func TestPaths(t *testing.T) {
 		"../x", "in/../../x", "/etc/passwd", outside + "/secret", twin + "/x", b.dir + "/../x", "out/secret", "out/new", "file", "up/secret", "up/new",
 		"loop", "etc/passwd", "out/../out/secret", ".git/config", ".git", "in/.git/config", ".GIT/config", ".git./config",
 		".git /config", ".g\u200cit/config", "git~1/config", ".git::$INDEX_ALLOCATION/config", ".env", ".env.production", "nul\x00byte",
+		"dotgit/config", "dotgit/hooks/pre-commit", "dotgit/new/x", "sub/../dotgit/config", "deep/git/config", "deep/env", ".GIT", ".gIt/hooks/x", ".Git/HEAD",
+		".git/../.git/config", "in/../.git/config", "./.git/config", "/proc/self/environ", "/proc/self/root/etc/passwd", "proc/self/environ", "/dev/zero", "/dev/null",
+		"root/etc/passwd", "chain/secret", "chain/new", "in/up/x", "//etc/passwd", "///etc/passwd", "in/../../../etc/passwd", strings.Repeat("../", 40) + "etc/passwd",
+		strings.Repeat("a/", 5000) + "x", strings.Repeat("n", 300), "in\x00/ok", "GIT~1/config", ".git\u200c/config", ".git...", ".git/", "a/.git", "a/b/.git/config", "a/.git/hooks/post-checkout",
+		".env.local", "in/.netrc", "in/id_rsa", "in/.git-credentials", ".ENV",
 		"~/.ssh/id_rsa", "..", "../" + filepath.Base(b.dir) + "-evil/x",
 	} {
 		b.bad(t, "read_file", m{"path": path}, "")
@@ -279,7 +288,14 @@ func TestPaths(t *testing.T) {
 	if got := b.good(t, "search_code", m{"pattern": "s3cret"}); got != "[no match]" {
 		t.Errorf("search: %q", got)
 	}
-	for _, path := range []string{"nexus.toml", ".nexus/roles/coder.md", ".claude/settings.json", "sub/.mcp.json", ".CURSOR/x", "."} {
+	b.good(t, "write_file", m{"path": "inner/made/deep", "content": "x"}) // control: links within the tree lead on
+	if b.read(t, "in/made/deep") != "x" || b.read(t, ".git/config") != "s3cret" {
+		t.Error("written elsewhere")
+	}
+	if left, _ := os.ReadDir(filepath.Join(b.dir, ".git")); len(left) != 1 {
+		t.Errorf(".git holds %v", left)
+	}
+	for _, path := range []string{".gitmodules", "sub/.GitModules", ".nexusignore", "nexus.toml", ".nexus/roles/coder.md", ".claude/settings.json", "sub/.mcp.json", ".CURSOR/x", "."} {
 		b.bad(t, "write_file", m{"path": path, "content": "x"}, "")
 	}
 	if data, _ := os.ReadFile(filepath.Join(outside, "secret")); string(data) != "s3cret" {
@@ -323,7 +339,7 @@ func TestWriteFile(t *testing.T) {
 	if err := os.Link(script, filepath.Join(b.dir, "hard")); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.good(t, "write_file", m{"path": "run.sh", "content": "new\n"}); got != "replaced run.sh: 1 lines" {
+	if got := b.good(t, "write_file", m{"path": "run.sh", "content": "new\n"}); got != "replaced run.sh: 1 lines\n@@ -1,1 +1,1 @@\n-old [no newline at the end]\n+new\n" {
 		t.Errorf("got %q", got)
 	}
 	if info, _ := os.Stat(script); info.Mode().Perm() != 0o755 {

@@ -1,18 +1,24 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/text"
 )
+
+const maxFile = 8 << 20 // bytes of a file that is read whole, edited or written
 
 func writeFile(e Env) Tool {
 	return Tool{
@@ -29,15 +35,8 @@ func writeFile(e Env) Tool {
 			if err != nil {
 				return Output{}, err
 			}
-			made, err := e.write(name, []byte(in.Content))
-			if err != nil {
-				return Output{}, err
-			}
-			did := "replaced"
-			if made {
-				did = "created"
-			}
-			return Output{Text: fmt.Sprintf("%s %s: %d lines", did, name, lines(in.Content)), Changed: true}, nil
+			text, err := e.write(name, in.Content)
+			return Output{Text: text, Changed: err == nil}, err
 		},
 	}
 }
@@ -50,53 +49,208 @@ func lines(text string) int {
 	return n
 }
 
-// write puts a whole file in place at once. Links to the old file, hard or
-// symbolic, are not written through. It reports whether the file is new.
-func (e Env) write(name string, data []byte) (made bool, err error) {
+// document is a file that was read whole.
+type document struct {
+	text string
+	form text.Form
+	data []byte
+	mode fs.FileMode
+}
+
+// load reads a file of text.
+func (e Env) load(name string) (document, error) {
+	f, info, err := e.open(name)
+	if err != nil {
+		return document{}, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() > maxFile {
+		return document{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return document{}, fmt.Errorf("%s: %w", name, err)
+	}
+	d := document{data: data, mode: info.Mode().Perm()}
+	if d.text, d.form, err = text.Read(data); err != nil {
+		return d, fmt.Errorf("%s: %w of %d bytes", name, err, len(data))
+	}
+	return d, nil
+}
+
+// writes says why a role may not write a file.
+func (e Env) writes(name string) error {
 	if !e.Writes {
-		return false, errReadOnly
+		return errReadOnly
 	}
 	if name == "." {
-		return false, errors.New("give the path of a file")
+		return errors.New("give the path of a file")
 	}
-	mode, old := fs.FileMode(0o644), []byte(nil)
+	return nil
+}
+
+// write makes or replaces a file. One that was there keeps its mode and form.
+func (e Env) write(name, content string) (string, error) {
+	if err := e.writes(name); err != nil {
+		return "", err
+	}
+	if strings.ContainsRune(content, 0) || len(content) > maxFile {
+		return "", fmt.Errorf("%s was not written: a file of text holds no NUL and at most %d bytes", name, maxFile)
+	}
+	d, old, err := e.replaced(name)
+	if err != nil {
+		return "", err
+	}
+	if changes := e.seen.changes(name, d.text); old && len(changes) > 0 {
+		e.seen.keep(name, d.text)
+		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, moved(d.text, changes))
+	}
+	content = strings.TrimPrefix(content, "\ufeff")
+	data, err := d.form.Write(d.form.Plain(content))
+	if err != nil { // the whole of it is new, so it may be UTF-8 from now on
+		d.form = text.Form{CRLF: d.form.CRLF}
+		if data, err = d.form.Write(d.form.Plain(content)); err != nil {
+			return "", err
+		}
+	}
+	was := &d
+	if !old {
+		was = nil
+	}
+	if err := e.put(name, data, was); err != nil {
+		return "", err
+	}
+	e.seen.keep(name, d.form.Plain(content))
+	if !old {
+		return fmt.Sprintf("created %s: %d lines", name, lines(content)), nil
+	}
+	note := ""
+	if d.form != (text.Form{}) {
+		note = fmt.Sprintf(" (kept: %s)", d.form)
+	}
+	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, diff.Unified(d.text, d.form.Plain(content), maxDiff)), nil
+}
+
+// replaced returns the file whose place a new one takes, if there is one. Links
+// are not written through.
+func (e Env) replaced(name string) (d document, old bool, err error) {
 	info, err := e.Root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		made = true
-		if err := e.Root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return false, e.explain(path.Dir(name), err)
-		}
+		return document{mode: 0o644}, false, nil
 	case err != nil:
-		return false, e.explain(name, err)
+		return d, false, e.explain(name, err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, _ := e.Root.Readlink(name)
-		return false, fmt.Errorf("%s is a symbolic link to %s; write that file, or remove the link with shell first", name, target)
+		return d, false, fmt.Errorf("%s is a symbolic link to %s; write that file, or remove the link with shell first", name, target)
 	case !info.Mode().IsRegular():
-		return false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
-	default:
-		mode = info.Mode().Perm()
-		old, _ = e.Root.ReadFile(name) // what cannot be read was not shown either
+		return d, false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
 	}
-	if err := secret.Lost(old, data); err != nil {
-		return false, fmt.Errorf("%s was not written: %w", name, err)
+	if d, err = e.load(name); err != nil { // what cannot be read was not shown either
+		d = document{data: d.data}
 	}
-	return made, e.replace(name, data, mode)
+	d.mode = info.Mode().Perm()
+	return d, true, nil
 }
 
-func (e Env) replace(name string, data []byte, mode fs.FileMode) error {
-	tmp := path.Join(path.Dir(name), ".nexus-"+rand.Text()+".tmp")
-	f, err := e.Root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// put puts a whole file in place at once; was is what it is made from, nil
+// for a new one. Other names of the old file keep what it was.
+func (e Env) put(name string, data []byte, was *document) error {
+	mode := fs.FileMode(0o644)
+	var old []byte
+	if was != nil {
+		mode, old = was.mode, was.data
+	}
+	if err := secret.Lost(old, data); err != nil {
+		return fmt.Errorf("%s was not written: %w", name, err)
+	}
+	dir, err := e.home(name, was == nil)
 	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	base := path.Base(name)
+	if was != nil {
+		if info, err := dir.Lstat(base); err != nil || !info.Mode().IsRegular() || !still(dir, base, old) {
+			return fmt.Errorf("%s was not written: somebody else is changing it; read it again", name)
+		}
+	}
+	if err := replace(dir, base, data, mode); err != nil {
 		return e.explain(name, err)
+	}
+	return nil
+}
+
+// still reports whether a file is what it was a moment ago.
+func still(dir *os.Root, base string, old []byte) bool {
+	if old == nil {
+		return true
+	}
+	now, err := dir.ReadFile(base)
+	return err == nil && bytes.Equal(now, old)
+}
+
+// home opens the directory that a file is to be written in, wherever links
+// lead, after it looked at where that really is. It makes what is missing of
+// it.
+func (e Env) home(name string, made bool) (*os.Root, error) {
+	parent, rest := path.Dir(name), ""
+	dir, err := e.Root.OpenRoot(parent)
+	for made && parent != "." && errors.Is(err, fs.ErrNotExist) {
+		parent, rest = path.Dir(parent), path.Join(path.Base(parent), rest)
+		dir, err = e.Root.OpenRoot(parent)
+	}
+	if err != nil {
+		return nil, e.explain(parent, err)
+	}
+	if err := e.lands(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
+		return dir, closed(dir, err)
+	}
+	if err := dir.MkdirAll(rest, 0o755); err != nil {
+		return nil, closed(dir, e.explain(path.Dir(name), err))
+	}
+	below, err := dir.OpenRoot(rest)
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return nil, e.explain(path.Dir(name), err)
+	}
+	return below, closed(below, e.lands(below, path.Dir(name), path.Base(name)))
+}
+
+func closed(dir *os.Root, err error) error {
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	return nil
+}
+
+// lands says why what is in an open directory may not be written, by where the
+// directory really lies.
+func (e Env) lands(dir *os.Root, name, rest string) error {
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	at, err := e.real(f, name)
+	if err != nil || at == name {
+		return err
+	}
+	return e.may(path.Join(at, rest), true)
+}
+
+func replace(dir *os.Root, base string, data []byte, mode fs.FileMode) error {
+	tmp := ".nexus-" + rand.Text() + ".tmp"
+	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
-		err = e.Root.Rename(tmp, name)
+		err = dir.Rename(tmp, base)
 	}
 	if err != nil {
-		return errors.Join(e.explain(name, err), e.Root.Remove(tmp))
+		return errors.Join(err, dir.Remove(tmp))
 	}
 	return nil
 }
