@@ -10,10 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-const (
-	aboutWidth = 120
-	maxResult  = 30_000 // bytes of a result that the model sees
-)
+const aboutWidth = 120
 
 // About says in one line for people what a call is about: its path, command,
 // pattern or question. What could fool a terminal is escaped.
@@ -71,28 +68,4 @@ func line(text string, width int) string {
 		}
 	}
 	return b.String()
-}
-
-// fit cuts a result to what the model should see, and keeps the whole.
-func (s *Set) fit(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxResult {
-		return text
-	}
-	kept := ""
-	if s.env.Blob != nil {
-		if hash, err := s.env.Blob.Put([]byte(text)); err == nil {
-			kept = "; kept for people as " + hash
-		}
-	}
-	head, tail := text[:maxResult/2], text[len(text)-maxResult/2:]
-	if i := strings.LastIndexByte(head, '\n'); i > len(head)/2 {
-		head = head[:i+1]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:]
-	}
-	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
-	return fmt.Sprintf("%s\n[... %d bytes left out%s; ask for less at a time ...]\n%s",
-		head, len(text)-len(head)-len(tail), kept, tail)
 }

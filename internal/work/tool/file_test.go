@@ -43,7 +43,7 @@ func TestFormsAreKept(t *testing.T) {
 	b.write(t, "image", "\x89PNG\x00\x01")
 	b.bad(t, "edit_file", m{"path": "image", "edits": []m{{"old": "PNG", "new": "GIF"}}}, "binary")
 	b.bad(t, "write_file", m{"path": "nul", "content": "a\x00b"}, "NUL")
-	b.write(t, "huge", strings.Repeat("x", maxFile+1))
+	b.write(t, "huge", strings.Repeat("x", 8<<20+1))
 	b.bad(t, "edit_file", m{"path": "huge", "edits": []m{{"old": "x", "new": "y", "all": true}}}, "too many")
 }
 
@@ -76,20 +76,6 @@ func TestStale(t *testing.T) {
 	// Not found, it says what changed.
 	b.write(t, "a", "theirs\n")
 	b.bad(t, "edit_file", edit("mine", "x"), "had changed since you read it")
-}
-
-func TestSeenIsBounded(t *testing.T) {
-	s := newSeen()
-	long := strings.Repeat("x\n", maxSeen/4)
-	for _, name := range []string{"a", "b", "c", "d", "e", "e", "f"} {
-		s.keep(name, long)
-	}
-	if s.lines > maxSeen || len(s.files) != 4 || len(s.order) != 4 || s.files["f"] == nil {
-		t.Errorf("%d lines of %d files", s.lines, len(s.files))
-	}
-	if s.changes("a", "") != nil || s.changes("f", long) != nil || len(s.changes("f", long+"y\n")) != 1 {
-		t.Error("wrong changes")
-	}
 }
 
 func TestHardLinks(t *testing.T) {

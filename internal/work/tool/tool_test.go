@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // bench is a set of all tools on a fresh tree.
@@ -213,7 +215,7 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 	got := b.good(t, "read_file", m{"path": "long"})
-	if !strings.HasPrefix(got, "line 1\n") || !strings.Contains(got, "of 10000; go on with offset") || len(got) > maxResult {
+	if !strings.HasPrefix(got, "line 1\n") || !strings.Contains(got, "of 10000; go on with offset") || len(got) > files.Most {
 		t.Errorf("long: %d bytes ending in %q", len(got), got[len(got)-60:])
 	}
 	// Reading on gives the whole file, line by line.
@@ -451,7 +453,7 @@ func TestSearchCode(t *testing.T) {
 				b.write(t, fmt.Sprintf("many/%02d", i), strings.Repeat("needle\n", 60))
 			}
 			got := b.good(t, "search_code", m{"pattern": "needle"})
-			if strings.Count(got, "needle") != maxHits || !strings.Contains(got, "narrow") || !strings.HasPrefix(got, "many/00:1:") {
+			if strings.Count(got, "needle") != 200 || !strings.Contains(got, "[200 of 1800 matches in 30 files; narrow the pattern, path or glob. Not shown: many/00 10, many/01 10") || !strings.HasPrefix(got, "many/00:1:") {
 				t.Errorf("%d hits, beginning %.20q", strings.Count(got, "needle"), got)
 			}
 		})
@@ -490,7 +492,7 @@ func TestShell(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	b.bad(t, "shell", m{"command": "true", "timeout_seconds": 100000}, "timeout_seconds")
-	if got := b.good(t, "shell", m{"command": "seq 1 100000"}); len(got) > maxResult+200 || !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "99999\n100000\n") {
+	if got := b.good(t, "shell", m{"command": "seq 1 100000"}); len(got) > files.Most+200 || !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "99999\n100000\n") {
 		t.Errorf("%d bytes", len(got))
 	}
 	b.good(t, "shell", m{"command": "echo made >made"})
@@ -569,28 +571,49 @@ func TestAskAndFinish(t *testing.T) {
 	}
 }
 
-type store struct{ kept []byte }
-
-func (s *store) Put(data []byte) (string, error) { s.kept = data; return "cafe", nil }
-
 func TestLongResultsAreKept(t *testing.T) {
-	var kept store
+	var kept memory
 	now := time.Unix(0, 0)
 	b := newBench(t, func(e *Env) {
 		e.Blob = &kept
 		e.Now = func() time.Time { now = now.Add(time.Second); return now }
 	})
-	long := strings.Repeat("\u00e4 line\n", 10_000)
+	long := strings.Repeat("\u00e4 line\n", 10_000) + "it failed: error 7\n" + strings.Repeat("more\n", 10_000)
 	b.Add(Tool{Name: "long", Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (Output, error) {
 		return Output{Text: long}, nil
 	}})
 	a := b.call(t, "long", `{}`)
-	if string(kept.kept) != long || !strings.Contains(a.Result.Text, "kept for people as cafe") || len(a.Result.Text) > maxResult+200 || a.Duration != time.Second {
-		t.Errorf("%d bytes kept, %d shown, %v", len(kept.kept), len(a.Result.Text), a.Duration)
+	text := a.Result.Text
+	if !strings.Contains(text, "1 of them look like trouble, the first:\n10001: it failed: error 7\n") || len(text) > files.Most+400 || a.Duration != time.Second {
+		t.Errorf("%d shown, %v: %s", len(text), a.Duration, text[len(text)/2-200:len(text)/2+200])
 	}
 	if n := len(b.Specs()); n != len(Names())+1 {
 		t.Errorf("%d tools", n)
 	}
+	// The middle is there to be read on, also for the same agent in another process.
+	b = newBench(t, func(e *Env) { e.Blob = &kept })
+	_, rest, _ := strings.Cut(text, "with path ")
+	handle, rest, _ := strings.Cut(rest, ", offset ")
+	offset, _, _ := strings.Cut(rest, " ")
+	from, err := strconv.Atoi(offset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := text[:strings.Index(text, "[lines")]
+	for from <= 20_001 {
+		part := b.good(t, "read_file", m{"path": handle, "offset": from})
+		part, _, _ = strings.Cut(part, "\n[lines")
+		whole += part
+		from += strings.Count(part, "\n")
+	}
+	if whole != long {
+		t.Error("what is read on is not what was cut")
+	}
+	if got := b.good(t, "search_code", m{"path": handle, "pattern": "fail"}); got != "10001:it failed: error 7\n" {
+		t.Errorf("got %q", got)
+	}
+	b.bad(t, "read_file", m{"path": "@" + strings.Repeat("a", 64)}, "not kept any more")
+	b.bad(t, "read_file", m{"path": "@nobody"}, "does not exist")
 }
 
 func TestAbout(t *testing.T) {

@@ -1,10 +1,8 @@
-package tool
+package files
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,27 +17,6 @@ import (
 )
 
 const maxFile = 8 << 20 // bytes of a file that is read whole, edited or written
-
-func writeFile(e Env) Tool {
-	return Tool{
-		Name:        "write_file",
-		Description: "Create a file or replace all of it; directories are made.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
-			`"required":["path","content"],"additionalProperties":false}`),
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct{ Path, Content string }](input)
-			if err != nil {
-				return Output{}, err
-			}
-			name, err := e.clean(in.Path, true)
-			if err != nil {
-				return Output{}, err
-			}
-			text, err := e.write(name, in.Content)
-			return Output{Text: text, Changed: err == nil}, err
-		},
-	}
-}
 
 func lines(text string) int {
 	n := strings.Count(text, "\n")
@@ -58,8 +35,8 @@ type document struct {
 }
 
 // load reads a file of text.
-func (e Env) load(name string) (document, error) {
-	f, info, err := e.open(name)
+func (t *Tree) load(name string) (document, error) {
+	f, info, err := t.Open(name)
 	if err != nil {
 		return document{}, err
 	}
@@ -79,9 +56,9 @@ func (e Env) load(name string) (document, error) {
 }
 
 // writes says why a role may not write a file.
-func (e Env) writes(name string) error {
-	if !e.Writes {
-		return errReadOnly
+func (t *Tree) writes(name string) error {
+	if !t.Writes {
+		return ErrReadOnly
 	}
 	if name == "." {
 		return errors.New("give the path of a file")
@@ -89,20 +66,20 @@ func (e Env) writes(name string) error {
 	return nil
 }
 
-// write makes or replaces a file. One that was there keeps its mode and form.
-func (e Env) write(name, content string) (string, error) {
-	if err := e.writes(name); err != nil {
+// Write makes or replaces a file. One that was there keeps its mode and form.
+func (t *Tree) Write(name, content string) (string, error) {
+	if err := t.writes(name); err != nil {
 		return "", err
 	}
 	if strings.ContainsRune(content, 0) || len(content) > maxFile {
 		return "", fmt.Errorf("%s was not written: a file of text holds no NUL and at most %d bytes", name, maxFile)
 	}
-	d, old, err := e.replaced(name)
+	d, old, err := t.replaced(name)
 	if err != nil {
 		return "", err
 	}
-	if changes := e.seen.changes(name, d.text); old && len(changes) > 0 {
-		e.seen.keep(name, d.text)
+	if changes := t.seen.changes(name, d.text); old && len(changes) > 0 {
+		t.seen.keep(name, d.text)
 		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, moved(d.text, changes))
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
@@ -117,10 +94,10 @@ func (e Env) write(name, content string) (string, error) {
 	if !old {
 		was = nil
 	}
-	if err := e.put(name, data, was); err != nil {
+	if err := t.put(name, data, was); err != nil {
 		return "", err
 	}
-	e.seen.keep(name, d.form.Plain(content))
+	t.seen.keep(name, d.form.Plain(content))
 	if !old {
 		return fmt.Sprintf("created %s: %d lines", name, lines(content)), nil
 	}
@@ -133,20 +110,20 @@ func (e Env) write(name, content string) (string, error) {
 
 // replaced returns the file whose place a new one takes, if there is one. Links
 // are not written through.
-func (e Env) replaced(name string) (d document, old bool, err error) {
-	info, err := e.Root.Lstat(name)
+func (t *Tree) replaced(name string) (d document, old bool, err error) {
+	info, err := t.Root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return document{mode: 0o644}, false, nil
 	case err != nil:
-		return d, false, e.explain(name, err)
+		return d, false, t.Explain(name, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		target, _ := e.Root.Readlink(name)
+		target, _ := t.Root.Readlink(name)
 		return d, false, fmt.Errorf("%s is a symbolic link to %s; write that file, or remove the link with shell first", name, target)
 	case !info.Mode().IsRegular():
 		return d, false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
 	}
-	if d, err = e.load(name); err != nil { // what cannot be read was not shown either
+	if d, err = t.load(name); err != nil { // what cannot be read was not shown either
 		d = document{data: d.data}
 	}
 	d.mode = info.Mode().Perm()
@@ -155,7 +132,7 @@ func (e Env) replaced(name string) (d document, old bool, err error) {
 
 // put puts a whole file in place at once; was is what it is made from, nil
 // for a new one. Other names of the old file keep what it was.
-func (e Env) put(name string, data []byte, was *document) error {
+func (t *Tree) put(name string, data []byte, was *document) error {
 	mode := fs.FileMode(0o644)
 	var old []byte
 	if was != nil {
@@ -164,7 +141,7 @@ func (e Env) put(name string, data []byte, was *document) error {
 	if err := secret.Lost(old, data); err != nil {
 		return fmt.Errorf("%s was not written: %w", name, err)
 	}
-	dir, err := e.home(name, was == nil)
+	dir, err := t.home(name, was == nil)
 	if err != nil {
 		return err
 	}
@@ -176,7 +153,7 @@ func (e Env) put(name string, data []byte, was *document) error {
 		}
 	}
 	if err := replace(dir, base, data, mode); err != nil {
-		return e.explain(name, err)
+		return t.Explain(name, err)
 	}
 	return nil
 }
@@ -193,27 +170,27 @@ func still(dir *os.Root, base string, old []byte) bool {
 // home opens the directory that a file is to be written in, wherever links
 // lead, after it looked at where that really is. It makes what is missing of
 // it.
-func (e Env) home(name string, made bool) (*os.Root, error) {
+func (t *Tree) home(name string, made bool) (*os.Root, error) {
 	parent, rest := path.Dir(name), ""
-	dir, err := e.Root.OpenRoot(parent)
+	dir, err := t.Root.OpenRoot(parent)
 	for made && parent != "." && errors.Is(err, fs.ErrNotExist) {
 		parent, rest = path.Dir(parent), path.Join(path.Base(parent), rest)
-		dir, err = e.Root.OpenRoot(parent)
+		dir, err = t.Root.OpenRoot(parent)
 	}
 	if err != nil {
-		return nil, e.explain(parent, err)
+		return nil, t.Explain(parent, err)
 	}
-	if err := e.lands(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
+	if err := t.lands(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
 		return dir, closed(dir, err)
 	}
 	if err := dir.MkdirAll(rest, 0o755); err != nil {
-		return nil, closed(dir, e.explain(path.Dir(name), err))
+		return nil, closed(dir, t.Explain(path.Dir(name), err))
 	}
 	below, err := dir.OpenRoot(rest)
 	if err = errors.Join(err, dir.Close()); err != nil {
-		return nil, e.explain(path.Dir(name), err)
+		return nil, t.Explain(path.Dir(name), err)
 	}
-	return below, closed(below, e.lands(below, path.Dir(name), path.Base(name)))
+	return below, closed(below, t.lands(below, path.Dir(name), path.Base(name)))
 }
 
 func closed(dir *os.Root, err error) error {
@@ -225,17 +202,17 @@ func closed(dir *os.Root, err error) error {
 
 // lands says why what is in an open directory may not be written, by where the
 // directory really lies.
-func (e Env) lands(dir *os.Root, name, rest string) error {
+func (t *Tree) lands(dir *os.Root, name, rest string) error {
 	f, err := dir.Open(".")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	at, err := e.real(f, name)
+	at, err := t.real(f, name)
 	if err != nil || at == name {
 		return err
 	}
-	return e.may(path.Join(at, rest), true)
+	return t.shown(path.Join(at, rest), true)
 }
 
 func replace(dir *os.Root, base string, data []byte, mode fs.FileMode) error {

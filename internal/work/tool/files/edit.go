@@ -1,8 +1,6 @@
-package tool
+package files
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,43 +11,18 @@ import (
 
 const maxDiff = 1500 // bytes of a change that the agent is shown
 
-func editFile(e Env) Tool {
-	return Tool{
-		Name: "edit_file",
-		Description: "Replace exact text in a file. old must be there once (give enough lines around it), or set all. " +
-			"Edits apply in order, all or none.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","minItems":1,"maxItems":100,` +
-			`"items":{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +
-			`"required":["old","new"],"additionalProperties":false}}},"required":["path","edits"],"additionalProperties":false}`),
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
-				Path  string
-				Edits []edit.Edit
-			}](input)
-			if err != nil {
-				return Output{}, err
-			}
-			name, err := e.clean(in.Path, true)
-			if err != nil {
-				return Output{}, err
-			}
-			text, err := e.edit(name, in.Edits)
-			return Output{Text: text, Changed: err == nil}, err
-		},
-	}
-}
-
-func (e Env) edit(name string, edits []edit.Edit) (string, error) {
-	if err := e.writes(name); err != nil {
+// Edit makes edits in a file, all or none, and returns what changed.
+func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
+	if err := t.writes(name); err != nil {
 		return "", err
 	}
-	d, err := e.load(name)
+	d, err := t.load(name)
 	if err != nil {
 		return "", err
 	}
-	changes := e.seen.changes(name, d.text)
+	changes := t.seen.changes(name, d.text)
 	if len(changes) > 0 {
-		e.seen.keep(name, d.text) // it is told now, whatever follows
+		t.seen.keep(name, d.text) // it is told now, whatever follows
 	}
 	for i := range edits {
 		edits[i].Old, edits[i].New = d.form.Plain(edits[i].Old), d.form.Plain(edits[i].New)
@@ -65,10 +38,10 @@ func (e Env) edit(name string, edits []edit.Edit) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s was not changed: %w", name, err)
 	}
-	if err := e.put(name, data, &d); err != nil {
+	if err := t.put(name, data, &d); err != nil {
 		return "", err
 	}
-	e.seen.keep(name, after)
+	t.seen.keep(name, after)
 	return fmt.Sprintf("edited %s: %s\n%s%s", name, strings.Join(did, "; "), diff.Unified(d.text, after, maxDiff), moved(d.text, changes)), nil
 }
 

@@ -1,4 +1,4 @@
-package tool
+package files
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
 const (
@@ -18,15 +19,15 @@ const (
 	maxDeep = 100  // directories of a path, each of which costs a search
 )
 
-// clean returns a path of the model's as one below the root, or says why it
+// Clean returns a path of the model's as one below the root, or says why it
 // may not be used. Where it leads is for os.Root to confine.
-func (e Env) clean(name string, write bool) (string, error) {
+func (t *Tree) Clean(name string, write bool) (string, error) {
 	if strings.ContainsRune(name, 0) {
 		return "", errors.New("a path cannot hold a NUL")
 	}
-	if rest, ok := strings.CutPrefix(name, e.Dir+"/"); ok && e.Dir != "" {
+	if rest, ok := strings.CutPrefix(name, t.Dir+"/"); ok && t.Dir != "" {
 		name = rest
-	} else if name == e.Dir || name == "" {
+	} else if name == t.Dir || name == "" {
 		name = "."
 	}
 	if path.IsAbs(name) {
@@ -39,39 +40,54 @@ func (e Env) clean(name string, write bool) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", fmt.Errorf("%s is outside the worktree", name)
 	}
-	return name, e.may(name, write)
+	return name, t.shown(name, write)
 }
 
-// may says why a file may not be touched, by its name alone.
-func (e Env) may(name string, write bool) error {
+// shown says why a file may not be touched, by its name and by what the tree
+// says of it.
+func (t *Tree) shown(name string, write bool) error {
+	if err := t.May(name, write); err != nil {
+		return err
+	}
+	if t.Root != nil && ignore.Hidden(t.Root, name) {
+		return fmt.Errorf("%s is refused (path.ignored): .nexusignore keeps it from agents", name)
+	}
+	return nil
+}
+
+// May says why a file may not be touched, by its name alone.
+func (t *Tree) May(name string, write bool) error {
 	if d := policy.Path(name, write); !d.Allowed() {
 		return fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
 		return fmt.Errorf("%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
 	}
+	if write && t.Rule != nil {
+		return t.Rule(name)
+	}
 	return nil
 }
 
-// open opens a regular file for reading. A pipe or a device is refused
+// Open opens a regular file for reading. A pipe or a device is refused
 // without being opened, and without waiting for it where it took the file's
 // place just then.
-func (e Env) open(name string) (*os.File, fs.FileInfo, error) {
-	if info, err := e.Root.Stat(name); err == nil {
+func (t *Tree) Open(name string) (*os.File, fs.FileInfo, error) {
+	if info, err := t.Root.Stat(name); err == nil {
 		if err := regular(name, info); err != nil {
 			return nil, nil, err
 		}
 	}
-	f, err := e.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := t.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, e.explain(name, err)
+		return nil, nil, t.Explain(name, err)
 	}
 	info, err := f.Stat()
 	if err == nil {
 		err = regular(name, info)
 	}
 	if err == nil {
-		err = e.allowed(f, name)
+		err = t.allowed(f, name)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -92,8 +108,8 @@ func regular(name string, info fs.FileInfo) error {
 
 // real returns where an open file lies within the tree: links may have led to
 // what its name did not say.
-func (e Env) real(f *os.File, name string) (string, error) {
-	top, err := e.Root.Open(".")
+func (t *Tree) real(f *os.File, name string) (string, error) {
+	top, err := t.Root.Open(".")
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +117,7 @@ func (e Env) real(f *os.File, name string) (string, error) {
 	dir, known := where(top)
 	at, known2 := where(f)
 	if !known || !known2 {
-		return path.Clean(e.follow(name)), nil
+		return path.Clean(t.follow(name)), nil
 	}
 	if at == dir {
 		return ".", nil
@@ -114,12 +130,12 @@ func (e Env) real(f *os.File, name string) (string, error) {
 }
 
 // allowed says why an open file may not be read, by where it really lies.
-func (e Env) allowed(f *os.File, name string) error {
-	at, err := e.real(f, name)
+func (t *Tree) allowed(f *os.File, name string) error {
+	at, err := t.real(f, name)
 	if err != nil || at == name {
 		return err
 	}
-	if err := e.may(at, false); err != nil {
+	if err := t.shown(at, false); err != nil {
 		return fmt.Errorf("%s leads there: %w", name, err)
 	}
 	return nil
@@ -127,12 +143,12 @@ func (e Env) allowed(f *os.File, name string) error {
 
 // follow returns where a name leads by the links that are on its way now, for
 // systems that do not say it of an open file.
-func (e Env) follow(name string) string {
+func (t *Tree) follow(name string) string {
 	done := ""
 	for steps := 0; name != "" && steps < 100; steps++ {
 		part, rest, _ := strings.Cut(name, "/")
 		at := path.Join(done, part)
-		target, err := e.Root.Readlink(at)
+		target, err := t.Root.Readlink(at)
 		if err != nil || path.IsAbs(target) {
 			done, name = at, rest
 			continue
@@ -157,8 +173,8 @@ func kind(m fs.FileMode) string {
 	}
 }
 
-// explain says what to do about a path that cannot be opened.
-func (e Env) explain(name string, err error) error {
+// Explain says what to do about a path that cannot be opened.
+func (t *Tree) Explain(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		err = p.Err
@@ -167,7 +183,7 @@ func (e Env) explain(name string, err error) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	dir := path.Dir(name)
-	if near := e.similar(dir, path.Base(name)); len(near) > 0 {
+	if near := t.similar(dir, path.Base(name)); len(near) > 0 {
 		return fmt.Errorf("%s does not exist; %s has %s", name, dir, strings.Join(near, ", "))
 	}
 	return fmt.Errorf("%s does not exist; list_files shows what there is", name)
@@ -175,8 +191,8 @@ func (e Env) explain(name string, err error) error {
 
 // similar returns at most 8 names in a directory that a missing one may have
 // meant.
-func (e Env) similar(dir, name string) []string {
-	d, err := e.Root.Open(dir)
+func (t *Tree) similar(dir, name string) []string {
+	d, err := t.Root.Open(dir)
 	if err != nil {
 		return nil
 	}
