@@ -110,6 +110,7 @@ func TestOwnRules(t *testing.T) {
 	r.Allow, r.Ask, r.Deny = []string{"frobnicate --all", "sudo"}, []string{"make deploy"}, []string{"npm run release"}
 	for command, want := range map[string]Answer{
 		"frobnicate --all x": Allow, "frobnicate x": Ask, "make deploy": Ask, "make test": Allow, "npm run release": Deny, "timeout 5 npm run release": Deny,
+		"make -j 4 deploy": Ask, "make --silent deploy": Ask, "npm --prefix web run release": Deny, "/usr/bin/npm run release": Deny, "make -s test": Allow, "make $X": Ask, "npm run $X": Ask,
 		"sudo ls": Deny, "frobnicate --all ~/.ssh/id_rsa": Deny, "frobnicate --all $(sudo ls)": Deny,
 	} {
 		if d := Rule(command, r); d.Decision != want {

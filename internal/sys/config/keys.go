@@ -22,6 +22,7 @@ type Key struct {
 
 	kind  kind.Kind
 	least bool                                // the project's file may only lower it
+	adds  bool                                // what the layers set is put together, none takes away
 	set   func(c *Config, name string, v any) // v is what kind reads; name fills the "*"
 	get   func(c Config) []setting
 }
@@ -34,7 +35,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), policyKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -153,6 +154,20 @@ func planKeys() []Key {
 	}
 }
 
+func policyKeys() []Key {
+	const open = "it lets agents run what the built-in rules do not know"
+	const of = ", as the words that it begins with"
+	return []Key{
+		one("policy.allow", kind.Beginnings(), "commands of programs that are unknown to the built-in rules and may run"+of+"; what those deny stays denied",
+			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
+		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
+		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
+		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
+		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
+		part("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),
+	}
+}
+
 func runKeys() []Key {
 	var levels, sets []string
 	for _, a := range nexus.Approvals() {
@@ -261,6 +276,7 @@ func pricing(c *Config) *map[string]Price      { return &c.Pricing }
 
 func (k Key) trusted(why string) Key { k.Trusted = why; return k }
 func (k Key) lowered() Key           { k.least = true; return k }
+func (k Key) added() Key             { k.adds = true; return k }
 
 // fixed reports whether a name has a key of its own besides the "*".
 func fixed(name string) bool {

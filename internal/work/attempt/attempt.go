@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -69,6 +70,7 @@ type Shop struct {
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	Gates func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules string                                // standing rules for agents, may be empty
+	May   func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Alone bool                                  // nobody answers questions: fall back at once
 	Exe   string                                // this program, which builds call for their cache; empty for none
 	Now   func() time.Time

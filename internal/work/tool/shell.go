@@ -93,7 +93,9 @@ func bash() string {
 // leave says why a command is not run, nil where it may be. What the policy
 // asks about is for a person to say; without one it is refused.
 func (e Env) leave(ctx context.Context, command string) error {
-	d := policy.Rule(command, policy.Rules{Dir: e.Dir})
+	rules := e.Rules
+	rules.Dir = e.Dir
+	d := policy.Rule(command, rules)
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	switch {
 	case d.Allowed() && e.Every && e.Agree != nil:

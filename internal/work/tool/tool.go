@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -48,6 +49,7 @@ type Env struct {
 	// it is not run.
 	Agree func(ctx context.Context, command, reason string) error
 	Every bool
+	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
 
 	Vars     []string        // environment of commands; nil means sandbox.Env()
 	Readable []string        // further paths that commands may read
