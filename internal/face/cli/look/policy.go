@@ -5,12 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -58,15 +57,11 @@ func line(args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
-	words := make([]string, len(args))
-	for i, a := range args {
-		q, err := syntax.Quote(a, syntax.LangBash)
-		if err != nil {
-			return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a word that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
-		}
-		words[i] = q
+	command, err := shell.Line(args)
+	if err != nil {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a word that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
 	}
-	return strings.Join(words, " "), nil
+	return command, nil
 }
 
 // rulesFor returns the rules that hold for a role in a worktree.
