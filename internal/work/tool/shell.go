@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -55,7 +56,7 @@ func (e Env) shell(ctx context.Context, command string, limit time.Duration) (Ou
 	if err != nil {
 		return Output{Changed: e.Writes}, fmt.Errorf("the command was stopped or could not be run: %w", err)
 	}
-	text := string(r.Stdout)
+	text := legible.Terminal(string(r.Stdout))
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
