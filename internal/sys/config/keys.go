@@ -137,6 +137,7 @@ func gateKeys() []Key {
 		gate("gates.build", doc),
 		gate("gates.lint", doc),
 		gate("gates.test", doc),
+		gate("gates.secrets", "false switches off the search for secrets in what a change adds; a command is run besides it"),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
@@ -280,7 +281,7 @@ func (k Key) added() Key             { k.adds = true; return k }
 
 // fixed reports whether a name has a key of its own besides the "*".
 func fixed(name string) bool {
-	return name == "gates.build" || name == "gates.lint" || name == "gates.test"
+	return name == "gates.secrets" || name == "gates.build" || name == "gates.lint" || name == "gates.test"
 }
 
 // store writes to a copy, so that no two Configs share a map.

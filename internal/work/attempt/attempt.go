@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
@@ -76,6 +77,7 @@ type Shop struct {
 	Now   func() time.Time
 	Heard func(nexus.SessionID, llm.Delta)
 	Bases *Bases
+	Leaks *leak.Finder // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -72,6 +73,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
+	}
+	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
+		shop.Leaks = &leak.Finder{}
 	}
 	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
 	return &local.World{Shop: shop}, release, nil
