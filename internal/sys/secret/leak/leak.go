@@ -63,7 +63,7 @@ func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
 
 func (f *Finder) in(ctx context.Context, a added, gone string) []Leak {
 	var leaks []Leak
-	for _, found := range f.d.DetectContext(ctx, detect.Fragment{Raw: a.text.String(), FilePath: a.file}) {
+	for _, found := range f.d.DetectContext(ctx, detect.Fragment{Raw: a.text.String(), FilePath: a.file}) { //nolint:staticcheck // its successor comes with the next major version
 		if found.StartLine < 0 || found.StartLine >= len(a.lines) || strings.Contains(gone, found.Secret) {
 			continue
 		}
