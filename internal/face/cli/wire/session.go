@@ -53,6 +53,9 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
+	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
+		return Spoken{}, err
+	}
 	roles, _, err := customs(frame.Top(dir))
 	if err != nil {
 		return Spoken{}, err

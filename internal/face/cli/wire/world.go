@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -38,6 +39,7 @@ type Parts struct {
 	Keys     key.Store           // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Tap      pick.Tap
+	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Headless bool                // nobody answers questions
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
@@ -48,6 +50,9 @@ type Parts struct {
 func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	box, err := sandbox.Find(ctx, sandbox.Mode(p.Config.Sandbox))
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := agreed(p.Repo.Work, p.Trust); err != nil {
 		return nil, nil, err
 	}
 	roles, rules, err := customs(p.Repo.Work)
