@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +16,81 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// child names the mark of a process that is to be killed; see
+// TestDeadWithTheirProcess.
+const child = "NEXUS_JOB_TEST"
+
+func TestMain(m *testing.M) {
+	if mark := os.Getenv(child); mark != "" {
+		beKilled(mark, sandbox.Mode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// beKilled starts daemons, says so, and waits for its end.
+func beKilled(mark string, mode sandbox.Mode, dir string) {
+	ctx := context.Background()
+	b, err := sandbox.Find(ctx, mode)
+	if err != nil {
+		panic(err)
+	}
+	j := New("/bin/bash", b.Run)
+	job, err := j.Start(ctx, sandbox.Command{Dir: dir, Env: sandbox.Env(), Tmp: dir, Mark: mark}, "setsid sleep 1000 & nohup sleep 1000 & echo on; wait", time.Now())
+	if err != nil {
+		panic(err)
+	}
+	job.Next(ctx)
+	_ = os.WriteFile(filepath.Join(dir, "on"), nil, 0o600)
+	select {}
+}
+
+// TestDeadWithTheirProcess kills the process that owns jobs: in a box that
+// confines, they die with it, and without one the sweep finds them.
+func TestDeadWithTheirProcess(t *testing.T) {
+	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Auto} {
+		t.Run(string(mode), func(t *testing.T) {
+			if _, err := sandbox.Find(t.Context(), mode); err != nil {
+				t.Skip(err)
+			}
+			dir, mark := t.TempDir(), "job-killed-"+string(mode)
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), child+"="+mark, child+"_BOX="+string(mode), child+"_DIR="+dir)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ctx := patient(t)
+			until(ctx, func() bool { _, err := os.Stat(filepath.Join(dir, "on")); return err == nil })
+			if sandbox.Left(mark) == 0 {
+				t.Error("control: nothing runs")
+			}
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			if mode == sandbox.Off {
+				if _, err := sandbox.Sweep(mark); err != nil {
+					t.Error(err)
+				}
+			}
+			if !until(ctx, func() bool { return sandbox.Left(mark) == 0 }) {
+				t.Errorf("%d processes are left", sandbox.Left(mark))
+			}
+		})
+	}
+}
+
+// until asks again and again.
+func until(ctx context.Context, done func() bool) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
+}
 
 // everywhere runs a test in each kind of box that there is here.
 func everywhere(t *testing.T, do func(t *testing.T, j *Jobs, c sandbox.Command)) {
@@ -45,7 +120,7 @@ func patient(t *testing.T) context.Context {
 }
 
 // read waits until a job's output has a text.
-func read(t *testing.T, job *Job, want string) string {
+func read(t *testing.T, job *Job, want string) {
 	t.Helper()
 	ctx, got := patient(t), ""
 	for !strings.Contains(got, want) && ctx.Err() == nil {
@@ -59,11 +134,10 @@ func read(t *testing.T, job *Job, want string) string {
 	if !strings.Contains(got, want) {
 		t.Fatalf("%s says %q, not %q", job.ID, got, want)
 	}
-	return got
 }
 
 func TestServer(t *testing.T) {
-	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) {
+	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) { //nolint:thelper // it is the test
 		server, err := j.Start(t.Context(), c, "echo up; exec python3 -u -c \"\nimport http.server,socketserver\ns=socketserver.TCPServer(('127.0.0.1',0),http.server.SimpleHTTPRequestHandler)\nopen('port','w').write(str(s.server_address[1]))\nprint('ready');s.serve_forever()\"", time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +164,7 @@ func TestServer(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) {
+	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) { //nolint:thelper // it is the test
 		ctx := patient(t)
 		job, err := j.Start(ctx, c, "echo one; echo two >&2; exit 7", time.Now())
 		if err != nil {
@@ -151,7 +225,7 @@ func TestEnds(t *testing.T) {
 
 // TestNothingIsLeft closes the box while daemons of all kinds run.
 func TestNothingIsLeft(t *testing.T) {
-	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) {
+	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) { //nolint:thelper // it is the test
 		for _, command := range []string{
 			"echo on; exec sleep 1000", "setsid sleep 1000 & echo on; wait", "nohup sleep 1000 & disown; echo on; sleep 1000",
 			"(trap '' TERM HUP; setsid sh -c 'sleep 1000; sleep 1000') & echo on",
