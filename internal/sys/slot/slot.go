@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/gofrs/flock"
 )
@@ -52,3 +54,29 @@ func (s *Slot) Release() error { return s.lock.Unlock() }
 
 // Ports returns the first of the ports that are the slot's, and how many.
 func (s *Slot) Ports() (base, n int) { return first + s.N*perSlot, perSlot }
+
+// Env returns the environment that tells an owner's commands what is theirs.
+// Private says that /tmp is nobody else's.
+func (s *Slot) Env(owner string, private bool) []string {
+	base, _ := s.Ports()
+	port := strconv.Itoa(base)
+	env := []string{"NEXUS_PORT_BASE=" + port, "PORT=" + port, "COMPOSE_PROJECT_NAME=" + project(owner)}
+	if private {
+		env = append(env, "TMPDIR=/tmp")
+	}
+	return env
+}
+
+// project returns a name that compose takes: small letters, digits and dashes.
+func project(owner string) string {
+	return "nexus-" + strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return unicode.ToLower(r)
+		default:
+			return '-'
+		}
+	}, owner), "-")
+}

@@ -3,6 +3,8 @@ package slot
 import (
 	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestTake(t *testing.T) {
@@ -41,5 +43,13 @@ func TestTake(t *testing.T) {
 	two, err := Take(dir, "run/T7.1")
 	if err != nil || two.N != one.N {
 		t.Errorf("%d and %d, %v", one.N, two.N, err)
+	}
+}
+
+func TestEnv(t *testing.T) {
+	s := &Slot{N: 3}
+	want := []string{"NEXUS_PORT_BASE=16060", "PORT=16060", "COMPOSE_PROJECT_NAME=nexus-20261121-abc-t1-2", "TMPDIR=/tmp"}
+	if d := cmp.Diff(want, s.Env("20261121-aBc/T1.2", true)); d != "" {
+		t.Error(d)
 	}
 }

@@ -16,11 +16,11 @@ const aboutWidth = 120
 // pattern or question. What could fool a terminal is escaped.
 func About(c llm.Call) string {
 	var in struct {
-		Path, Command, Pattern, Question, Summary string
-		Args                                      []string
+		Path, Command, Pattern, Question, Summary, ID string
+		Args                                          []string
 	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
-		return line(c.Tool, aboutWidth)
+		return line(c.Tool)
 	}
 	text := ""
 	switch c.Tool {
@@ -30,6 +30,8 @@ func About(c llm.Call) string {
 		text = strings.Join(in.Args, " ")
 	case "search_code":
 		text = strings.TrimSpace(in.Pattern + " " + in.Path)
+	case "job":
+		text = in.ID
 	case "ask":
 		text = in.Question
 	case "finish":
@@ -40,16 +42,16 @@ func About(c llm.Call) string {
 	if text == "" {
 		text = c.Tool
 	}
-	return line(text, aboutWidth)
+	return line(text)
 }
 
 // line returns the beginning of a text as one printable line.
-func line(text string, width int) string {
+func line(text string) string {
 	text = strings.TrimSpace(text)
 	var b strings.Builder
 	n := 0
 	for i, r := range text {
-		if n++; n > width {
+		if n++; n > aboutWidth {
 			return b.String() + "..."
 		}
 		switch {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -56,7 +57,8 @@ type Env struct {
 	Writes   bool            // false: the tree is read-only
 	Handin   json.RawMessage // JSON Schema of finish's input; nil means summary and status
 
-	tree *files.Tree // New makes it
+	tree *files.Tree // New makes it, and those below
+	jobs *job.Jobs   // what runs in the background
 }
 
 // Tool is one thing that an agent can do.
@@ -120,6 +122,9 @@ func New(e Env, names ...string) (*Set, error) {
 	}
 	e.tree = files.New(e.Dir, e.Root)
 	e.tree.Writes = e.Writes
+	if e.Box != nil {
+		e.jobs = job.New(bash(), e.Box.Run)
+	}
 	s := &Set{env: e}
 	known := builtin(e)
 	for _, name := range names {
@@ -135,6 +140,13 @@ func New(e Env, names ...string) (*Set, error) {
 	return s, nil
 }
 
+// Close kills what runs in the background. The set is of no use after it.
+func (s *Set) Close() {
+	if s.env.jobs != nil {
+		s.env.jobs.Close()
+	}
+}
+
 // Names returns the names of the tools that New knows.
 func Names() []string {
 	var names []string
@@ -146,7 +158,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), gitTool(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), ask(e), finish(e),
 	}
 }
 
@@ -194,7 +206,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	text := s.fit(legible.Show(s.masked(out.Text)), cmp.Or(out.Most, files.Most))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
-		About:    line(text, aboutWidth),
+		About:    line(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
 		Duration: s.env.Now().Sub(began),
