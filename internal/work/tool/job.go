@@ -46,7 +46,7 @@ func jobTool(e Env) Tool {
 			} else if in.Wait > 0 {
 				e.await(ctx, j, time.Duration(in.Wait)*time.Second)
 			}
-			return Output{Text: e.said(j), Changed: e.Writes, Most: shellShown}, nil
+			return e.undone(ctx, Output{Text: e.said(j), Changed: e.Writes, Most: shellShown})
 		},
 	}
 }
@@ -58,7 +58,8 @@ func (e Env) start(ctx context.Context, command string) (Output, error) {
 		return Output{}, err
 	}
 	e.await(ctx, j, firstWords)
-	return Output{Text: fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.said(j)), Changed: e.Writes, Most: shellShown}, nil
+	text := fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.said(j))
+	return e.undone(ctx, Output{Text: text, Changed: e.Writes, Most: shellShown})
 }
 
 var errEnough = errors.New("waited for long enough")

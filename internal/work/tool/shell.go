@@ -21,6 +21,7 @@ const (
 	shellTimes = 10 * time.Minute // the most that may be asked for
 	shellKeep  = 4 << 20          // bytes of output that are kept
 	shellShown = 16_000           // bytes of those that the model sees
+	maxUndone  = 20               // files that are named
 )
 
 // order is what the shell is asked to do.
@@ -96,6 +97,22 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 		note = "[exit 0, no output]"
 	}
 	out.Text, out.Failed = out.Text+note, failed
+	return e.undone(ctx, out)
+}
+
+// undone takes back what a command did against the role's rule.
+func (e Env) undone(ctx context.Context, out Output) (Output, error) {
+	if e.Rule == nil || e.Undo == nil {
+		return out, nil
+	}
+	files, err := e.Undo(ctx)
+	if err != nil {
+		return out, fmt.Errorf("look at what the command changed: %w", err)
+	}
+	if len(files) > 0 {
+		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[undone, for this role may not write them: %s]", strings.Join(files[:min(len(files), maxUndone)], ", "))
+		out.Failed = true
+	}
 	return out, nil
 }
 
@@ -137,7 +154,7 @@ func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
 		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true,
 	}
-	if !e.Writes {
+	if !e.Writes || e.Rule != nil && e.Undo == nil {
 		c.Readable = append([]string{e.Dir}, e.Readable...)
 	}
 	return c

@@ -49,13 +49,20 @@ type Env struct {
 	Every bool
 	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
 
-	Vars     []string        // environment of commands; nil means sandbox.Env()
-	Readable []string        // further paths that commands may read
-	Writable []string        // further directories that commands may write to
-	Tmp      string          // directory that stands for /tmp; empty means a fresh one for each command
-	Mark     string          // names the owner of commands; see sandbox.Sweep
-	Writes   bool            // false: the tree is read-only
-	Handin   json.RawMessage // JSON Schema of finish's input; nil means summary and status
+	Vars     []string // environment of commands; nil means sandbox.Env()
+	Readable []string // further paths that commands may read
+	Writable []string // further directories that commands may write to
+	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each command
+	Mark     string   // names the owner of commands; see sandbox.Sweep
+	Writes   bool     // false: the tree is read-only
+
+	// Rule says why a file may not be written though others may; nil: all may.
+	// After each command Undo takes back what is against the rule, and says
+	// which files that were. Where it is nil, commands find the tree read-only.
+	Rule func(name string) error
+	Undo func(ctx context.Context) ([]string, error)
+
+	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 
 	tree *files.Tree // New makes it, and those below
 	jobs *job.Jobs   // what runs in the background
@@ -121,7 +128,7 @@ func New(e Env, names ...string) (*Set, error) {
 		e.Blob = &memory{}
 	}
 	e.tree = files.New(e.Dir, e.Root)
-	e.tree.Writes = e.Writes
+	e.tree.Writes, e.tree.Rule = e.Writes, e.Rule
 	if e.Box != nil {
 		e.jobs = job.New(bash(), e.Box.Run)
 	}
