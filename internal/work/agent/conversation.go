@@ -31,6 +31,7 @@ type conversation struct {
 	store Store
 	heard func(llm.Delta)
 
+	lately   string // the tool that was called last
 	specs    []llm.Tool
 	messages []llm.Message
 	track    track
@@ -194,6 +195,8 @@ func (c *conversation) spent() *ending {
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
 	case c.track.refused > maxRefused:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.refused)}
+	case c.Tally.Over(c.Limits, c.lately) != "":
+		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
 	case c.track.stuck():
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:

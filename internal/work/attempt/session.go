@@ -78,7 +78,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
-		b.Turn, b.Used, b.Elapsed, b.Compact = old.Turns, old.Usage, old.Elapsed, old.Compact
+		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
 		b.Present, b.Foreign = old.Model, old.Foreign
 	}
 	var heard func(llm.Delta)

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -84,6 +86,7 @@ type Output struct {
 	Failed   bool            // it did what was asked, and that failed
 	Changed  bool            // the tree may be different now
 	Finished json.RawMessage // what the agent hands in, when it is done
+	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
 	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
 }
 
@@ -94,6 +97,7 @@ type Answer struct {
 	Changed  bool   // the tree may be different now
 	Finished json.RawMessage
 	Duration time.Duration
+	Judged   nexus.Judgement // whether it might be made
 }
 
 // Set is the tools of one agent. It may be used by many goroutines once it
@@ -216,7 +220,26 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 		About:    line(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
+		Judged:   s.judged(c.Tool, out.Judged, err),
 		Duration: s.env.Now().Sub(began),
+	}
+}
+
+// judged says whether a call might be made. What the policy did not look at is
+// allowed or refused by the rights of the role.
+func (s *Set) judged(tool string, j nexus.Judgement, err error) nexus.Judgement {
+	refused, no := errors.AsType[*files.RefusedError](err)
+	switch {
+	case j != (nexus.Judgement{}):
+		return j
+	case no:
+		return nexus.Judgement{Decision: string(policy.Deny), Rule: refused.Rule, Why: line(refused.Text), By: "policy", Refused: true}
+	case s.find(tool) == nil:
+		return nexus.Judgement{Decision: string(policy.Deny), Rule: "role.tools", Why: "the role does not have it", By: "role", Refused: true}
+	case tool == "ask" || tool == "finish":
+		return nexus.Judgement{}
+	default:
+		return nexus.Judgement{Decision: string(policy.Allow), Rule: "role.tools", By: "role"}
 	}
 }
 
