@@ -14,7 +14,6 @@
 package sim
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +59,7 @@ type sim struct {
 	dice     *rand.Rand // of the driver; the world has its own
 	world    *toy.World
 	journal  *journal
-	purse    *purse
+	purse    dayPurse
 	audit    *audit.Audit
 	notes    []note
 
@@ -85,41 +84,30 @@ type sim struct {
 
 // play plays a seed to its end.
 func play(seed uint64) Result {
-	dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a seed must give the same dice
-	s := &sim{scenario: toy.Draw(dice), dice: dice, now: tape.Start(), workers: map[run.Key]*worker{}}
-	s.world = toy.New(s.scenario, rand.New(rand.NewPCG(seed, 2)), s.dies, s.wrong) //nolint:gosec // as above
-	s.purse = &purse{now: func() time.Time { return s.now }, pick: dice.IntN}
-	s.audit = audit.New(s.world, s.purse.Others, s.wrong)
-	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
-	s.live()
+	dice := rand.New(rand.NewPCG(seed, 1))                           //nolint:gosec // a seed must give the same dice
+	s := fresh(toy.Draw(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
+	s.use(&purse{now: func() time.Time { return s.now }, pick: dice.IntN})
+	s.guard(func() {
+		s.open()
+		for !s.ended() {
+			s.step()
+		}
+	})
 	s.kill()
 	return s.result(seed)
 }
 
-// live lets everything happen until nothing more will. A panic of the code
-// under test is one more thing that must not happen.
-func (s *sim) live() {
-	defer func() {
-		if r := recover(); r != nil {
-			s.wrong("panic: %v", r)
-		}
-	}()
-	s.open()
-	for !s.over && s.violation == "" {
-		if s.queue.Len() == 0 && !s.poke() {
-			break
-		}
-		e, _ := heap.Pop(&s.queue).(event)
-		s.now = e.at
-		if s.steps++; s.steps > maxSteps || s.now.Sub(tape.Start()) > maxTime {
-			s.wrong("the run does not end")
-		}
-		if e.life == 0 || e.life == s.life {
-			e.do()
-			s.after()
-		}
-	}
+// fresh returns a run before it is opened.
+func fresh(scenario toy.Scenario, dice, worlds *rand.Rand) *sim {
+	s := &sim{scenario: scenario, dice: dice, now: tape.Start(), workers: map[run.Key]*worker{}}
+	s.world = toy.New(s.scenario, worlds, s.dies, s.wrong)
+	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.wrong)
+	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
+	return s
 }
+
+// use gives the run its part of the day's money.
+func (s *sim) use(p dayPurse) { s.purse = p }
 
 func (s *sim) result(seed uint64) Result {
 	books := s.world.Books()
