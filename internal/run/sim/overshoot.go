@@ -57,6 +57,7 @@ func Overshoot(seed uint64, n int) (Overspent, error) {
 	if err != nil {
 		return Overspent{}, err
 	}
+	defer roomy()()
 	out := Overspent{First: seed, Runs: n}
 	caps := map[string]*Cap{}
 	var sizes []int
