@@ -18,7 +18,7 @@ func budgetCommand(a *frame.App) *cobra.Command {
 		if err := s.check(1_000_000); err != nil {
 			return err
 		}
-		r, err := sim.Overshoot(s.seed, s.n) //nolint:contextcheck // it touches nothing outside
+		r, err := sim.Overshoot(s.seed, s.n)
 		if err != nil {
 			return err
 		}

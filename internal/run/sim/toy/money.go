@@ -53,7 +53,7 @@ func (x *Actor) order(s *state.Session) order {
 	o := order{model: s.Model}
 	o.request.System = t.text[:min(longest, 2_000+x.pick(60_000)+s.Turns*x.pick(80_000))]
 	o.request.MaxTokens = int64(1_000 + x.pick(15_000))
-	o.worst, _ = t.prices.Worst(o.model, o.request)
+	o.worst, _ = t.prices.Worst(o.model, o.request, llm.Terms{}, x.Now())
 	return o
 }
 
