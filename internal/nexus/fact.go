@@ -360,6 +360,7 @@ type (
 		Money     Money  `json:"money"`
 		Usage     Usage  `json:"usage"`
 		Estimated bool   `json:"estimated,omitzero"` // nobody told what it cost
+		Service   string `json:"service,omitzero"`   // the tier of service that answered, where the provider says
 	}
 	// CallDelayed says that a call of a model failed, was settled, and is made
 	// again after a wait.

@@ -73,6 +73,7 @@ type Provider struct {
 	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks
 	Server  string // whose habits it has, where the address does not tell
 	BaseURL string // empty: the SDK's own default
+	Percent int    // what calls cost, in hundredths of the list price; 0 is 100
 	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
 }
 

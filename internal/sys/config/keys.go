@@ -106,6 +106,7 @@ func modelKeys() []Key {
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
 		part("providers.*.server", kind.Text(), "what serves it, where its address does not tell: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
 		part("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
+		part("providers.*.percent", kind.Whole(0, 10_000), "what its calls cost in percent of the list prices: 110 where data stays in a region for a tenth more; 0 is 100", providers, func(p *Provider) *int { return &p.Percent }).trusted(price),
 		part("pricing.*.input", kind.Dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
 		part("pricing.*.output", kind.Dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
 		part("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),

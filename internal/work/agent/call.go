@@ -103,10 +103,10 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 			c.heard(d)
 		}
 	})
-	spent := nexus.BudgetSpent{ID: id}
+	spent := nexus.BudgetSpent{ID: id, Service: resp.Terms.Service}
 	spent.Usage, spent.Estimated = usage(r, resp, said, err)
 	if c.Price != nil {
-		spent.Money = c.Price(spent.Usage)
+		spent.Money = c.Price(spent.Usage, resp.Terms)
 	}
 	if resp.Cost > 0 { // what the provider says it charges is what it charges
 		spent.Money = resp.Cost

@@ -45,7 +45,7 @@ type Model struct {
 	Name    string // provider/model
 	Wire    string // as the provider itself names it
 	Context int64  // most tokens that it holds; 0 where nobody knows
-	Price   func(nexus.Usage) nexus.Money
+	Price   func(nexus.Usage, llm.Terms) nexus.Money
 	Worst   func(llm.Request) nexus.Money
 	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
 	Else    []Model                 // what may be asked instead, best first

@@ -173,7 +173,8 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 	defer d.mu.Unlock()
 	d.record(done)
 	if d.day > 0 {
-		shared, _, err := d.purse.Claim(ctx, d.ledger.Today()+r.Money, d.day)
+		own, grace := d.ledger.Claim(r)
+		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
 		if err != nil {
 			return nil, err
 		}
@@ -188,6 +189,7 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 
 // close tells the purse what the session used in the end.
 func (d *desk) close(ctx context.Context) {
-	_, _, _ = d.purse.Claim(ctx, d.ledger.Today(), 0) // it holds at least as much
-	_ = d.purse.Close()                               // only a lock
+	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
+	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
+	_ = d.purse.Close()                  // only a lock
 }
