@@ -67,13 +67,17 @@ type Shop struct {
 	Box   *sandbox.Box
 	Roles map[nexus.Role]agent.Role
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
-	Gates func(dir string) ([]gate.Gate, error) // of a tree, in order
-	Rules string                                // standing rules for agents, may be empty
-	Alone bool                                  // nobody answers questions: fall back at once
-	Exe   string                                // this program, which builds call for their cache; empty for none
-	Now   func() time.Time
-	Heard func(nexus.SessionID, llm.Delta)
-	Bases *Bases
+	// PickReader picks for a role that looks at what another model, the
+	// author, made, and says why; nil picks as for every other role.
+	PickReader func(role nexus.Role, tier nexus.Tier, author string) (m Model, why string, err error)
+	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
+	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Rules      string                                // standing rules for agents, may be empty
+	Alone      bool                                  // nobody answers questions: fall back at once
+	Exe        string                                // this program, which builds call for their cache; empty for none
+	Now        func() time.Time
+	Heard      func(nexus.SessionID, llm.Delta)
+	Bases      *Bases
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state

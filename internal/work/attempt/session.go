@@ -29,6 +29,8 @@ type Talk struct {
 	Task    nexus.Task
 	Role    nexus.Role
 	Tier    nexus.Tier
+	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
 	Next    string // what we say next; empty to go on where it stopped
 	Why     string // brief, repair
@@ -49,7 +51,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if t.Role != nexus.Coder && t.Role != nexus.Tester { // who writes climbs with the task; the others do not
 		tier = cmp.Or(role.Tier, tier)
 	}
-	model, err := s.Pick(t.Role, tier, t.Task.Model)
+	model, err := s.pick(ctx, t, tier)
 	if err != nil {
 		return agent.Outcome{}, err
 	}

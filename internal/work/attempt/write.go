@@ -132,7 +132,7 @@ func (w *work) review(ctx context.Context) error {
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{
-			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Tree: w.tree,
+			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Author: Author(w.a, nexus.Coder), Readers: w.view.Readers, Tree: w.tree,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk); err != nil {
 			return err
