@@ -24,6 +24,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, bwrap or off
@@ -84,6 +85,7 @@ func Default() Config {
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
 		},
+		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Sandbox:   "auto",
 		Preset:    "balanced",

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -65,7 +65,7 @@ type Shop struct {
 	Trees *worktree.Store
 	Blobs *blob.Store
 	Box   *sandbox.Box
-	Roles map[nexus.Role]agent.Role
+	Roles map[nexus.Role]cast.Role
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	// PickReader picks for a role that looks at what another model, the
 	// author, made, and says why; nil picks as for every other role.
@@ -73,6 +73,7 @@ type Shop struct {
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules      string                                // standing rules for agents, may be empty
+	Maps       *Maps                                 // of the repository, for the roles that are shown one; nil for none
 	Alone      bool                                  // nobody answers questions: fall back at once
 	Exe        string                                // this program, which builds call for their cache; empty for none
 	Now        func() time.Time

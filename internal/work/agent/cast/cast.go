@@ -1,4 +1,6 @@
-package agent
+// Package cast holds the roles that agents play, as data: a prompt, a list of
+// tools, a tier and limits, in roles/*.md.
+package cast
 
 import (
 	"bytes"
@@ -20,6 +22,9 @@ import (
 //go:embed roles/*.md
 var builtin embed.FS
 
+// finish is the tool that hands in.
+const finish = "finish"
+
 const (
 	maxRole      = 64 << 10 // bytes of a role's file
 	maxTurns     = 1_000
@@ -34,6 +39,7 @@ type Role struct {
 	Tools     []string
 	Turns     int   // model calls in a session; 0 leaves it to the run's limits
 	MaxTokens int64 // most tokens of one answer; 0 means 8,192
+	Map       bool  // it is shown a map of the repository
 	Prompt    string
 }
 
@@ -46,11 +52,11 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles, err := readRoles(own)
+	roles, err := readRoles(own, nil)
 	if err != nil || override == nil {
 		return roles, err
 	}
-	theirs, err := readRoles(override)
+	theirs, err := readRoles(override, roles)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +76,9 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	return roles, nil
 }
 
-func readRoles(files fs.FS) (map[nexus.Role]Role, error) {
+// readRoles reads the roles of a directory. What a file does not say of a
+// switch is as usual.
+func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, error) {
 	names, err := fs.Glob(files, "*.md")
 	if err != nil {
 		return nil, err
@@ -82,10 +90,11 @@ func readRoles(files fs.FS) (map[nexus.Role]Role, error) {
 		if err != nil {
 			return nil, badRole(name, err)
 		}
-		r, err := ParseRole(name, data)
+		r, err := parseRole(data, usual[name])
 		if err != nil {
-			return nil, err
+			return nil, badRole(name, err)
 		}
+		r.Name = name
 		roles[name] = r
 	}
 	return roles, nil
@@ -99,10 +108,11 @@ func readRoles(files fs.FS) (map[nexus.Role]Role, error) {
 //	tools: [read_file, finish]
 //	turns: 20
 //	max_tokens: 4096
+//	map: true
 //	---
 //	You review ...
 func ParseRole(name nexus.Role, data []byte) (Role, error) {
-	r, err := parseRole(data)
+	r, err := parseRole(data, Role{})
 	if err != nil {
 		return Role{}, badRole(name, err)
 	}
@@ -110,7 +120,7 @@ func ParseRole(name nexus.Role, data []byte) (Role, error) {
 	return r, nil
 }
 
-func parseRole(data []byte) (Role, error) {
+func parseRole(data []byte, usual Role) (Role, error) {
 	if len(data) > maxRole {
 		return Role{}, fmt.Errorf("the file has %d bytes, the most is %d", len(data), maxRole)
 	}
@@ -125,7 +135,9 @@ func parseRole(data []byte) (Role, error) {
 		Tools     []string   `yaml:"tools"`
 		Turns     int        `yaml:"turns"`
 		MaxTokens int64      `yaml:"max_tokens"`
+		Map       bool       `yaml:"map"`
 	}
+	m.Map = usual.Map
 	l, err := yaml.NewLoader(bytes.NewReader([]byte(front)), yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
 		err = l.Load(&m)
@@ -133,7 +145,7 @@ func parseRole(data []byte) (Role, error) {
 	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
-	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Prompt: strings.TrimSpace(body)}
+	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Prompt: strings.TrimSpace(body)}
 	return r, r.check()
 }
 
