@@ -36,8 +36,9 @@ type Config struct {
 // Role pins a role to a model or a tier. A zero field leaves the choice to
 // routing.
 type Role struct {
-	Model string // provider/model
-	Tier  nexus.Tier
+	Model  string // provider/model
+	Tier   nexus.Tier
+	Effort string // how hard its models are asked to think
 }
 
 // Routing says where work on tasks begins.

@@ -53,7 +53,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	roles, _, err := customs(frame.Top(dir))
+	roles, _, err := casting(frame.Top(dir), c)
 	if err != nil {
 		return Spoken{}, err
 	}

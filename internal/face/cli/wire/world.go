@@ -48,7 +48,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, rules, err := customs(p.Repo.Work)
+	roles, rules, err := casting(p.Repo.Work, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -37,9 +38,11 @@ type Role struct {
 	Name      nexus.Role
 	Tier      nexus.Tier
 	Tools     []string
-	Turns     int   // model calls in a session; 0 leaves it to the run's limits
-	MaxTokens int64 // most tokens of one answer; 0 means 8,192
-	Map       bool  // it is shown a map of the repository
+	Turns     int    // model calls in a session; 0 leaves it to the run's limits
+	MaxTokens int64  // most tokens of one answer; 0 means 8,192
+	Map       bool   // it is shown a map of the repository
+	Force     bool   // it must call a tool in each answer, as what it hands in is all that it is for
+	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
 	Prompt    string
 }
 
@@ -136,8 +139,10 @@ func parseRole(data []byte, usual Role) (Role, error) {
 		Turns     int        `yaml:"turns"`
 		MaxTokens int64      `yaml:"max_tokens"`
 		Map       bool       `yaml:"map"`
+		Force     bool       `yaml:"force"`
+		Effort    string     `yaml:"effort"`
 	}
-	m.Map = usual.Map
+	m.Map, m.Force = usual.Map, usual.Force
 	l, err := yaml.NewLoader(bytes.NewReader([]byte(front)), yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
 		err = l.Load(&m)
@@ -145,7 +150,7 @@ func parseRole(data []byte, usual Role) (Role, error) {
 	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
-	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Prompt: strings.TrimSpace(body)}
+	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
 	return r, r.check()
 }
 
@@ -158,6 +163,8 @@ func (r Role) check() error {
 		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
 	case r.MaxTokens != 0 && (r.MaxTokens < minTokens || r.MaxTokens > maxTokensCap):
 		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
+	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
+		return fmt.Errorf("effort %q is none of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
 	case !slices.Contains(r.Tools, finish):
 		return fmt.Errorf("tools must hold %s, or the role could never hand in", finish)
 	case r.Prompt == "":
