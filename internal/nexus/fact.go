@@ -172,6 +172,14 @@ type (
 		By         string     `json:"by"`  // the strategy that answered
 		Why        string     `json:"why"` // its reason
 	}
+	// RoleRouted says with which model a role looks at what another model made.
+	// It is said once of each pair.
+	RoleRouted struct {
+		Role   Role   `json:"role"`
+		Model  string `json:"model"`
+		Author string `json:"author"` // whose work it is
+		Why    string `json:"why"`
+	}
 	// TaskEscalated moves a task to a stronger tier.
 	TaskEscalated struct {
 		Task TaskID `json:"task"`

@@ -26,6 +26,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy // for every role, besides its own
 	Preset     string // fills in what nobody set; see [Presets]
@@ -40,6 +41,7 @@ type Config struct {
 type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
+	Effort string // how hard its models are asked to think
 	Policy Policy
 }
 
@@ -107,6 +109,7 @@ func Default() Config {
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
 		},
+		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Sandbox:   "auto",
 		Preset:    "balanced",

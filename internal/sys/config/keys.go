@@ -102,6 +102,7 @@ func modelKeys() []Key {
 		one("models.list", kind.Address(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).trusted(price),
 		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
 		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
+		part("roles.*.effort", kind.Words("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how hard models think in this role; one that does not know the word takes the next lower one, and one that takes none is not told", roles, func(r *Role) *string { return &r.Effort }),
 		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini"), "wire that the endpoint speaks: Messages, Chat Completions, Responses, generateContent", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
 		part("providers.*.server", kind.Text(), "what serves it, where its address does not tell: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
@@ -183,6 +184,7 @@ func runKeys() []Key {
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("sandbox", kind.Words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),

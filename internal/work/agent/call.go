@@ -34,7 +34,22 @@ func (c *conversation) maxTokens() int64 {
 
 func (c *conversation) request() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
-	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign), MaxTokens: c.maxTokens(), Family: c.Family}
+	return llm.Request{
+		Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign),
+		MaxTokens: c.maxTokens(), Force: c.force(), Effort: c.Role.Effort, Family: c.Family,
+	}
+}
+
+// force returns what the model must call, the same throughout a session.
+func (c *conversation) force() string {
+	switch {
+	case !c.Role.Force:
+		return ""
+	case len(c.specs) == 1:
+		return c.specs[0].Name
+	default:
+		return llm.AnyTool
+	}
 }
 
 // reserve asks leave for the next call, records what was done before it, and

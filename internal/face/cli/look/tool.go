@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -91,7 +91,7 @@ func toolsOf(role string) ([]string, error) {
 	if role == "" {
 		return tool.Names(), nil
 	}
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -80,10 +80,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 // that cannot be.
 func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
-	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
-		tier = r.Tier
-	}
-	tier = cmp.Or(tier, r.Tier, nexus.Fast)
+	tier = m.tierOf(role, tier)
 	if pin == "" || role == nexus.Reviewer {
 		pin = cmp.Or(r.Model, m.config.Models[tier])
 	}
@@ -103,6 +100,16 @@ func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, er
 		return name, nil
 	}
 	return "", m.nobody(role, tier)
+}
+
+// tierOf returns the tier of a role. Who writes climbs with the task, all
+// others stay where they are set.
+func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
+	r := m.config.Roles[role]
+	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
+		tier = r.Tier
+	}
+	return cmp.Or(tier, r.Tier, nexus.Fast)
 }
 
 // nobody says that there is no model, and what to set: all of it at once.

@@ -56,7 +56,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
 		return Spoken{}, err
 	}
-	roles, _, err := customs(frame.Top(dir))
+	roles, _, err := casting(frame.Top(dir), c)
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -105,7 +105,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
-		System: a.Mask.Text(prompt.System(role.Prompt, "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+		System: a.Mask.Text(prompt.System(role.Prompt, "", "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
 		Retry: llm.Policy{Now: a.Now},
 	}, d, &forgetful{mask: a.Mask}, nil)
 	if err == nil {
