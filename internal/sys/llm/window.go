@@ -22,8 +22,8 @@ type Window struct {
 // Wait returns how long it is until all of the window is there again, and
 // false where nobody said. A time is seen from the provider's own clock.
 func (w Window) Wait(now time.Time) (time.Duration, bool) {
-	if n, err := strconv.ParseFloat(w.Reset, 64); err == nil && n >= 1e9 && n < 1e14 { // since 1970, in seconds or a thousand times as many
-		if n >= 1e11 {
+	if n, err := strconv.ParseFloat(w.Reset, 64); err == nil && (n >= 1e9 && n < 9e9 || n >= 1e12 && n < 9e12) { // since 1970, in seconds or a thousand times as many
+		if n >= 1e12 {
 			n /= 1000
 		}
 		return max(time.Unix(0, int64(n*1e9)).Sub(cmp.Or(w.Sent, now)), 0), true
