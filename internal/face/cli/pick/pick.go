@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -28,8 +29,9 @@ type Models struct {
 	keys   *keys
 	tap    Tap
 
-	mu   sync.Mutex // guards made
-	made map[string]llm.Model
+	mu     sync.Mutex // guards made
+	made   map[string]llm.Model
+	limits *limit.Accounts
 
 	able  llm.Able
 	find  func(*Models) string
@@ -57,7 +59,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}, limits: limit.New(now)}, nil
 }
 
 // Name returns the provider/model that a role works with at a tier. A task's
@@ -223,5 +225,8 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return nil, err
 	}
 	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
+	if m.tap.player == nil { // a recording has no limits
+		m.made[name] = m.account(name, p, key).Keep(m.made[name])
+	}
 	return m.made[name], nil
 }
