@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -31,8 +32,9 @@ type Models struct {
 	keys   *keys
 	tap    Tap
 
-	mu   sync.Mutex // guards made
-	made map[string]llm.Model
+	mu     sync.Mutex // guards made
+	made   map[string]llm.Model
+	limits *limit.Accounts
 
 	able  llm.Able
 	find  func(*Models) string
@@ -61,7 +63,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}, limits: limit.New(now)}, nil
 }
 
 // Public returns the public list of models as it is kept. It is read once, when
@@ -260,5 +262,8 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return nil, err
 	}
 	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
+	if m.tap.player == nil { // a recording has no limits
+		m.made[name] = m.account(name, p, key).Keep(m.made[name])
+	}
 	return m.made[name], nil
 }
