@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
@@ -169,11 +170,36 @@ func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context,
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
-	set, err := tool.New(e, role.Tools...)
+	vars, free, err := s.place(t)
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	return set, func() { _ = root.Close() }, nil
+	e.Vars = append(slices.Clone(e.Vars), vars...)
+	set, err := tool.New(e, role.Tools...)
+	if err != nil {
+		free()
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	return set, func() {
+		set.Close()
+		free()
+		_ = root.Close()
+	}, nil
+}
+
+// place gives an attempt ports and names of its own, so that what it starts
+// does not meet what another starts. A run without a state directory gives
+// none.
+func (s *Shop) place(t Talk) (vars []string, free func(), err error) {
+	if s.State == "" {
+		return nil, func() {}, nil
+	}
+	owner := s.mark(t.Tree)
+	own, err := slot.Take(filepath.Join(filepath.Dir(s.State), "slots"), owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	return own.Env(owner, s.Box.Name() == string(sandbox.Bwrap)), func() { _ = own.Release() }, nil
 }
 
 // may returns what people add to the policy for a role.

@@ -75,6 +75,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 		if err != nil {
 			return Spent{}, err
 		}
+		defer tools.Close()
 		return l.floor(ctx, prompt.System(l.role.Prompt, "", ""), tools.Specs())
 	case ownLoop:
 		return l.inMemory(ctx)
@@ -157,6 +158,7 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 	if err != nil {
 		return err
 	}
+	defer tools.Close()
 	name := nexus.SessionID(id) + "/coder.1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, "", ""),

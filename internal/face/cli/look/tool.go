@@ -67,6 +67,7 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer set.Close()
 		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
 		a.JSON = true
 		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds()}, nil)

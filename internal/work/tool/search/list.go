@@ -1,8 +1,7 @@
-package tool
+package search
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -10,49 +9,27 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
 const maxListed = 500
 
-func listFiles(e Env) Tool {
-	return Tool{
-		Name:        "list_files",
-		Description: "List files below a directory, without what git ignores. glob filters, such as **/*_test.go; depth limits.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"glob":{"type":"string"},` +
-			`"depth":{"type":"integer","minimum":1}},"additionalProperties":false}`),
-		ReadOnly: true,
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
-				Path, Glob string
-				Depth      int
-			}](input)
-			if err != nil {
-				return Output{}, err
-			}
-			name, err := e.clean(in.Path, false)
-			if err != nil {
-				return Output{}, err
-			}
-			text, err := e.list(ctx, name, in.Glob, in.Depth)
-			return Output{Text: text}, err
-		},
-	}
-}
-
-func (e Env) list(ctx context.Context, dir, glob string, depth int) (string, error) {
+// List shows the files below a directory that fit a glob, or without one the
+// directories at a depth as well.
+func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, error) {
 	if err := badGlob(glob); err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	listed, more := 0, 0
-	err := ignore.Walk(e.Root, dir, func(name string, d fs.DirEntry) bool {
+	err := ignore.Walk(f.Tree.Root, dir, func(name string, d fs.DirEntry) bool {
 		level := strings.Count(below(dir, name), "/") + 1
 		shown := !d.IsDir() && fits(glob, dir, name) || d.IsDir() && depth > 0 && level == depth && glob == ""
 		if depth > 0 && level > depth || !shown {
 			return ctx.Err() == nil
 		}
-		if listed == maxListed || b.Len() > maxResult-500 {
+		if listed == maxListed || b.Len() > files.Most-500 {
 			more++
 			return ctx.Err() == nil && more < 100_000
 		}
@@ -65,7 +42,7 @@ func (e Env) list(ctx context.Context, dir, glob string, depth int) (string, err
 		return ctx.Err() == nil
 	})
 	if err != nil {
-		return "", e.explain(dir, err)
+		return "", f.Tree.Explain(dir, err)
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
