@@ -26,7 +26,7 @@ type Config struct {
 	Gates      Gates
 	Plan       Plan
 	Preset     string // fills in what nobody set; see [Presets]
-	Sandbox    string // auto, bwrap or off
+	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out
 	StatusFile string // empty: none

@@ -156,7 +156,7 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context
 	}
 	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
-	if s.Box.Name() == string(sandbox.Off) {
+	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
@@ -142,7 +141,7 @@ func (e Env) ripgrep(ctx context.Context, expr string, in search, dir bool) (hit
 		"--max-columns=4000", "--max-columns-preview", "-e", expr, "--", ".",
 	}
 	if in.Path != "." { // the rules above it count, and above the tree the box shows nothing
-		if e.Box.Name() != string(sandbox.Bwrap) {
+		if !e.Box.Hides() {
 			return nil, false, errNoRipgrep
 		}
 		args = slices.DeleteFunc(args, func(a string) bool { return a == "--no-ignore-parent" })

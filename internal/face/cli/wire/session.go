@@ -82,7 +82,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	}
 	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
 	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask}
-	if box.Name() == string(sandbox.Off) {
+	if !box.Hides() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
 		}
