@@ -37,7 +37,8 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 	args = []string{
 		"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "nexus",
 		"--json-status-fd", strconv.Itoa(statusFD), "--block-fd", strconv.Itoa(holdFD), "--seccomp", strconv.Itoa(filterFD),
-		"--proc", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Limits.Tmp, 10), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--dir", "/run",
+		// To the machine's root some of /proc is writable with no capability at all.
+		"--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Limits.Tmp, 10), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--dir", "/run",
 	}
 	for _, m := range b.mounts(c) {
 		from := m.From

@@ -67,10 +67,10 @@ func (b *Box) Gaps() []string {
 		return nil
 	case Landlock:
 		return []string{
-			"a worktree's .git can be written to",
-			"the names of files and the command lines of other processes can be seen",
-			"what a killed nexus leaves behind lives until the next run",
-			"programs have no network of their own either: tests that listen on the loopback fail",
+			"a worktree's .git, and what else is read-only in it, can be written to",
+			"modes, owners and times of files that are yours can be changed",
+			"names of files, processes and network interfaces can be seen",
+			"programs have no loopback of their own either: tests that listen on one fail",
 		}
 	default:
 		return []string{"agents can touch everything that you can"}

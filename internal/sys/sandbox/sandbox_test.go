@@ -22,10 +22,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 )
 
 // TestMain lets the test binary stand for nexus where one has to be killed.
 func TestMain(m *testing.M) {
+	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+		os.Exit(code)
+	}
 	if dir := os.Getenv("TEST_VICTIM"); dir != "" {
 		victim(Mode(os.Getenv("TEST_MODE")), dir)
 		return

@@ -53,7 +53,8 @@ func (c *code) onCall(nr uint32, body func(*code)) {
 
 // Filter returns the program that judges every system call in a jail:
 // forbidden ones fail, those of another machine's or x32's numbering kill.
-// Without sockets none can be made but connected pairs.
+// Without sockets none can be made but connected pairs, and no other process
+// can be changed.
 func Filter(sockets bool) ([]unix.SockFilter, error) {
 	if auditArch == 0 {
 		return nil, fmt.Errorf("no filter for system calls on %s", runtime.GOARCH)
@@ -93,8 +94,28 @@ func Filter(sockets bool) ([]unix.SockFilter, error) {
 		c.on(unix.AF_UNIX, unix.SECCOMP_RET_ALLOW)
 		c.answer(deny(unix.EAFNOSUPPORT))
 	})
+	if !sockets {
+		c.spareOthers()
+	}
 	c.answer(unix.SECCOMP_RET_ALLOW)
 	return *c, nil
+}
+
+// spareOthers refuses calls that change another process of the same user than
+// the calling one. In namespaces there is none.
+func (c *code) spareOthers() {
+	for at, calls := range [][]uint32{
+		{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR},
+		{unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET},
+	} {
+		for _, nr := range calls {
+			c.onCall(nr, func(c *code) {
+				c.load(lowArg(at))
+				c.on(0, unix.SECCOMP_RET_ALLOW)
+				c.answer(deny(unix.EPERM))
+			})
+		}
+	}
 }
 
 // socket judges a call of socket by its family.

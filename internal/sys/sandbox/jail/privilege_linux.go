@@ -3,6 +3,7 @@ package jail
 import (
 	"errors"
 	"fmt"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -27,10 +28,8 @@ func renounce(s Spec) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid traces: %w", err)
 	}
-	if s.Kind == Spaces {
-		if err := dropAll(); err != nil {
-			return err
-		}
+	if err := dropAll(s.Kind == Spaces || os.Geteuid() == 0); err != nil {
+		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid new privileges: %w", err)
@@ -62,10 +61,12 @@ func (l Limits) Kernel() map[int]uint64 {
 	return limits
 }
 
-// dropAll gives up every capability of the calling thread, for good.
-func dropAll() error {
+// dropAll gives up every capability of the calling thread, for good. Who is
+// not able to give up the bounding set gains nothing from it without new
+// privileges.
+func dropAll(able bool) error {
 	last := uintptr(0)
-	for ; ; last++ {
+	for ; able; last++ {
 		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, last, 0, 0, 0); err != nil {
 			break // there is none with this number
 		}
@@ -81,14 +82,14 @@ func dropAll() error {
 	if _, _, e := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none[0])), 0); e != 0 {
 		return fmt.Errorf("drop capabilities: %w", e)
 	}
+	if able && last == 0 {
+		return errors.New("the kernel knows no capabilities to drop")
+	}
 	return checkNone(last)
 }
 
 // checkNone looks whether the calling thread has any capability left.
 func checkNone(last uintptr) error {
-	if last == 0 {
-		return errors.New("the kernel knows no capabilities to drop")
-	}
 	for c := range last {
 		if in, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err != nil || in != 0 {
 			return fmt.Errorf("capability %d is still in the bounding set", c)
