@@ -234,6 +234,20 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// A file is shown inside of what is shown already, and left as it is.
+func TestFileInsideOfWhatIsShown(t *testing.T) {
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		ro, tree := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(ro, "bin", "tool"), "tool")
+		write(t, filepath.Join(tree, "own"), "own")
+		c := Command{Dir: tree, Readable: []string{ro, filepath.Join(ro, "bin", "tool"), filepath.Join(tree, "own")}}
+		if r := sh(t, b, c, `test "$(cat own `+ro+`/bin/tool)" = owntool && ! echo x >own`); r.Exit != 0 {
+			t.Errorf("exit %d: %s", r.Exit, r.Stderr)
+		}
+	})
+}
+
 func TestGitLinkIsNotFollowed(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()

@@ -162,7 +162,7 @@ func place(root *os.Root, m Mount, from source, data []byte) error {
 	case m.How == Link:
 		return root.Symlink(m.From, path)
 	case m.How == Copy:
-		return root.WriteFile(path, data, 0o444)
+		return root.WriteFile(path, data, 0o444) // in the view's own root
 	case m.How == Tmpfs:
 		if err := root.MkdirAll(path, 0o755); err != nil {
 			return err
@@ -174,7 +174,11 @@ func place(root *os.Root, m Mount, from source, data []byte) error {
 			return err
 		}
 	default:
-		if err := root.WriteFile(path, nil, 0o444); err != nil && !errors.Is(err, os.ErrExist) && !errors.Is(err, os.ErrPermission) {
+		f, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444) // never one that is there
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, os.ErrExist) && !errors.Is(err, unix.EROFS) {
 			return err
 		}
 	}
