@@ -184,8 +184,8 @@ func runKeys() []Key {
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
-		one("sandbox", kind.Words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
 		one("target", kind.Text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),

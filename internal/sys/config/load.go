@@ -332,6 +332,9 @@ func (l *loader) mayProject(k Key, name string, x any) error {
 	if k.Trusted != "" {
 		return fmt.Errorf("the project's file may not set %s: %s; %s", name, k.Trusted, elsewhere)
 	}
+	if name == "sandbox" && x == "landlock" {
+		return fmt.Errorf("the project's file may not choose the weaker sandbox landlock; %s", elsewhere)
+	}
 	if name == "sandbox" && x == "off" {
 		return fmt.Errorf("the project's file may not switch the sandbox off; %s", elsewhere)
 	}

@@ -166,7 +166,7 @@ func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context,
 	}
 	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
-	if s.Box.Name() == string(sandbox.Off) {
+	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
@@ -199,7 +199,7 @@ func (s *Shop) place(t Talk) (vars []string, free func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return own.Env(owner, s.Box.Name() == string(sandbox.Bwrap)), func() { _ = own.Release() }, nil
+	return own.Env(owner, s.Box.Hides()), func() { _ = own.Release() }, nil
 }
 
 // may returns what people add to the policy for a role.

@@ -102,7 +102,7 @@ func (l *loop) task(n int) nexus.Task {
 
 func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 	e := tool.Env{Dir: dir, Box: l.box, Blob: s, Now: l.app.Now, Writes: true}
-	if l.box.Name() == string(sandbox.Off) {
+	if !l.box.Hides() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
 	return tool.New(e, l.role.Tools...)

@@ -123,8 +123,8 @@ func hands(a *frame.App, c config.Config, role nexus.Role, dir string, box *sand
 	if err != nil {
 		return env, nil, err
 	}
-	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Name() == string(sandbox.Bwrap))...)
-	if box.Name() == string(sandbox.Off) {
+	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Hides())...)
+	if !box.Hides() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return env, nil, errors.Join(&nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}, own.Release())
 		}

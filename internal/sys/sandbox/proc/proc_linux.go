@@ -1,4 +1,4 @@
-package sandbox
+package proc
 
 import (
 	"bytes"
@@ -13,29 +13,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func ownSession() *syscall.SysProcAttr {
+// OwnSession starts a process in a session of its own, to die with the thread
+// that started it.
+func OwnSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-func exitOf(s *os.ProcessState) int {
+// ExitOf returns a shell's exit code: 128+n after signal n.
+func ExitOf(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}
 	return s.ExitCode()
 }
 
-func killGroup(p *os.Process) {
+// KillGroup kills a process and its group.
+func KillGroup(p *os.Process) {
 	_ = unix.Kill(-p.Pid, unix.SIGKILL)
 	_ = p.Kill()
 }
 
-// initProcess is the first process of a box: when it is gone, the kernel has
+// Init is the first process of a box: when it is gone, the kernel has
 // killed every other process of the box.
-type initProcess int // a pidfd, -1 for none
+type Init int // a pidfd, -1 for none
 
-// openInit returns the box's first process, unless its number already means
+// OpenInit returns the box's first process, unless its number already means
 // another process than the one in that namespace.
-func openInit(pid int, namespace uint64) initProcess {
+func OpenInit(pid int, namespace uint64) Init {
 	if pid <= 0 {
 		return -1
 	}
@@ -48,17 +52,18 @@ func openInit(pid int, namespace uint64) initProcess {
 		_ = unix.Close(fd)
 		return -1
 	}
-	return initProcess(fd)
+	return Init(fd)
 }
 
-func (i initProcess) kill() {
+// Kill kills the process, which may be gone already.
+func (i Init) Kill() {
 	if i >= 0 {
 		_ = unix.PidfdSendSignal(int(i), unix.SIGKILL, nil, 0)
 	}
 }
 
-// wait reports whether the process is gone, and lets go of it.
-func (i initProcess) wait(limit time.Duration) bool {
+// Wait reports whether the process is gone, and lets go of it.
+func (i Init) Wait(limit time.Duration) bool {
 	if i < 0 {
 		return true
 	}
@@ -72,9 +77,9 @@ func (i initProcess) wait(limit time.Duration) bool {
 	}
 }
 
-// killTree kills what is left of a command that ran as process leader in its
+// KillTree kills what is left of a command that ran as process leader in its
 // own session, and reports whether everything is gone.
-func killTree(leader int, mark string, ran time.Duration) bool {
+func KillTree(leader int, mark string, ran time.Duration) bool {
 	after := 0
 	if ran < 100*time.Millisecond { // the numbers cannot have gone round
 		switch last := lastPID(); {
@@ -116,7 +121,7 @@ func of(owner string) func(process) bool {
 // not count.
 func killAll(after int, match func(process) bool) (killed int, gone bool) {
 	seen := map[int]bool{}
-	for deadline := time.Now().Add(killGrace); time.Now().Before(deadline); { //nolint:forbidigo // waits for the kernel
+	for deadline := time.Now().Add(Grace); time.Now().Before(deadline); { //nolint:forbidigo // waits for the kernel
 		found := family(after, match)
 		if len(found) == 0 {
 			return len(seen), true
@@ -135,9 +140,9 @@ func kill(pid int) {
 	if err != nil {
 		return
 	}
-	i := initProcess(fd)
-	i.kill()
-	i.wait(100 * time.Millisecond)
+	i := Init(fd)
+	i.Kill()
+	i.Wait(100 * time.Millisecond)
 }
 
 type process struct {
