@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // Gate is a command that judges a tree.
@@ -106,13 +107,18 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	limit := r.limit(g)
 	res, read, err := r.run(ctx, t, g, limit)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		e.Why = err.Error()
+		missing := raw.Missing(g.Args[0], err.Error())
+		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
+		e.Findings[0].Gate = g.Name
 		return e, nil
 	}
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
 	e.State, e.Why, e.Counts, e.Findings = read.State, read.Why, read.Counts, read.Findings
+	if e.State == nexus.Flaky { // the tool tried again by itself, as the project told it to
+		e.State, e.Flaky = nexus.Pass, read.Flaky
+	}
 	e.Exit, e.Duration = res.Exit, res.Duration
 	if res.TimedOut {
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
@@ -157,7 +163,7 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
 	in := parse.Input{
-		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
+		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
 		Root: t.Dir, Modules: gosrc.Modules(t.Dir),
 	}
 	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {

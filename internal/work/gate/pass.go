@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // Pass lets the gates judge a tree in their order and stops at the first red
@@ -35,7 +36,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		switch {
 		case e.Passed():
 			green++
-		case e.State == nexus.NotRun && base.State == nexus.NotRun && base.Tree != "":
+		case e.State == nexus.NotRun && (base.State == nexus.NotRun || lacks(base)) && base.Tree != "":
 		default:
 			v.Why = reason(e)
 			return v, nil
@@ -46,6 +47,11 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		v.Why = "no gate could judge the tree"
 	}
 	return v, nil
+}
+
+// lacks reports whether a gate could not run because its tool is missing.
+func lacks(e nexus.Evidence) bool {
+	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
 }
 
 // weigh judges a tree by a gate, against what the gate said of the base.
@@ -192,6 +198,9 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		base = nexus.Evidence{} // nothing was there before
 	}
 	switch {
+	case lacks(now) && lacks(base): // nobody can hold that against the work
+		now.State = nexus.NotRun
+		return now
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
 		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
 		return now
@@ -229,7 +238,9 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 
 // ofTheTree reports whether an environmental finding is about something that
 // the work may have changed.
-func ofTheTree(f nexus.Finding) bool { return f.File != "" || f.Code == "exit" }
+func ofTheTree(f nexus.Finding) bool {
+	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing
+}
 
 // untested reports whether tests that were to run did not: what they would
 // have said is not known to be the same.
