@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Gate is a command that judges a tree.
@@ -164,7 +165,7 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	}
 	in := parse.Input{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Modules: gosrc.Modules(t.Dir),
+		Root: t.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
 	}
 	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {
 		in.Expect = gosrc.Expect(t.Dir, in.Modules)
