@@ -16,12 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
@@ -69,11 +71,13 @@ type Shop struct {
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	Gates func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules string                                // standing rules for agents, may be empty
+	May   func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Alone bool                                  // nobody answers questions: fall back at once
 	Exe   string                                // this program, which builds call for their cache; empty for none
 	Now   func() time.Time
 	Heard func(nexus.SessionID, llm.Delta)
 	Bases *Bases
+	Leaks *leak.Finder // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state

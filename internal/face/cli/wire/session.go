@@ -53,6 +53,9 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
+	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
+		return Spoken{}, err
+	}
 	roles, _, err := customs(frame.Top(dir))
 	if err != nil {
 		return Spoken{}, err
@@ -81,7 +84,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 		return Spoken{}, err
 	}
 	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
-	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask}
+	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask, Rules: Rules(c, role.Name)}
 	if box.Name() == string(sandbox.Off) {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
