@@ -99,6 +99,9 @@ type Verdict struct {
 func (v Verdict) Findings() []Finding {
 	var all []Finding
 	for _, e := range v.Evidence {
+		if e.State == Pass {
+			continue // what it remarks on is nobody's to mend
+		}
 		all = append(all, e.Findings...)
 	}
 	return all

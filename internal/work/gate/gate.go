@@ -26,6 +26,8 @@ import (
 type Gate struct {
 	Name    string
 	Args    []string      // run without a shell
+	Dir     string        // below the tree, where it runs; empty is the root
+	Reports []string      // patterns of JUnit files, from Dir, that it writes and that say more than its output
 	Format  string        // how its output is read; one of [parse.Formats]
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
@@ -44,6 +46,14 @@ func (g Gate) Command() string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// within lets a command run in a directory below the tree.
+func (g Gate) within(args []string) []string {
+	if g.Dir == "" || g.Dir == "." {
+		return args
+	}
+	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + g.Dir}, args...)
 }
 
 // Tree is a directory that holds exactly the git tree Hash.
@@ -134,9 +144,10 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 // printed.
 func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (res sandbox.Result, read parse.Report, err error) {
 	c := sandbox.Command{
-		Args: withTimeout(g, limit), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
+		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
 	}
+	old := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
@@ -154,6 +165,7 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, read, errors.Join(err, r.reset(ctx, bare(g)))
 	}
+	written := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
 	if err == nil {
 		err = r.reset(ctx, bare(g))
 	}
@@ -165,12 +177,16 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	}
 	in := parse.Input{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
+		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
 	}
 	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {
 		in.Expect = gosrc.Expect(t.Dir, in.Modules)
 	}
 	read = parse.Read(in)
+	if in.Stdout = stack.Fresh(written, old); len(in.Stdout) > 0 && !res.TimedOut {
+		in.Format = parse.JUnit
+		read = parse.Both(read, parse.Read(in))
+	}
 	for i := range read.Findings {
 		read.Findings[i].Gate = g.Name
 	}

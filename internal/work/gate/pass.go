@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
@@ -63,6 +64,9 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if err != nil {
 		return e, base, false, err
 	}
+	if f, ok := parse.Find(g.Format); ok && f.Warns {
+		raw.Findings = blocking(raw)
+	}
 	e = against(base, raw, r.Wanted)
 	if !cached && e.State == nexus.Fail {
 		if raw, err = r.doubt(ctx, t, g, base, raw); err != nil {
@@ -86,6 +90,16 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	e.Base = base.Tree
 	e.Raw, err = r.seal(raw)
 	return e, base, cached, err
+}
+
+// blocking returns what is more than a warning among the findings of a gate
+// that is red for more than warnings: of a tool that lets warnings pass, new
+// ones are not held against a tree that has old errors.
+func blocking(e nexus.Evidence) []nexus.Finding {
+	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
+		return e.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
 }
 
 // seal keeps evidence as it was before it was weighed, and returns the blob's

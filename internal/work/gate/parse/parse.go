@@ -106,3 +106,16 @@ func sound(f nexus.Finding) nexus.Finding {
 	f.Message, f.Expected, f.Actual, f.Stack = raw.Plain(f.Message), raw.Plain(f.Expected), raw.Plain(f.Actual), raw.Plain(f.Stack)
 	return f
 }
+
+// Both joins what a tool printed with what its report says of the same run:
+// the report counts and names, and the worse word of the two holds.
+func Both(printed, report Report) Report {
+	if !report.Counted {
+		return printed
+	}
+	if printed.State == nexus.Environmental || printed.State == nexus.Fail && report.State != nexus.Fail {
+		printed.Counts, printed.Counted = report.Counts, true
+		return printed
+	}
+	return report
+}

@@ -155,6 +155,8 @@ func missingTool() []*regexp.Regexp {
 		re(`^bundler: command not found: ([\w-]+)`),
 		re(`^Could not open input file: (?:vendor/bin/)?([\w-]+)`),
 		re(`^\s*This is not the (tsc) command you are looking for`),
+		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
+		re(`npx canceled due to missing packages and no YES option: \["?((?:@[\w.-]+/)?[\w.-]+)`),
 		re(`^npm (?:ERR!|error) could not determine executable to (run)$`),
 		re(`^g?make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`),
 	}

@@ -14,6 +14,7 @@ type Input struct {
 	Guess          bool                       // the exit code is not known, and Exit is 0
 	Cut            bool                       // the middle of the output is missing
 	Tests          bool                       // it is meant to run tests; none is no pass
+	Dir            string                     // below Root, where it ran; empty is Root
 	Root           string                     // absolute directory it ran in; empty is unknown
 	Expect         func(pkg string) []string  // tests of a Go package that must have run; nil: nobody knows
 	Find           func(suffix string) string // the one file of the tree whose path ends so, empty for none or many; may be nil

@@ -116,10 +116,14 @@ func Clip(s string) string {
 // Place makes a file name relative to the root. What lies outside has none.
 func (in Input) Place(file string) string {
 	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "file://")
+	absolute := path.IsAbs(file)
 	if root := strings.TrimSuffix(in.Root, "/"); root != "" {
 		if rest, ok := strings.CutPrefix(file, root+"/"); ok {
 			file = rest
 		}
+	}
+	if !path.IsAbs(file) && in.Dir != "" && !(in.Root != "" && absolute) {
+		file = path.Join(in.Dir, file)
 	}
 	file = path.Clean(file)
 	if path.IsAbs(file) || file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.Contains(file, "://") {
