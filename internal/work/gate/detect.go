@@ -32,7 +32,7 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 			continue
 		}
 		// The project's own command stands for all packages, and for all linting.
-		gates = slices.DeleteFunc(gates, func(g Gate) bool { return step(g.Name) == name })
+		gates = slices.DeleteFunc(gates, func(g Gate) bool { return Step(g.Name) == name })
 		if command != "" {
 			gates = append(gates, fromLine(name, command))
 		}
@@ -56,7 +56,7 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 		if i := slices.Index(rank, g.Name); i >= 0 {
 			return i
 		}
-		if i := slices.Index(rank, step(g.Name)); i >= 0 && g.Dir != "" {
+		if i := slices.Index(rank, Step(g.Name)); i >= 0 && g.Dir != "" {
 			return i
 		}
 		return len(rank)
@@ -71,8 +71,8 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 // steps are the gates that a stack may have, in the order in which they judge.
 func steps() []string { return []string{"build", "type", "lint", "format", "test"} }
 
-// step returns what a gate does, of whatever package it is.
-func step(gate string) string {
+// Step returns what a gate does, of whatever package it is.
+func Step(gate string) string {
 	name, _, _ := strings.Cut(gate, "-")
 	if name == "golangci" {
 		return "lint"

@@ -55,6 +55,12 @@ func lacks(e nexus.Evidence) bool {
 	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
 }
 
+// Weigh judges a tree by one gate, against the base where there is one.
+func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
+	e, _, _, err := r.weigh(ctx, t, g, nil)
+	return e, err
+}
+
 // weigh judges a tree by a gate, against what the gate said of the base.
 func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {

@@ -16,7 +16,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *frame.App) []*cobra.Command {
-	return []*cobra.Command{parseCommand(a)}
+	return []*cobra.Command{checkCommand(a), parseCommand(a)}
 }
 
 // shapes are the ways in which a verdict can be written.

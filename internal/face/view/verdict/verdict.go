@@ -20,14 +20,13 @@ type Verdict struct {
 	Gates  []nexus.Evidence `json:"gates"`
 }
 
-// Of sums up what gates said. Only a pass of one and no other word from all
-// the others is a pass.
+// Of sums up what gates said. Only where all have passed, the whole has.
 func Of(all []nexus.Evidence) Verdict {
-	v := Verdict{State: nexus.NotRun, Why: "no gate could judge the tree", Gates: all}
-	if all == nil {
-		v.Gates = []nexus.Evidence{}
+	v := Verdict{State: nexus.Pass, Gates: all}
+	if len(all) == 0 {
+		return Verdict{State: nexus.NotRun, Why: "there is no gate: neither the configuration nor the files name one", Gates: []nexus.Evidence{}}
 	}
-	order := []nexus.GateState{nexus.NotRun, nexus.Pass, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable, nexus.Environmental, nexus.Timeout, nexus.Fail}
+	order := []nexus.GateState{nexus.Pass, nexus.NotRun, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable, nexus.Environmental, nexus.Timeout, nexus.Fail}
 	rank := func(s nexus.GateState) int {
 		for i, o := range order {
 			if o == s {
@@ -37,11 +36,8 @@ func Of(all []nexus.Evidence) Verdict {
 		return len(order)
 	}
 	for _, e := range all {
-		if rank(e.State) <= rank(v.State) && (e.State != nexus.NotRun || v.Why != "no gate could judge the tree") {
-			continue
-		}
-		v.State, v.Why = e.State, ""
-		if e.State != nexus.Pass {
+		if rank(e.State) > rank(v.State) {
+			v.State = e.State
 			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, count(len(e.Findings), "finding")), ": ")
 		}
 	}
