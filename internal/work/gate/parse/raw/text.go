@@ -1,26 +1,25 @@
-package parse
+package raw
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// lines splits output into lines without line ends, colours and other control
+// Lines splits output into lines without line ends, colours and other control
 // characters; a carriage return starts its line anew, as on a terminal.
-func lines(data []byte) []string {
+func Lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
 	}
 	var all []string
 	for l := range bytes.SplitSeq(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
-		all = append(all, clean(l))
+		all = append(all, Clean(l))
 	}
 	return all
 }
@@ -28,7 +27,8 @@ func lines(data []byte) []string {
 // longest is the longest line that is kept whole.
 const longest = 64 << 10
 
-func clean(l []byte) string {
+// Clean makes a line of it.
+func Clean(l []byte) string {
 	l = bytes.TrimSuffix(l, []byte("\r"))
 	if i := bytes.LastIndexByte(l, '\r'); i >= 0 {
 		l = l[i+1:]
@@ -36,12 +36,12 @@ func clean(l []byte) string {
 	if len(l) > longest {
 		l = l[:longest]
 	}
-	return plain(string(l))
+	return Plain(string(l))
 }
 
-// plain drops escape sequences, control characters but the tab, and bytes
+// Plain drops escape sequences, control characters but the tab, and bytes
 // that are not UTF-8.
-func plain(s string) string {
+func Plain(s string) string {
 	if printable(s) {
 		return s
 	}
@@ -98,7 +98,10 @@ func escape(s string) int {
 	}
 }
 
-func clip(s string) string {
+const maxMessage = 2000
+
+// Clip bounds a message.
+func Clip(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) <= maxMessage {
 		return s
@@ -110,13 +113,17 @@ func clip(s string) string {
 	return s[:end] + " ..."
 }
 
-// place makes a file name relative to the root. What lies outside has none.
-func (in Input) place(file string) string {
-	file = filepath.ToSlash(strings.TrimSpace(file))
+// Place makes a file name relative to the root. What lies outside has none.
+func (in Input) Place(file string) string {
+	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "file://")
+	absolute := path.IsAbs(file)
 	if root := strings.TrimSuffix(in.Root, "/"); root != "" {
 		if rest, ok := strings.CutPrefix(file, root+"/"); ok {
 			file = rest
 		}
+	}
+	if !path.IsAbs(file) && in.Dir != "" && !(in.Root != "" && absolute) {
+		file = path.Join(in.Dir, file)
 	}
 	file = path.Clean(file)
 	if path.IsAbs(file) || file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.Contains(file, "://") {
@@ -125,40 +132,8 @@ func (in Input) place(file string) string {
 	return file
 }
 
-// positions knows how tools write where something is.
-type positions struct {
-	colon, paren *regexp.Regexp
-}
-
-func goPositions() positions {
-	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+))?:? `)}
-}
-
-func anyPositions() positions {
-	return positions{
-		colon: regexp.MustCompile(`^\s{0,4}((?:[A-Za-z]:[\\/])?[^\s:()'"]+\.[A-Za-z][A-Za-z0-9]{0,9}):(\d+)(?::(\d+))?(?::|\s+-)?\s+`),
-		paren: regexp.MustCompile(`^([^\s:()]+\.[A-Za-z][A-Za-z0-9]{0,9})\((\d+)(?:,(\d+))?\): `),
-	}
-}
-
-// at returns the finding that a line begins.
-func (p positions) at(in Input, line string) (nexus.Finding, bool) {
-	head := line[:min(len(line), 512)] // no place is longer, and matching is slow
-	m := p.colon.FindStringSubmatch(head)
-	if m == nil && p.paren != nil {
-		m = p.paren.FindStringSubmatch(head)
-	}
-	if m == nil || strings.TrimSpace(line[len(m[0]):]) == "" {
-		return nexus.Finding{}, false
-	}
-	f := nexus.Finding{File: in.place(m[1]), Line: number(m[2]), Column: number(m[3]), Message: line[len(m[0]):]}
-	if f.File == "" {
-		f.Line, f.Column, f.Message = 0, 0, line
-	}
-	return f, true
-}
-
-func number(s string) int {
+// Number reads a number that stands in a text; 0 where it is none.
+func Number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > 1<<30 {
 		return 0
@@ -166,15 +141,29 @@ func number(s string) int {
 	return n
 }
 
-// tail keeps the beginning and the end of a long text.
-type tail struct {
+// Text returns all lines, those of standard output first.
+func (in Input) Text() []string { return append(Lines(in.Stdout), Lines(in.Stderr)...) }
+
+// Last is what to show where a tool failed without a word that is understood:
+// the end of what it said.
+func (in Input) Last() string {
+	all := slices.DeleteFunc(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(all) == 0 {
+		return fmt.Sprintf("exit code %d without a word", in.Exit)
+	}
+	return strings.TrimSpace(strings.Join(all[max(0, len(all)-20):], "\n"))
+}
+
+// Tail keeps the beginning and the end of a long text.
+type Tail struct {
 	head, end []byte
 	lost      bool
 }
 
 const keep = 64 << 10
 
-func (t *tail) add(s string) {
+// Add goes on with the text.
+func (t *Tail) Add(s string) {
 	if room := keep - len(t.head); room > 0 && len(t.end) == 0 {
 		n := min(room, len(s))
 		t.head = append(t.head, s[:n]...)
@@ -187,7 +176,8 @@ func (t *tail) add(s string) {
 	}
 }
 
-func (t *tail) text() []byte {
+// Text returns what is kept of it.
+func (t *Tail) Text() []byte {
 	if t.lost {
 		return bytes.Join([][]byte{t.head, t.end}, []byte("\n...\n"))
 	}
