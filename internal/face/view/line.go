@@ -129,6 +129,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "routing", describeRoutes(f)
 	case nexus.TaskRouted:
 		return string(f.Task), fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
+	case nexus.RoleRouted:
+		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
 	case nexus.TaskEscalated:
 		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,

@@ -30,7 +30,22 @@ func (c *conversation) maxTokens() int64 {
 
 func (c *conversation) request() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
-	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign), MaxTokens: c.maxTokens(), Family: c.Family}
+	return llm.Request{
+		Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign),
+		MaxTokens: c.maxTokens(), Force: c.force(), Effort: c.Role.Effort, Family: c.Family,
+	}
+}
+
+// force returns what the model must call, the same throughout a session.
+func (c *conversation) force() string {
+	switch {
+	case !c.Role.Force:
+		return ""
+	case len(c.specs) == 1:
+		return c.specs[0].Name
+	default:
+		return llm.AnyTool
+	}
 }
 
 // reserve asks leave for the next call, records what was done before it, and
@@ -103,10 +118,10 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 			c.heard(d)
 		}
 	})
-	spent := nexus.BudgetSpent{ID: id}
+	spent := nexus.BudgetSpent{ID: id, Service: resp.Terms.Service}
 	spent.Usage, spent.Estimated = settle.Usage(r, resp, said, err)
 	if c.Price != nil {
-		spent.Money = c.Price(spent.Usage)
+		spent.Money = c.Price(spent.Usage, resp.Terms)
 	}
 	if resp.Cost > 0 { // what the provider says it charges is what it charges
 		spent.Money = resp.Cost

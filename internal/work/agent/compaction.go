@@ -102,6 +102,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 		r.Messages = chain.Legible(short, c.Foreign)
 	}
 	r.Messages = append(slices.Clip(r.Messages), llm.Say(compact.Wanted))
+	r.Force = "" // it is to write
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
 	id, _, err := c.leave(ctx, r)
 	if end := refused(err); end != nil {

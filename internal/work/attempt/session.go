@@ -12,12 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -29,7 +31,10 @@ type Talk struct {
 	Task    nexus.Task
 	Role    nexus.Role
 	Tier    nexus.Tier
+	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
+	Base    string // commit that the run began with, of which a map is shown; empty for none
 	Next    string // what we say next; empty to go on where it stopped
 	Why     string // brief, repair
 	Handin  json.RawMessage
@@ -49,7 +54,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if t.Role != nexus.Coder && t.Role != nexus.Tester { // who writes climbs with the task; the others do not
 		tier = cmp.Or(role.Tier, tier)
 	}
-	model, err := s.Pick(t.Role, tier, t.Task.Model)
+	model, err := s.pick(ctx, t, tier)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	code, err := s.codeMap(ctx, t, role, model)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -62,7 +71,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	defer done()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
-		System: s.masked(prompt.System(role.Prompt, s.Rules)), Next: t.Next, Why: t.Why, Limits: t.Limits,
+		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
@@ -129,7 +138,7 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
+func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +146,7 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil, Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
-		Handin: t.Handin,
+		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
@@ -165,6 +174,14 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	return set, func() { _ = root.Close() }, nil
+}
+
+// may returns what people add to the policy for a role.
+func (s *Shop) may(role nexus.Role) policy.Rules {
+	if s.May == nil {
+		return policy.Rules{}
+	}
+	return s.May(role)
 }
 
 const (

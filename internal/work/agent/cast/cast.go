@@ -1,4 +1,6 @@
-package agent
+// Package cast holds the roles that agents play, as data: a prompt, a list of
+// tools, a tier and limits, in roles/*.md.
+package cast
 
 import (
 	"bytes"
@@ -14,11 +16,15 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 //go:embed roles/*.md
 var builtin embed.FS
+
+// finish is the tool that hands in.
+const finish = "finish"
 
 const (
 	maxRole      = 64 << 10 // bytes of a role's file
@@ -32,8 +38,11 @@ type Role struct {
 	Name      nexus.Role
 	Tier      nexus.Tier
 	Tools     []string
-	Turns     int   // model calls in a session; 0 leaves it to the run's limits
-	MaxTokens int64 // most tokens of one answer; 0 means 8,192
+	Turns     int    // model calls in a session; 0 leaves it to the run's limits
+	MaxTokens int64  // most tokens of one answer; 0 means 8,192
+	Map       bool   // it is shown a map of the repository
+	Force     bool   // it must call a tool in each answer, as what it hands in is all that it is for
+	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
 	Prompt    string
 }
 
@@ -46,11 +55,11 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles, err := readRoles(own)
+	roles, err := readRoles(own, nil)
 	if err != nil || override == nil {
 		return roles, err
 	}
-	theirs, err := readRoles(override)
+	theirs, err := readRoles(override, roles)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +79,9 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	return roles, nil
 }
 
-func readRoles(files fs.FS) (map[nexus.Role]Role, error) {
+// readRoles reads the roles of a directory. What a file does not say of a
+// switch is as usual.
+func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, error) {
 	names, err := fs.Glob(files, "*.md")
 	if err != nil {
 		return nil, err
@@ -82,10 +93,11 @@ func readRoles(files fs.FS) (map[nexus.Role]Role, error) {
 		if err != nil {
 			return nil, badRole(name, err)
 		}
-		r, err := ParseRole(name, data)
+		r, err := parseRole(data, usual[name])
 		if err != nil {
-			return nil, err
+			return nil, badRole(name, err)
 		}
+		r.Name = name
 		roles[name] = r
 	}
 	return roles, nil
@@ -99,10 +111,11 @@ func readRoles(files fs.FS) (map[nexus.Role]Role, error) {
 //	tools: [read_file, finish]
 //	turns: 20
 //	max_tokens: 4096
+//	map: true
 //	---
 //	You review ...
 func ParseRole(name nexus.Role, data []byte) (Role, error) {
-	r, err := parseRole(data)
+	r, err := parseRole(data, Role{})
 	if err != nil {
 		return Role{}, badRole(name, err)
 	}
@@ -110,7 +123,7 @@ func ParseRole(name nexus.Role, data []byte) (Role, error) {
 	return r, nil
 }
 
-func parseRole(data []byte) (Role, error) {
+func parseRole(data []byte, usual Role) (Role, error) {
 	if len(data) > maxRole {
 		return Role{}, fmt.Errorf("the file has %d bytes, the most is %d", len(data), maxRole)
 	}
@@ -125,7 +138,11 @@ func parseRole(data []byte) (Role, error) {
 		Tools     []string   `yaml:"tools"`
 		Turns     int        `yaml:"turns"`
 		MaxTokens int64      `yaml:"max_tokens"`
+		Map       bool       `yaml:"map"`
+		Force     bool       `yaml:"force"`
+		Effort    string     `yaml:"effort"`
 	}
+	m.Map, m.Force = usual.Map, usual.Force
 	l, err := yaml.NewLoader(bytes.NewReader([]byte(front)), yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
 		err = l.Load(&m)
@@ -133,7 +150,7 @@ func parseRole(data []byte) (Role, error) {
 	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
-	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Prompt: strings.TrimSpace(body)}
+	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
 	return r, r.check()
 }
 
@@ -146,6 +163,8 @@ func (r Role) check() error {
 		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
 	case r.MaxTokens != 0 && (r.MaxTokens < minTokens || r.MaxTokens > maxTokensCap):
 		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
+	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
+		return fmt.Errorf("effort %q is none of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
 	case !slices.Contains(r.Tools, finish):
 		return fmt.Errorf("tools must hold %s, or the role could never hand in", finish)
 	case r.Prompt == "":

@@ -1,7 +1,10 @@
-package agent_test
+package cast_test
 
 import (
 	"errors"
+	"flag"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -9,12 +12,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
 func TestSystemPrompts(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +48,7 @@ func TestSystemPrompts(t *testing.T) {
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
-		golden(t, string(name)+".golden", prompt.System(r.Prompt, ""))
+		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", ""))
 	}
 	if len(roles) != 6 {
 		t.Errorf("%d roles", len(roles))
@@ -33,15 +58,19 @@ func TestSystemPrompts(t *testing.T) {
 const good = "---\ntier: strong\ntools: [read_file, finish]\nturns: 7\nmax_tokens: 1000\n---\n\nYou code.\n"
 
 func TestRolesAreOverridden(t *testing.T) {
-	roles, err := agent.Roles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
+	roles, err := cast.Roles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := agent.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Turns: 7, MaxTokens: 1000, Prompt: "You code."}
+	want := cast.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
 	if diff := cmp.Diff(want, roles[nexus.Coder]); diff != "" {
 		t.Error(diff)
 	}
-	own, err := agent.Roles(nil)
+	blind, err := cast.Roles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
+	if err != nil || blind[nexus.Coder].Map {
+		t.Errorf("a role that wants no map is shown one: %v", err)
+	}
+	own, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +101,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := agent.Roles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
+			_, err := cast.Roles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Error(), c.want) || !strings.Contains(e.Error(), c.file) || !strings.Contains(e.Hint, c.file+".md") {
 				t.Errorf("%v (%#v), want %q", err, e, c.want)
@@ -86,7 +115,7 @@ func FuzzParseRole(f *testing.F) {
 	f.Add([]byte("---\ntier: &a [*a]\n---\nx"))
 	f.Add([]byte("---\r\ntier: fast\r\n---\r\nx"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := agent.ParseRole("coder", data)
+		r, err := cast.ParseRole("coder", data)
 		if err != nil {
 			return
 		}
