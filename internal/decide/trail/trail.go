@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -199,6 +200,9 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.halt()
 			s.call, s.since = f.ID, at
+			if strings.HasPrefix(s.Doing, "waits ") {
+				s.Doing = ""
+			}
 		}
 	case nexus.BudgetSpent:
 		for _, s := range a.Sessions {

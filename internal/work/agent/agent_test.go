@@ -497,7 +497,6 @@ func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 	}{
 		{llmtest.BadKey, nexus.CodeAuth, false},
 		{llmtest.NoQuota, nexus.CodeAuth, false},
-		{llmtest.Broken, nexus.CodeProvider, false},
 		{llmtest.Cut, nexus.CodeProvider, true},
 		{llmtest.Hangup, nexus.CodeProvider, true},
 	}

@@ -59,7 +59,7 @@ func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (l
 // minute of waits the second is asked, with its own price, and without what
 // only the first can read.
 func TestNextModelOfTheChain(t *testing.T) {
-	for class, calls := range map[llm.Class]int{llm.Overload: 6, llm.Transient: 4, llm.Billing: 1, llm.Auth: 1} {
+	for class, calls := range map[llm.Class]int{llm.Overload: 6, llm.Transient: 6, llm.Billing: 1, llm.Auth: 1} {
 		t.Run(string(class), func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
 			b.brief.Retry = llm.Policy{}
