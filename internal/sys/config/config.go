@@ -1,5 +1,6 @@
-// Package config reads what people set: defaults, then the user's file, then
-// the project's file, then the environment, then flags; the later one wins.
+// Package config reads what people set: defaults, then the organisation's
+// file, then the user's, then the project's, then the environment, then flags;
+// the later one wins, but what policy refuses is refused by all of them.
 //
 // Every setting is a [Key] in one table, which checks values, documents them
 // and says who may set them: the project's file is repository content that
@@ -8,6 +9,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,6 +28,7 @@ type Config struct {
 	Gates      Gates
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
+	Policy     Policy // for every role, besides its own
 	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, bwrap or off
 	Land       bool   // fast-forward the target at the end of a run
@@ -39,6 +42,25 @@ type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
 	Effort string // how hard its models are asked to think
+	Policy Policy
+}
+
+// Policy adds to the rules for what agents run. An entry is the words that a
+// simple command begins with, such as "make deploy".
+type Policy struct {
+	Allow []string // programs that the built-in rules do not know
+	Ask   []string
+	Deny  []string
+}
+
+// PolicyOf returns the rules that hold for a role: everybody's and its own.
+func (c Config) PolicyOf(role nexus.Role) Policy {
+	own := c.Roles[role].Policy
+	return Policy{
+		Allow: slices.Concat(c.Policy.Allow, own.Allow),
+		Ask:   slices.Concat(c.Policy.Ask, own.Ask),
+		Deny:  slices.Concat(c.Policy.Deny, own.Deny),
+	}
 }
 
 // Routing says where work on tasks begins.
@@ -53,6 +75,7 @@ type Provider struct {
 	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks
 	Server  string // whose habits it has, where the address does not tell
 	BaseURL string // empty: the SDK's own default
+	Percent int    // what calls cost, in hundredths of the list price; 0 is 100
 	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
 }
 

@@ -22,6 +22,7 @@ type Key struct {
 
 	kind  kind.Kind
 	least bool                                // the project's file may only lower it
+	adds  bool                                // what the layers set is put together, none takes away
 	set   func(c *Config, name string, v any) // v is what kind reads; name fills the "*"
 	get   func(c Config) []setting
 }
@@ -34,7 +35,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), policyKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -107,6 +108,7 @@ func modelKeys() []Key {
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
 		part("providers.*.server", kind.Text(), "what serves it, where its address does not tell: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
 		part("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
+		part("providers.*.percent", kind.Whole(0, 10_000), "what its calls cost in percent of the list prices: 110 where data stays in a region for a tenth more; 0 is 100", providers, func(p *Provider) *int { return &p.Percent }).trusted(price),
 		part("pricing.*.input", kind.Dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
 		part("pricing.*.output", kind.Dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
 		part("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
@@ -138,6 +140,7 @@ func gateKeys() []Key {
 		gate("gates.build", doc),
 		gate("gates.lint", doc),
 		gate("gates.test", doc),
+		gate("gates.secrets", "false switches off the search for secrets in what a change adds; a command is run besides it"),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
@@ -152,6 +155,20 @@ func planKeys() []Key {
 		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Plan.Characters }),
 		one("plan.parts", kind.Whole(1, 100), "most parts that a task is split into", func(c *Config) *int { return &c.Plan.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "times that a part may be split again", func(c *Config) *int { return &c.Plan.Depth }),
+	}
+}
+
+func policyKeys() []Key {
+	const open = "it lets agents run what the built-in rules do not know"
+	const of = ", as the words that it begins with"
+	return []Key{
+		one("policy.allow", kind.Beginnings(), "commands of programs that are unknown to the built-in rules and may run"+of+"; what those deny stays denied",
+			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
+		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
+		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
+		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
+		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
+		part("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),
 	}
 }
 
@@ -264,10 +281,11 @@ func pricing(c *Config) *map[string]Price      { return &c.Pricing }
 
 func (k Key) trusted(why string) Key { k.Trusted = why; return k }
 func (k Key) lowered() Key           { k.least = true; return k }
+func (k Key) added() Key             { k.adds = true; return k }
 
 // fixed reports whether a name has a key of its own besides the "*".
 func fixed(name string) bool {
-	return name == "gates.build" || name == "gates.lint" || name == "gates.test"
+	return name == "gates.secrets" || name == "gates.build" || name == "gates.lint" || name == "gates.test"
 }
 
 // store writes to a copy, so that no two Configs share a map.

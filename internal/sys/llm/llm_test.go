@@ -215,7 +215,7 @@ func TestPrice(t *testing.T) {
 		if got, ok := p.Price(unknown, million, now); ok || got != 0 {
 			t.Errorf("%s costs %s", unknown, got)
 		}
-		if got, ok := p.Worst(unknown, llm.Request{MaxTokens: 10}); ok || got != 0 {
+		if got, ok := p.Worst(unknown, llm.Request{MaxTokens: 10}, llm.Terms{}, now); ok || got != 0 {
 			t.Errorf("%s costs at most %s", unknown, got)
 		}
 	}
@@ -272,7 +272,7 @@ func TestWorst(t *testing.T) {
 		}
 		at := time.Unix(rapid.Int64Range(1_790_000_000, 1_830_000_000).Draw(t, "at"), 0)
 		cost, ok := p.Price(model, u, at)
-		worst, known := p.Worst(model, r)
+		worst, known := p.Worst(model, r, llm.Terms{}, at)
 		if !ok || !known || cost > worst || cost < 0 {
 			t.Fatalf("%s %+v costs %s of at most %s", model, u, cost, worst)
 		}

@@ -91,7 +91,7 @@ type Brief struct {
 	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
 
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
-	Price    func(nexus.Usage) nexus.Money                            // nil: free
+	Price    func(nexus.Usage, llm.Terms) nexus.Money                 // nil: free
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing
 	Tokens   func(llm.Request) int64                                  // most tokens that a call may use, for a model without a known price; nil: it has one
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error) // pins the tree; nil: there is none

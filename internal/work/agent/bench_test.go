@@ -76,7 +76,7 @@ func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
 		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt, "", ""),
 		Next:  prompt.Brief{Session: id, Task: task}.Text(),
 		Retry: llm.Policy{Tries: 1},
-		Price: func(u nexus.Usage) nexus.Money { return nexus.Money(u.Total()) },
+		Price: func(u nexus.Usage, _ llm.Terms) nexus.Money { return nexus.Money(u.Total()) },
 		Worst: func(q llm.Request) nexus.Money { return nexus.Money(llm.Estimate(q) + q.MaxTokens) },
 	}
 	b.brief.Snapshot = func(context.Context) (nexus.TreeSnapshotted, error) {

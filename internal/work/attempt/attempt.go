@@ -16,12 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
@@ -43,7 +45,7 @@ type Model struct {
 	Name    string // provider/model
 	Wire    string // as the provider itself names it
 	Context int64  // most tokens that it holds; 0 where nobody knows
-	Price   func(nexus.Usage) nexus.Money
+	Price   func(nexus.Usage, llm.Terms) nexus.Money
 	Worst   func(llm.Request) nexus.Money
 	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
 	Else    []Model                 // what may be asked instead, best first
@@ -73,12 +75,14 @@ type Shop struct {
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules      string                                // standing rules for agents, may be empty
+	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *Maps                                 // of the repository, for the roles that are shown one; nil for none
 	Alone      bool                                  // nobody answers questions: fall back at once
 	Exe        string                                // this program, which builds call for their cache; empty for none
 	Now        func() time.Time
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
+	Leaks      *leak.Finder // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state

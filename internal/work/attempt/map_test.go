@@ -55,7 +55,7 @@ func newFloor(t *testing.T) (*floor, string) {
 	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
 		m := attempt.Model{
 			Model: f.model, Name: "toy/model", Context: f.holds,
-			Price: func(nexus.Usage) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}
 		if f.less > 0 {
 			small := m

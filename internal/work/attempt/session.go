@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -145,7 +146,7 @@ func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context,
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil, Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
-		Handin: t.Handin,
+		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
@@ -173,6 +174,14 @@ func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context,
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	return set, func() { _ = root.Close() }, nil
+}
+
+// may returns what people add to the policy for a role.
+func (s *Shop) may(role nexus.Role) policy.Rules {
+	if s.May == nil {
+		return policy.Rules{}
+	}
+	return s.May(role)
 }
 
 const (

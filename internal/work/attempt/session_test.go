@@ -43,7 +43,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
 		return attempt.Model{
 			Model: ponderous{6 * time.Minute}, Name: "toy/model",
-			Price: func(nexus.Usage) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {

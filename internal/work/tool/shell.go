@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -55,7 +56,7 @@ func (e Env) shell(ctx context.Context, command string, limit time.Duration) (Ou
 	if err != nil {
 		return Output{Changed: e.Writes}, fmt.Errorf("the command was stopped or could not be run: %w", err)
 	}
-	text := string(r.Stdout)
+	text := legible.Terminal(string(r.Stdout))
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
@@ -93,7 +94,9 @@ func bash() string {
 // leave says why a command is not run, nil where it may be. What the policy
 // asks about is for a person to say; without one it is refused.
 func (e Env) leave(ctx context.Context, command string) error {
-	d := policy.Rule(command, policy.Rules{Dir: e.Dir})
+	rules := e.Rules
+	rules.Dir = e.Dir
+	d := policy.Rule(command, rules)
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	switch {
 	case d.Allowed() && e.Every && e.Agree != nil:

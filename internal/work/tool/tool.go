@@ -21,6 +21,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -48,6 +50,7 @@ type Env struct {
 	// it is not run.
 	Agree func(ctx context.Context, command, reason string) error
 	Every bool
+	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
 
 	Vars     []string        // environment of commands; nil means sandbox.Env()
 	Readable []string        // further paths that commands may read
@@ -184,7 +187,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
-	text := s.fit(s.masked(out.Text))
+	text := s.fit(legible.Show(s.masked(out.Text)))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
 		About:    line(text, aboutWidth),

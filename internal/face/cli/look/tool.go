@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -126,5 +127,5 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 		return nil, err
 	}
 	writes := role != string(nexus.Planner) && role != string(nexus.Reviewer)
-	return tool.New(tool.Env{Dir: dir, Box: box, Writes: writes, Now: a.Now}, names...)
+	return tool.New(tool.Env{Dir: dir, Box: box, Writes: writes, Now: a.Now, Rules: wire.Rules(settings, nexus.Role(role))}, names...)
 }

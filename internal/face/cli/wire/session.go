@@ -53,6 +53,9 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
+	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
+		return Spoken{}, err
+	}
 	roles, _, err := casting(frame.Top(dir), c)
 	if err != nil {
 		return Spoken{}, err
@@ -81,7 +84,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 		return Spoken{}, err
 	}
 	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
-	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask}
+	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask, Rules: Rules(c, role.Name)}
 	if box.Name() == string(sandbox.Off) {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
@@ -170,7 +173,8 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 	defer d.mu.Unlock()
 	d.record(done)
 	if d.day > 0 {
-		shared, _, err := d.purse.Claim(ctx, d.ledger.Today()+r.Money, d.day)
+		own, grace := d.ledger.Claim(r)
+		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
 		if err != nil {
 			return nil, err
 		}
@@ -185,6 +189,7 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 
 // close tells the purse what the session used in the end.
 func (d *desk) close(ctx context.Context) {
-	_, _, _ = d.purse.Claim(ctx, d.ledger.Today(), 0) // it holds at least as much
-	_ = d.purse.Close()                               // only a lock
+	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
+	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
+	_ = d.purse.Close()                  // only a lock
 }

@@ -20,6 +20,7 @@ type event struct {
 		ID         string          `json:"id"`
 		Model      string          `json:"model"`
 		Usage      *usage          `json:"usage"`
+		Service    string          `json:"service_tier"`
 		Error      json.RawMessage `json:"error"`
 		Incomplete struct {
 			Reason string `json:"reason"`
@@ -123,6 +124,9 @@ func (d *draft) status(v event, key string) error {
 	if r.Model != "" {
 		d.r.Model = r.Model
 	}
+	if r.Service != "" {
+		d.r.Terms.Service = r.Service // "auto" until it is known
+	}
 	if r.Usage != nil {
 		d.count(*r.Usage)
 	}
@@ -182,6 +186,9 @@ func (d *draft) done(v event) error {
 		return wire.Malformed(err)
 	}
 	delete(d.open, v.Index)
+	if it.Type == "web_search_call" {
+		d.r.Terms.Searches++
+	}
 	d.whole += len(v.Item)
 	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
 	switch it.Type {

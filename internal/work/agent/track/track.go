@@ -1,4 +1,6 @@
-package agent
+// Package track counts what repeats in a session, so that one that makes no
+// progress is nudged, and then ended.
+package track
 
 import (
 	"bytes"
@@ -13,35 +15,36 @@ import (
 const (
 	repeatNudge = 3 // equal calls in a row that bring a nudge
 	repeatStop  = 5 // and that end it
-	maxSilent   = 2 // answers in a row without a call that bring a nudge
-	maxCut      = 3 // answers that were cut off
-	maxRefused  = 3 // hand-ins that did not fit
+	MaxSilent   = 2 // answers in a row without a call that bring a nudge
+	MaxCut      = 3 // answers that were cut off
+	MaxRefused  = 3 // hand-ins that did not fit
 )
 
 // nudge begins every message that we send by ourselves; it sets no count back.
 const nudge = "Nudge: "
 
+// The nudges.
 const (
-	nudgeSilent = nudge + "you made no call. Go on with the tools, or call finish to hand in."
-	nudgeCut    = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
-	nudgeRepeat = nudge + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
+	NudgeSilent = nudge + "you made no call. Go on with the tools, or call finish to hand in."
+	NudgeCut    = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
+	NudgeRepeat = nudge + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
 		"or call finish and say what is in the way."
 )
 
-// track counts what repeats. It is made from the messages alone, so that a
+// Track counts what repeats. It is made from the messages alone, so that a
 // session that goes on after a crash counts on.
-type track struct {
+type Track struct {
 	lastCall, lastTurn   string
 	sameCalls, sameTurns int
-	silent               int // answers in a row without a call
-	cut                  int // answers cut off since we last asked for something
-	refused              int // hand-ins refused since then
-	handin               json.RawMessage
+	Silent               int // answers in a row without a call
+	Cut                  int // answers cut off since we last asked for something
+	Refused              int // hand-ins refused since then
+	Handin               json.RawMessage
 	finishing            map[string]json.RawMessage // hand-ins of the last answer, by call
 }
 
-// see counts one message of the conversation.
-func (t *track) see(m llm.Message) {
+// See counts one message of the conversation.
+func (t *Track) See(m llm.Message) {
 	if m.From == llm.Assistant {
 		t.said(m)
 		return
@@ -55,30 +58,30 @@ func (t *track) see(m llm.Message) {
 		input, isFinish := t.finishing[p.Result.ID]
 		switch {
 		case isFinish && p.Result.Failed:
-			t.refused++
+			t.Refused++
 		case isFinish:
-			t.handin = input
+			t.Handin = input
 		}
 	}
 	switch {
-	case text == nudgeCut:
-		t.cut++
+	case text == NudgeCut:
+		t.Cut++
 	case !results && !strings.HasPrefix(text, nudge) && !strings.HasPrefix(text, compact.Note):
-		*t = track{}
+		*t = Track{}
 	}
 }
 
 // said counts an answer of the model.
-func (t *track) said(m llm.Message) {
-	calls := callsOf(m)
+func (t *Track) said(m llm.Message) {
+	calls := llm.Response{Message: m}.Calls()
 	if len(calls) == 0 {
-		t.silent++
+		t.Silent++
 		return
 	}
-	t.silent, t.finishing = 0, map[string]json.RawMessage{}
+	t.Silent, t.finishing = 0, map[string]json.RawMessage{}
 	turn := ""
 	for _, c := range calls {
-		if c.Tool == finish {
+		if c.Tool == "finish" {
 			t.finishing[c.ID] = c.Input
 			t.lastCall, t.sameCalls = "", 0
 			continue
@@ -107,10 +110,12 @@ func keyOf(c llm.Call) string {
 	return c.Tool + " " + b.String()
 }
 
-// same returns how often the last call, or the last whole answer, was made
+// Same returns how often the last call, or the last whole answer, was made
 // in a row.
-func (t *track) same() int { return max(t.sameCalls, t.sameTurns) }
+func (t *Track) Same() int { return max(t.sameCalls, t.sameTurns) }
 
-func (t *track) repeats() bool { return t.same() >= repeatNudge }
+// Repeats reports whether it is time for a nudge.
+func (t *Track) Repeats() bool { return t.Same() >= repeatNudge }
 
-func (t *track) stuck() bool { return t.same() >= repeatStop }
+// Stuck reports whether the session is to end.
+func (t *Track) Stuck() bool { return t.Same() >= repeatStop }
