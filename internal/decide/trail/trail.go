@@ -243,7 +243,7 @@ func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
 	}
 	if s := a.Session(f.Session); s != nil {
-		s.Model, s.Foreign = f.To, len(s.Messages)
+		s.Model, s.Foreign, s.Compact.Row = f.To, len(s.Messages), 0
 		s.Doing = fmt.Sprintf("goes on with %s (%s)", f.To, f.Why)
 	}
 }

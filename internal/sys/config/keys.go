@@ -77,6 +77,7 @@ func limitKeys() []Key {
 		one("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
 		one("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
 		one("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		one("limits.compact", kind.Whole(5, 95), "percent of what its model holds at which a conversation is compacted, while no answer has room any more at the latest", func(c *Config) *int { return &c.Limits.Compact }),
 		one("limits.turn_time", kind.Span(), "silence of the model in a turn; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
 		one("limits.gate_time", kind.Span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
 		one("limits.session_time", kind.Span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),

@@ -143,6 +143,19 @@ func (l Listed) Check() error {
 	return nil
 }
 
+// own returns what is known of a model without asking behind.
+func (p *Prices) own(model string) (Listed, bool) {
+	if l, ok := p.listed[model]; ok {
+		return l, true
+	}
+	for _, name := range p.pattern {
+		if strings.HasPrefix(model, strings.TrimSuffix(name, "*")) {
+			return p.listed[name], true
+		}
+	}
+	return Listed{}, false
+}
+
 // Names returns the models with a name of their own, sorted.
 func (p *Prices) Names() []string {
 	all := maps.Clone(p.listed)
@@ -152,15 +165,15 @@ func (p *Prices) Names() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Find returns what is known of a model.
+// Find returns what is known of a model. Who sets a price says nothing of how
+// much it holds, so that is taken from what else is known of it.
 func (p *Prices) Find(model string) (Listed, bool) {
-	if l, ok := p.listed[model]; ok {
-		return l, true
-	}
-	for _, name := range p.pattern {
-		if strings.HasPrefix(model, strings.TrimSuffix(name, "*")) {
-			return p.listed[name], true
+	if l, ok := p.own(model); ok {
+		if p.behind != nil && l.Source == Set && (l.Context == 0 || l.Output == 0) {
+			public := p.behind()[model]
+			l.Context, l.Output = cmp.Or(l.Context, public.Context), cmp.Or(l.Output, public.Output)
 		}
+		return l, true
 	}
 	if p.behind == nil {
 		return Listed{}, false

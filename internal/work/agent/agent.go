@@ -120,14 +120,10 @@ func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Desk, s Store
 		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
 		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,
 	}
-	for _, choice := range b.Choices {
-		if b.Foreign > 0 && choice.Name == b.Present {
-			c.use(choice)
-		}
-	}
 	for _, m := range b.Messages {
 		c.add(m)
 	}
+	c.takeUp()
 	end, err := c.run(ctx)
 	out := Outcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
 	if end != nil {

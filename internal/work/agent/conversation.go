@@ -43,6 +43,7 @@ type conversation struct {
 	failures map[llm.Class]int // of calls since the last that succeeded
 	usage    nexus.Usage       // of this stretch
 	held     held              // what the model said that it holds
+	barren   int               // messages before which compacting is no use
 	facts    []nexus.Fact
 	pass     *limit.Pass // leave of the account's limits for the next call
 }

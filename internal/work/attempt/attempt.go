@@ -51,11 +51,11 @@ type Model struct {
 	Else    []Model                 // what may be asked instead, best first
 }
 
-// choices returns the model and its others as a session takes them.
-func (m Model) choices() []chain.Choice {
+// Choices returns the model and its others as a session takes them.
+func (m Model) Choices() []chain.Choice {
 	all := []chain.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
 	for _, other := range m.Else {
-		all = append(all, other.choices()...)
+		all = append(all, other.Choices()...)
 	}
 	return all
 }

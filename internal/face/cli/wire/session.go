@@ -106,7 +106,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
 		System: a.Mask.Text(prompt.System(role.Prompt, "", "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
-		Retry: llm.Policy{Now: a.Now},
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: a.Now},
 	}, d, &forgetful{mask: a.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
