@@ -100,7 +100,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		return nil, err
 	}
 	o.tap = tap
-	defer func() { a.Complain(tap.Close()) }()
+	defer leave(a, tap)
 	if err := ready(a, c, *o); err != nil {
 		return nil, err
 	}
