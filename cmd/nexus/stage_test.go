@@ -71,6 +71,8 @@ func playOf(ts *testscript.TestScript) *play {
 //	held                   waits until it is asked for what it holds back
 //	release                lets it answer
 //	asked N CONVERSATION   wants exactly N requests so far in conversations of that pattern
+//	sent N CONVERSATION TEXT...  wants exactly N requests so far in conversations of that pattern
+//	                       that hold all texts
 //	json FILE PATH VALUE   wants that value, as gjson finds and writes it
 //	keys FILE PATH NAMES   wants exactly these keys, separated by commas
 //	future                 makes the journal one that a newer version wrote
@@ -81,7 +83,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
-		"hold": hold, "held": held, "release": release, "asked": asked, "mark": mark, "same": same,
+		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "mark": mark, "same": same,
 		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve,
 	}
 }
@@ -153,7 +155,7 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 			Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
 		}}}},
 	})
-	server, err := llmtest.New(script, llmtest.Options{})
+	server, err := llmtest.New(script, llmtest.Options{Bodies: true})
 	ts.Check(err)
 	p := playOf(ts)
 	if p.model != nil {
@@ -281,6 +283,23 @@ func asked(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if n != want {
 		ts.Fatalf("%d requests in %s, want %d", n, args[1], want)
+	}
+}
+
+func sent(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n := 0
+	for _, q := range theModel(ts).server.Requests() {
+		if ok, _ := path.Match(args[1], q.Conversation); !ok {
+			continue
+		}
+		if !slices.ContainsFunc(args[2:], func(text string) bool { return !bytes.Contains(q.Body, []byte(text)) }) {
+			n++
+		}
+	}
+	if n != want {
+		ts.Fatalf("%d requests in %s hold %q, want %d", n, args[1], args[2:], want)
 	}
 }
 

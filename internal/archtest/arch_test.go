@@ -47,8 +47,9 @@ var homes = map[string][]string{
 	"github.com/openai/":     {"sys/llm/openai", "sys/llm/responses"},
 	"google.golang.org/":     {"sys/llm/gemini"},
 	"github.com/knadh/koanf": {"sys/config"},
-	"mvdan.cc/sh/":           {"decide/policy", "decide/policy/shell"},
+	"mvdan.cc/sh/":           {"decide/policy", "decide/policy/shell", "decide/screen"},
 	"github.com/zalando/":    {"sys/key"},
+	"github.com/zricethezav": {"sys/secret/leak"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same

@@ -37,6 +37,7 @@ const (
 	CodeTransition      Code = "illegal_transition"
 	CodeTargetMoved     Code = "target_moved"
 	CodeNeedsPerson     Code = "needs_person"
+	CodeUntrusted       Code = "untrusted"
 	CodeNothingProposed Code = "no_plan"
 )
 

@@ -60,6 +60,7 @@ func Kinds() []string {
 		"routes.sought",
 		"routes.told",
 		"task.routed",
+		"role.routed",
 		"task.escalated",
 		"attempt.started",
 		"attempt.resumed",
@@ -160,6 +161,8 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[RoutesTold]
 	case "task.routed":
 		return decodeAs[TaskRouted]
+	case "role.routed":
+		return decodeAs[RoleRouted]
 	case "task.escalated":
 		return decodeAs[TaskEscalated]
 	case "attempt.started":
@@ -256,6 +259,7 @@ func (TaskRetried) fact() string      { return "task.retried" }
 func (RoutesSought) fact() string     { return "routes.sought" }
 func (RoutesTold) fact() string       { return "routes.told" }
 func (TaskRouted) fact() string       { return "task.routed" }
+func (RoleRouted) fact() string       { return "role.routed" }
 func (TaskEscalated) fact() string    { return "task.escalated" }
 func (AttemptStarted) fact() string   { return "attempt.started" }
 func (AttemptResumed) fact() string   { return "attempt.resumed" }

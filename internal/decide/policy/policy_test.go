@@ -68,7 +68,7 @@ func TestOrdinary(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d asked about", asked, len(all))
-	if asked*100 > len(all)*4 {
+	if asked*100 > len(all)*2 {
 		t.Errorf("%d of %d are asked about", asked, len(all))
 	}
 }
@@ -107,9 +107,10 @@ func TestBounds(t *testing.T) {
 
 func TestOwnRules(t *testing.T) {
 	r := tree()
-	r.Allow, r.Ask, r.Deny = []string{"frobnicate --all", "sudo"}, []string{"make deploy"}, []string{"npm run release"}
+	r.Allow, r.Ask, r.Deny = []string{"frobnicate --all", "sudo"}, []string{"make deploy", "rm"}, []string{"npm run release"}
 	for command, want := range map[string]Answer{
 		"frobnicate --all x": Allow, "frobnicate x": Ask, "make deploy": Ask, "make test": Allow, "npm run release": Deny, "timeout 5 npm run release": Deny,
+		"make -j 4 deploy": Ask, "make --silent deploy": Ask, "npm --prefix web run release": Deny, "/usr/bin/npm run release": Deny, "make -s test": Allow, "make $X": Ask, "find . -name '*.log' -exec rm {} +": Ask, "npm run $X": Ask,
 		"sudo ls": Deny, "frobnicate --all ~/.ssh/id_rsa": Deny, "frobnicate --all $(sudo ls)": Deny,
 	} {
 		if d := Rule(command, r); d.Decision != want {

@@ -268,6 +268,8 @@ func (j *judgement) find(argv []arg.Word) {
 	for ; i < len(argv) && !strings.HasPrefix(argv[i].Text, "-") && argv[i].Text != "(" && argv[i].Text != "!"; i++ {
 		j.reads(argv[i : i+1])
 	}
+	starts := append([]arg.Word{arg.Literal(".")}, argv[1:i]...)
+	begin, within := i, !slices.ContainsFunc(starts, func(w arg.Word) bool { at, _ := j.where(w); return w.Dynamic || at != place.Tree })
 	for ; i < len(argv); i++ {
 		switch a := argv[i].Text; a {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -275,8 +277,12 @@ func (j *judgement) find(argv []arg.Word) {
 			for end < len(argv) && argv[end].Text != ";" && argv[end].Text != "+" {
 				end++
 			}
-			j.found(argv[i+1 : end])
+			j.found(argv[i+1:end], within && arg.Narrow(argv[begin:i]))
 			i = end
+		case "-delete":
+			if !within || !arg.Narrow(argv[begin:i]) {
+				j.add(Ask, "file.find", "find -delete takes more than files of one ending")
+			}
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer",
 			"-perm", "-user", "-group", "-printf", "-regextype", "-empty", "-print", "-print0", "-prune", "-o", "-a", "-not", "!", "(", ")", "-or", "-and",
 			"-L", "-P", "-H", "-xdev", "-follow", "-executable", "-readable", "-writable", "-links", "-ls", "-quit", "-depth", ",", "-true", "-false":
@@ -288,23 +294,18 @@ func (j *judgement) find(argv []arg.Word) {
 	}
 }
 
-// found judges what find runs on each file that it finds.
-func (j *judgement) found(argv []arg.Word) {
+// found judges what find runs on each file that it finds; litter
+// may be deleted.
+func (j *judgement) found(argv []arg.Word, litter bool) {
+	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, arg.Line(argv)) {
+		j.own(argv)
+		return
+	}
 	if len(argv) == 0 {
 		return
 	}
-	run := make([]arg.Word, 0, len(argv))
 	e, ok := table.Find(argv[0].Text)
-	reader := ok && e.Answer == string(Allow) && (e.Operands == "read" || e.Operands == "pattern" || e.Operands == "text" || e.Rule == "build.go")
-	for i, a := range argv {
-		if i > 0 && a.Text == "{}" && reader {
-			a = arg.Literal("found")
-		} else if strings.Contains(a.Text, "{}") {
-			a = arg.Word{Dynamic: true}
-		}
-		run = append(run, a)
-	}
-	j.simple(run)
+	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) || e.Rule == "build.go"))
 }
 
 func (j *judgement) curl(argv []arg.Word) {

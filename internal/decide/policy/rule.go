@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/own"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
@@ -277,16 +278,19 @@ func (j *judgement) call(n *syntax.CallExpr) {
 }
 
 // own applies the caller's rules to a simple command.
-func (j *judgement) own(argv []arg.Word) (known bool) {
-	begins := func(entry string) bool {
-		want := strings.Fields(entry)
-		return len(want) > 0 && len(want) <= len(argv) && slices.EqualFunc(want, argv[:len(want)], func(e string, w arg.Word) bool { return !w.Dynamic && w.Text == e })
+func (j *judgement) own(argv []arg.Word) (allowed bool) {
+	for _, entry := range j.rules.Deny {
+		switch certain, maybe := own.Fits(argv, entry); {
+		case certain:
+			j.add(Deny, "own.deny", "the rules deny "+entry)
+		case maybe:
+			j.add(Ask, "own.unseen", "it may turn out to be "+entry+", which the rules deny")
+		}
 	}
-	if i := slices.IndexFunc(j.rules.Deny, begins); i >= 0 {
-		j.add(Deny, "own.deny", "the rules deny "+j.rules.Deny[i])
+	for _, entry := range j.rules.Ask {
+		if certain, maybe := own.Fits(argv, entry); certain || maybe {
+			j.add(Ask, "own.ask", "the rules ask about "+entry)
+		}
 	}
-	if i := slices.IndexFunc(j.rules.Ask, begins); i >= 0 {
-		j.add(Ask, "own.ask", "the rules ask about "+j.rules.Ask[i])
-	}
-	return slices.ContainsFunc(j.rules.Allow, begins)
+	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return own.Begins(argv, entry) })
 }

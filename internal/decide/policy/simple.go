@@ -16,7 +16,6 @@ func (j *judgement) simple(argv []arg.Word) {
 	if j.parts++; len(argv) == 0 || j.parts > maxParts {
 		return
 	}
-	allowed := j.own(argv)
 	name := argv[0]
 	if name.Dynamic || name.Glob {
 		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
@@ -24,6 +23,7 @@ func (j *judgement) simple(argv []arg.Word) {
 	}
 	for _, known := range j.functions {
 		if known == name.Text {
+			j.own(argv)
 			return // its body is judged where it stands
 		}
 	}
@@ -31,10 +31,12 @@ func (j *judgement) simple(argv []arg.Word) {
 		if at, p := j.where(name); at == place.System && path.Base(path.Dir(p)) == "bin" || at == place.System && path.Base(path.Dir(p)) == "sbin" {
 			argv = append([]arg.Word{arg.Literal(path.Base(p))}, argv[1:]...)
 		} else {
+			j.own(argv)
 			j.program(argv)
 			return
 		}
 	}
+	allowed := j.own(argv)
 	if run := j.special(argv[0].Text); run != nil {
 		run(argv)
 		return

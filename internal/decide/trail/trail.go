@@ -208,6 +208,9 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
+			if f.Wait == 0 {
+				s.Doing = fmt.Sprintf("waits for its turn with %s (%s)", f.Model, f.Why)
+			}
 		}
 	case nexus.QuotaHit:
 		a.Rest(at, f.Until)

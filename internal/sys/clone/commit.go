@@ -22,6 +22,12 @@ func (c *Clone) Diff(ctx context.Context, from, to string) (string, error) {
 	return c.git.Diff(ctx, from, to)
 }
 
+// Patch returns every line that differs between two commits or trees, and
+// whether that is all; see [git.Repo.Patch].
+func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
+	return c.git.Patch(ctx, from, to)
+}
+
 // Changed lists the files that differ between two commits or trees, by path.
 func (c *Clone) Changed(ctx context.Context, from, to string) ([]Change, error) {
 	return c.git.Changed(ctx, from, to)

@@ -1,5 +1,6 @@
-// Package config reads what people set: defaults, then the user's file, then
-// the project's file, then the environment, then flags; the later one wins.
+// Package config reads what people set: defaults, then the organisation's
+// file, then the user's, then the project's, then the environment, then flags;
+// the later one wins, but what policy refuses is refused by all of them.
 //
 // Every setting is a [Key] in one table, which checks values, documents them
 // and says who may set them: the project's file is repository content that
@@ -8,6 +9,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -24,7 +26,9 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
+	Policy     Policy // for every role, besides its own
 	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, bwrap or off
 	Land       bool   // fast-forward the target at the end of a run
@@ -35,8 +39,28 @@ type Config struct {
 // Role pins a role to a model or a tier. A zero field leaves the choice to
 // routing.
 type Role struct {
-	Model string // provider/model
-	Tier  nexus.Tier
+	Model  string // provider/model
+	Tier   nexus.Tier
+	Effort string // how hard its models are asked to think
+	Policy Policy
+}
+
+// Policy adds to the rules for what agents run. An entry is the words that a
+// simple command begins with, such as "make deploy".
+type Policy struct {
+	Allow []string // programs that the built-in rules do not know
+	Ask   []string
+	Deny  []string
+}
+
+// PolicyOf returns the rules that hold for a role: everybody's and its own.
+func (c Config) PolicyOf(role nexus.Role) Policy {
+	own := c.Roles[role].Policy
+	return Policy{
+		Allow: slices.Concat(c.Policy.Allow, own.Allow),
+		Ask:   slices.Concat(c.Policy.Ask, own.Ask),
+		Deny:  slices.Concat(c.Policy.Deny, own.Deny),
+	}
 }
 
 // Routing says where work on tasks begins.
@@ -85,6 +109,7 @@ func Default() Config {
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
 		},
+		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Sandbox:   "auto",
 		Preset:    "balanced",

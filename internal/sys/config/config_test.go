@@ -265,6 +265,43 @@ func TestProjectMayTighten(t *testing.T) {
 	}
 }
 
+// TestPolicyOfAllLayers refuses what any of them refuses, and lets run only
+// what people allow, never what a repository does.
+func TestPolicyOfAllLayers(t *testing.T) {
+	s := sources(t, "policy.allow = ['frob']\npolicy.deny = ['make  deploy']\nroles.tester.deny = ['go get']\n", "policy.deny = ['npm publish', 'make deploy']\nroles.tester.ask = ['make db']\n")
+	s.System = filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(s.System, []byte("policy.deny = ['terraform']\nlimits.parallel = 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Environ = []string{"NEXUS_POLICY_DENY=curl -X, wget"}
+	c, o, err := config.Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Policy{Allow: []string{"frob"}, Deny: []string{"terraform", "make deploy", "npm publish", "curl -X", "wget"}}
+	if d := cmp.Diff(want, c.PolicyOf(nexus.Coder)); d != "" {
+		t.Error(d)
+	}
+	want.Ask, want.Deny = []string{"make db"}, append(want.Deny, "go get")
+	if d := cmp.Diff(want, c.PolicyOf(nexus.Tester)); d != "" {
+		t.Error(d)
+	}
+	if got := o.Of("limits.parallel"); c.Limits.Parallel != 3 || got.Layer != config.LayerSystem {
+		t.Errorf("parallel %d from %+v", c.Limits.Parallel, got)
+	}
+	for project, says := range map[string]string{
+		"policy.allow = ['frob']":      "may not set policy.allow",
+		"roles.coder.allow = ['frob']": "may not set roles.coder.allow",
+		"policy.deny = ['a; b']":       "not the plain words",
+		"policy.deny = ['']":           "not the plain words",
+		"policy.deny = 'make'":         "wants a list of commands",
+	} {
+		if _, _, err := config.Load(sources(t, "", project)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", project, err)
+		}
+	}
+}
+
 func TestStrangeFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -370,6 +407,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "true", "true"
 		case k.Name == "routing.order":
 			value, want = "keyword,manual", `["keyword", "manual"]`
+		case k.Type == "list of commands":
+			value, want = "make a, go b", `["make a", "go b"]`
 		case strings.HasPrefix(k.Type, "list"):
 			value, want = "a,b", `["a", "b"]`
 		case k.Type == "whole number" || strings.HasPrefix(k.Type, "number"):

@@ -22,6 +22,7 @@ type Key struct {
 
 	kind  kind.Kind
 	least bool                                // the project's file may only lower it
+	adds  bool                                // what the layers set is put together, none takes away
 	set   func(c *Config, name string, v any) // v is what kind reads; name fills the "*"
 	get   func(c Config) []setting
 }
@@ -34,7 +35,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), policyKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -101,6 +102,7 @@ func modelKeys() []Key {
 		one("models.list", kind.Address(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).trusted(price),
 		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
 		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
+		part("roles.*.effort", kind.Words("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how hard models think in this role; one that does not know the word takes the next lower one, and one that takes none is not told", roles, func(r *Role) *string { return &r.Effort }),
 		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini"), "wire that the endpoint speaks: Messages, Chat Completions, Responses, generateContent", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
 		part("providers.*.server", kind.Text(), "what serves it, where its address does not tell: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
@@ -137,6 +139,7 @@ func gateKeys() []Key {
 		gate("gates.build", doc),
 		gate("gates.lint", doc),
 		gate("gates.test", doc),
+		gate("gates.secrets", "false switches off the search for secrets in what a change adds; a command is run besides it"),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
@@ -154,6 +157,20 @@ func planKeys() []Key {
 	}
 }
 
+func policyKeys() []Key {
+	const open = "it lets agents run what the built-in rules do not know"
+	const of = ", as the words that it begins with"
+	return []Key{
+		one("policy.allow", kind.Beginnings(), "commands of programs that are unknown to the built-in rules and may run"+of+"; what those deny stays denied",
+			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
+		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
+		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
+		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
+		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
+		part("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),
+	}
+}
+
 func runKeys() []Key {
 	var levels, sets []string
 	for _, a := range nexus.Approvals() {
@@ -167,6 +184,7 @@ func runKeys() []Key {
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("sandbox", kind.Words("auto", "bwrap", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
@@ -262,10 +280,11 @@ func pricing(c *Config) *map[string]Price      { return &c.Pricing }
 
 func (k Key) trusted(why string) Key { k.Trusted = why; return k }
 func (k Key) lowered() Key           { k.least = true; return k }
+func (k Key) added() Key             { k.adds = true; return k }
 
 // fixed reports whether a name has a key of its own besides the "*".
 func fixed(name string) bool {
-	return name == "gates.build" || name == "gates.lint" || name == "gates.test"
+	return name == "gates.secrets" || name == "gates.build" || name == "gates.lint" || name == "gates.test"
 }
 
 // store writes to a copy, so that no two Configs share a map.

@@ -22,6 +22,7 @@ import (
 
 // Sources says where settings come from, weakest first.
 type Sources struct {
+	System  string            // path of the organisation's file; one that is not there is skipped
 	User    string            // path of the user's file; one that is not there is skipped
 	Project string            // path of the project's file; one that is not there is skipped
 	Environ []string          // "NAME=value", as os.Environ gives it
@@ -40,6 +41,7 @@ type Layer string
 // The layers, weakest first.
 const (
 	LayerDefault Layer = "default"
+	LayerSystem  Layer = "organisation"
 	LayerUser    Layer = "user"
 	LayerProject Layer = "project"
 	LayerEnv     Layer = "environment"
@@ -75,6 +77,7 @@ func Load(s Sources) (Config, Origins, error) {
 	l := newLoader()
 	err := errors.Join(
 		l.preset(s),
+		l.file(LayerSystem, s.System),
 		l.file(LayerUser, s.User),
 		l.file(LayerProject, s.Project),
 		l.environ(s.Environ),
@@ -312,6 +315,11 @@ func (l *loader) take(v value) error {
 		if err := l.mayProject(k, name, x); err != nil {
 			return err
 		}
+	}
+	if k.adds {
+		before, _ := l.merged.Get(strings.Join(v.path, delim)).([]string)
+		more, _ := x.([]string)
+		x = slices.Concat(before, slices.DeleteFunc(more, func(s string) bool { return slices.Contains(before, s) }))
 	}
 	if err := l.merged.Load(layer(nest(v.path, x)), nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

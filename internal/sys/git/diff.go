@@ -25,7 +25,7 @@ func (c Change) Bits() (uint32, error) {
 // Changed lists the files that differ between two commits or trees, by path.
 // A file that moved is one deleted and one added.
 func (r Repo) Changed(ctx context.Context, from, to string) ([]Change, error) {
-	out, err := r.diff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
+	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
 	if err != nil {
 		return nil, err
 	}
@@ -38,24 +38,32 @@ const maxDiff = 16 << 20
 // Diff returns the patch from one commit or tree to another. A patch longer
 // than 16 MiB is cut, and says so in its last line.
 func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
-	return r.diff(ctx, maxDiff, from, to, "-p", "-M", "--no-color")
-}
-
-func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...string) (string, error) {
-	a, err := r.named(ctx, from)
-	if err != nil {
-		return "", err
-	}
-	b, err := r.named(ctx, to)
-	if err != nil {
-		return "", err
-	}
-	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, how...)
-	out, cut, err := r.RunTo(ctx, limit, append(args, "--end-of-options", a, b)...)
+	out, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-M", "--no-color")
 	if cut {
 		out += "\n[the rest of the diff is left out]\n"
 	}
 	return out, err
+}
+
+// Patch returns every line that differs between two commits or trees, without
+// the lines around it, of all files: attributes of the tree hide none. A patch
+// longer than 16 MiB is cut, and then it is not whole.
+func (r Repo) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
+	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "--text", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+	return patch, !cut, err
+}
+
+func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...string) (out string, cut bool, err error) {
+	a, err := r.named(ctx, from)
+	if err != nil {
+		return "", false, err
+	}
+	b, err := r.named(ctx, to)
+	if err != nil {
+		return "", false, err
+	}
+	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, how...)
+	return r.RunTo(ctx, limit, append(args, "--end-of-options", a, b)...)
 }
 
 // named returns an object name for a commit or tree.

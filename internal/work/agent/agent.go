@@ -1,8 +1,6 @@
-// Package agent is the loop between a model and its tools, and the roles that
-// it plays.
+// Package agent is the loop between a model and its tools.
 //
-// A role is data: a prompt, a list of tools, a tier and limits, in
-// roles/*.md. The loop is one function, [Run]. Every turn is recorded before
+// What it plays is data (see the package cast). The loop is one function, [Run]. Every turn is recorded before
 // the next begins, so that a session whose process died goes on where it
 // stopped:
 //
@@ -24,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -65,7 +64,7 @@ type Brief struct {
 	Session nexus.SessionID
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
-	Role    Role
+	Role    cast.Role
 	Model   string     // provider/model
 	Tier    nexus.Tier // of the model, for the books
 	System  string     // the same whenever the session goes on

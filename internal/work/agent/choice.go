@@ -20,6 +20,7 @@ func (c *conversation) turnTo(ctx context.Context, name, why string) error {
 		return fmt.Errorf("there is no model %s to go on with", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
+	c.drop() // it was for the other model
 	c.use(c.Choices[i])
 	c.Foreign, c.waited = len(c.messages), 0
 	clear(c.failures)

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 )
 
 // When and how a conversation is compacted.
@@ -32,7 +33,7 @@ type held struct {
 // size returns how many tokens the next request has, as far as one can tell.
 func (c *conversation) size() int64 {
 	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
-		return promptTokens(c.request())
+		return llm.Tokens(llm.Estimate(c.request()))
 	}
 	return c.held.tokens + compact.Size(c.messages[c.held.messages:])
 }
@@ -101,6 +102,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 		r.Messages = chain.Legible(short, c.Foreign)
 	}
 	r.Messages = append(slices.Clip(r.Messages), llm.Say(compact.Wanted))
+	r.Force = "" // it is to write
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
 	id, _, err := c.leave(ctx, r)
 	if end := refused(err); end != nil {
@@ -130,7 +132,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 
 // replace puts messages in the place of those so far, and records that.
 func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
-	c.messages, c.track, c.held = nil, track{}, held{}
+	c.messages, c.track, c.held = nil, track.Track{}, held{}
 	for _, m := range messages {
 		hash, err := c.put(m)
 		if err != nil {

@@ -65,6 +65,12 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
 		return nil, err
 	}
+	if e, red, err := s.leaks(ctx, c); red || err != nil {
+		if err == nil {
+			err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+		}
+		return []nexus.Evidence{e}, err
+	}
 	gates, err := s.Gates(c.Tree.Dir)
 	if err != nil {
 		return nil, err

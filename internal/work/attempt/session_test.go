@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -35,7 +35,7 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s, base := shop(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

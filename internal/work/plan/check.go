@@ -5,12 +5,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // How large a task may be. A larger one is to be split.
@@ -203,7 +203,8 @@ func (c *checker) size(t nexus.Task) {
 	}
 }
 
-func hidden(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+// hidden reports whether a character has no place in a name.
+func hidden(r rune) bool { return r == '\n' || r == '\t' || legible.Hidden(r) }
 
 func name(t nexus.Task) string { return cut(string(t.ID), 32) }
 

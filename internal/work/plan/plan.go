@@ -185,7 +185,7 @@ func badPath(file string) string {
 		return "is not relative to the root of the repository"
 	case strings.Contains(file, `\`):
 		return "has a backslash; paths have slashes"
-	case strings.ContainsFunc(file, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
+	case strings.ContainsFunc(file, hidden):
 		return "has a character that cannot be seen"
 	case len(file) > 1_000:
 		return "is too long"

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Fence puts text that somebody else wrote between two fences that it cannot
 // close: they are longer than any row of backticks in it.
 func Fence(info, text string) string {
-	text = clean(text) // first, or what it drops could join backticks
+	text = legible.Show(text)
 	longest, row := 2, 0
 	for i := range len(text) {
 		if text[i] != '`' {
@@ -39,7 +41,7 @@ func Line(text string) string {
 	var b strings.Builder
 	n, space := 0, false
 	for _, r := range text {
-		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+		if unicode.IsSpace(r) || legible.Hidden(r) || r == utf8.RuneError {
 			space = n > 0
 			continue
 		}
@@ -53,21 +55,6 @@ func Line(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// clean drops what a reader would not see: control and format characters
-// other than line ends and tabs, and bytes that are not UTF-8.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
-			return -1
-		default:
-			return r
-		}
-	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // head returns the beginning of text, whole lines of at most the given

@@ -20,6 +20,18 @@ type Word struct {
 // Literal returns a word that is just that text.
 func Literal(s string) Word { return Word{Text: s, Fixed: true} }
 
+// Line returns the words with spaces between them; one that is not seen is a
+// space.
+func Line(words []Word) string {
+	text := make([]string, len(words))
+	for i, w := range words {
+		if text[i] = w.Text; w.Dynamic {
+			text[i] = " "
+		}
+	}
+	return strings.Join(text, " ")
+}
+
 // Literals are the words that look like paths and are seen as they are, or
 // begin in a home; and no options.
 func Literals(words []Word) []Word {
@@ -167,4 +179,38 @@ func Lists(argv []string) bool {
 		return len(argv) > 1 && argv[1] == "ls-files"
 	}
 	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
+}
+
+// Narrow reports whether the tests that stand before what find does let only
+// files through with an ending such as .orig, which no file has that must
+// stay: all of the tests have to hold, and one is for such a name.
+func Narrow(argv []Word) bool {
+	named := false
+	for i, a := range argv {
+		switch {
+		case a.Dynamic:
+			return false
+		case slices.Contains([]string{"-o", "-or", "-not", "!", ",", "(", ")", "-L", "-follow"}, a.Text):
+			return false
+		case a.Text == "-name" && i+1 < len(argv):
+			end, ok := strings.CutPrefix(argv[i+1].Text, "*")
+			named = named || ok && slices.Contains([]string{".orig", ".rej", ".tmp", ".bak", ".pyc", ".o", ".log", ".out", ".test", ".prof", ".swp", "~", ".class", ".obj"}, end)
+		}
+	}
+	return named
+}
+
+// Filled returns a command with a found file in the place of {}: one of any
+// name, or a word that is not seen where a name could be more than read.
+func Filled(argv []Word, reads bool) []Word {
+	run := make([]Word, 0, len(argv))
+	for i, a := range argv {
+		if i > 0 && a.Text == "{}" && reads {
+			a = Literal("found")
+		} else if strings.Contains(a.Text, "{}") {
+			a = Word{Dynamic: true}
+		}
+		run = append(run, a)
+	}
+	return run
 }

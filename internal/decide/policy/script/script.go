@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Sed reports whether a script has only commands that print, delete and
@@ -160,7 +161,7 @@ func SedWords(rest []arg.Word) (scripts, operands []arg.Word, inPlace, known boo
 
 // Odd reports whether a character has no place in a command.
 func Odd(r rune) bool {
-	return r == unicode.ReplacementChar || r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) && r != ' ')
+	return r == unicode.ReplacementChar || legible.Hidden(r) || r == '\u200c' || r == '\u200d' || r != '\n' && r != '\t' && unicode.IsSpace(r) && r != ' '
 }
 
 // Code reports whether text holds what a shell expands.

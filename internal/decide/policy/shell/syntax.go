@@ -1,4 +1,5 @@
-// Package shell says whether sh can read a command line. It runs nothing.
+// Package shell says whether sh can read a command line, and writes one. It
+// runs nothing.
 package shell
 
 import (
@@ -28,4 +29,18 @@ func Syntax(line string) error {
 		return errors.New("there is no command in it")
 	}
 	return nil
+}
+
+// Line returns the command line whose words bash reads as these. A word that
+// holds a zero byte, or what bash cannot be told, is an error.
+func Line(words []string) (string, error) {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		q, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil {
+			return "", fmt.Errorf("word %d: %w", i+1, err)
+		}
+		quoted[i] = q
+	}
+	return strings.Join(quoted, " "), nil
 }

@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,22 @@ func TestSyntaxAgreesWithTheShell(t *testing.T) {
 		if ours := shell.Syntax(line) == nil; ours != accepts {
 			t.Errorf("%q: sh reads it: %t, we: %t", line, accepts, ours)
 		}
+	}
+}
+
+// TestLineIsReadBack has bash say which words it got.
+func TestLineIsReadBack(t *testing.T) {
+	words := []string{"sh", "-c", "make -j 4 'a b'", "$HOME", "`x`", "a\nb", "", "*", "\u00fc \u4e16", "-n", "a'b\"c\\"}
+	line, err := shell.Line(append([]string{"printf", `%s\0`}, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "bash", "-c", line).Output()
+	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, words) {
+		t.Errorf("%s: %q, %v", line, got, err)
+	}
+	if _, err := shell.Line([]string{"a", "b\x00"}); err == nil {
+		t.Error("a zero byte is a word")
 	}
 }
 

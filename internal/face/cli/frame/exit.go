@@ -138,6 +138,7 @@ func Kinds() []Kind {
 		{nexus.CodeModelUnknown, CodeUsage, "No provider has a model of that name."},
 		{nexus.CodeNoProvider, CodeUsage, "No provider is set up."},
 		{nexus.CodeNoKey, CodeUsage, "The provider's key is not set."},
+		{nexus.CodeUntrusted, CodePerson, "The repository decides how agents behave or what is started for them, and nobody has agreed to it; see nexus trust."},
 		{nexus.CodeKeyUnsafe, CodeUsage, "Others can read or change the key file, so its keys are not used; the message says why."},
 		{nexus.CodeAuth, CodePerson, "The provider refused the key."},
 		{nexus.CodeProvider, CodeFailed, "The provider failed, and trying again did not help."},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // Keys returns where the keys of providers are kept.
@@ -20,6 +21,11 @@ func (a *App) Keys() key.Store {
 		s.File = filepath.Join(dir, "nexus", "keys.toml")
 	}
 	return s
+}
+
+// Trust returns where it is kept what people agreed to.
+func (a *App) Trust() *trust.Book {
+	return trust.At(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus"))
 }
 
 // Secret reads a line that must not be seen: from a terminal without showing

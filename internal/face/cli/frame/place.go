@@ -56,12 +56,25 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 		return config.Config{}, nil, err
 	}
 	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
+	s.System = a.organisation()
 	s.Environ, s.Flags = a.Environ, a.Flags
 	c, o, err := config.Load(s)
 	if err != nil {
 		return c, o, err
 	}
 	return c, o, readable(c.Gates, o)
+}
+
+// organisation returns the configuration file of whoever runs the machine:
+// the first that is there where the XDG standard looks for those.
+func (a *App) organisation() string {
+	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
+		name := filepath.Join(dir, "nexus", "config.toml")
+		if _, err := os.Stat(name); err == nil && filepath.IsAbs(dir) {
+			return name
+		}
+	}
+	return ""
 }
 
 // readable refuses gates whose commands sh cannot read, before anybody pays

@@ -5,12 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -27,7 +28,7 @@ func policyCommand(a *frame.App) *cobra.Command {
 		if _, err := toolsOf(role); err != nil {
 			return err
 		}
-		rules, err := rulesFor(a, dir)
+		rules, err := rulesFor(a, dir, nexus.Role(role))
 		if err != nil {
 			return err
 		}
@@ -37,22 +38,43 @@ func policyCommand(a *frame.App) *cobra.Command {
 		case stdin || len(args) == 0:
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "give one command behind --, or --stdin", Hint: `For example: nexus policy check -- git push.`}
 		}
-		command := strings.Join(args, " ")
+		command, err := line(args)
+		if err != nil {
+			return err
+		}
 		return write(a, judged{command, policy.Rule(command, rules)})
 	}, frame.CodeOK, frame.CodeUsage)
 	check.Args = frame.Takes(0, -1)
 	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object a line, with cmd, and answer one a line")
-	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` that asks; the rules are the same for all")
+	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` that asks; people may add rules for one role")
 	check.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
 	return a.Parent("policy", "ask what agents may do", check)
 }
 
-func rulesFor(a *frame.App, dir string) (policy.Rules, error) {
-	if dir != "" {
-		return policy.Rules{Dir: dir}, nil
+// line returns the command line that the arguments stand for: one is a line
+// itself, several are the words of one command.
+func line(args []string) (string, error) {
+	if len(args) == 1 {
+		return args[0], nil
 	}
-	dir, err := a.WorkDir()
-	return policy.Rules{Dir: dir}, err
+	command, err := shell.Line(args)
+	if err != nil {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a word that no command can have", Cause: err, Hint: "Give the command as one argument, or with --stdin."}
+	}
+	return command, nil
+}
+
+// rulesFor returns the rules that hold for a role in a worktree.
+func rulesFor(a *frame.App, dir string, role nexus.Role) (policy.Rules, error) {
+	c, _, err := a.Settings()
+	if err != nil {
+		return policy.Rules{}, err
+	}
+	rules := wire.Rules(c, role)
+	if rules.Dir = dir; dir == "" {
+		rules.Dir, err = a.WorkDir()
+	}
+	return rules, err
 }
 
 // write prints one answer on a line of its own.

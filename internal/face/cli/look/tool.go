@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -66,6 +67,7 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer set.Close()
 		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
 		a.JSON = true
 		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds()}, nil)
@@ -90,7 +92,7 @@ func toolsOf(role string) ([]string, error) {
 	if role == "" {
 		return tool.Names(), nil
 	}
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -126,5 +128,5 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 		return nil, err
 	}
 	writes := role != string(nexus.Planner) && role != string(nexus.Reviewer)
-	return tool.New(tool.Env{Dir: dir, Box: box, Writes: writes, Now: a.Now}, names...)
+	return tool.New(tool.Env{Dir: dir, Box: box, Writes: writes, Now: a.Now, Rules: wire.Rules(settings, nexus.Role(role))}, names...)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -33,8 +34,9 @@ type Models struct {
 	keys   *keys
 	tap    Tap
 
-	mu   sync.Mutex // guards made
-	made map[string]llm.Model
+	mu     sync.Mutex // guards made
+	made   map[string]llm.Model
+	limits *limit.Accounts
 
 	able  llm.Able
 	find  func(*Models) string
@@ -63,7 +65,7 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}, limits: limit.New(now)}, nil
 }
 
 // Public returns the public list of models as it is kept. It is read once, when
@@ -82,10 +84,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 // that cannot be.
 func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
-	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
-		tier = r.Tier
-	}
-	tier = cmp.Or(tier, r.Tier, nexus.Fast)
+	tier = m.tierOf(role, tier)
 	if pin == "" || role == nexus.Reviewer {
 		pin = cmp.Or(r.Model, m.config.Models[tier])
 	}
@@ -105,6 +104,16 @@ func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, er
 		return name, nil
 	}
 	return "", m.nobody(role, tier)
+}
+
+// tierOf returns the tier of a role. Who writes climbs with the task, all
+// others stay where they are set.
+func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
+	r := m.config.Roles[role]
+	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
+		tier = r.Tier
+	}
+	return cmp.Or(tier, r.Tier, nexus.Fast)
 }
 
 // nobody says that there is no model, and what to set: all of it at once.
@@ -271,5 +280,8 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return nil, err
 	}
 	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
+	if m.tap.player == nil { // a recording has no limits
+		m.made[name] = m.account(name, p, key).Keep(m.made[name])
+	}
 	return m.made[name], nil
 }

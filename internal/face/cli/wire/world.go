@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -18,6 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -36,6 +39,7 @@ type Parts struct {
 	Keys     key.Store           // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Tap      pick.Tap
+	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Headless bool                // nobody answers questions
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
@@ -48,7 +52,10 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, rules, err := customs(p.Repo.Work)
+	if err := agreed(p.Repo.Work, p.Trust); err != nil {
+		return nil, nil, err
+	}
+	roles, rules, err := casting(p.Repo.Work, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,14 +72,24 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	shop := &attempt.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, Rules: rules,
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &attempt.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
+		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
 	}
+	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
+		shop.Leaks = &leak.Finder{}
+	}
 	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
 	return &local.World{Shop: shop}, release, nil
+}
+
+// Rules returns what people add to the policy for a role.
+func Rules(c config.Config, role nexus.Role) policy.Rules {
+	p := c.PolicyOf(role)
+	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny}
 }
 
 // caches returns the build cache that the user's go command writes to.

@@ -298,7 +298,7 @@ func List(allowed ...string) Kind {
 	if len(allowed) > 0 {
 		item["enum"] = allowed
 	}
-	check := func(names []string) (any, error) {
+	return list("list of names", item, func(names []string) (any, error) {
 		for _, n := range names {
 			if !Named(n) {
 				return nil, fmt.Errorf("%s is not a name", Quoted(n))
@@ -308,9 +308,28 @@ func List(allowed ...string) Kind {
 			}
 		}
 		return names, nil
-	}
+	})
+}
+
+// Beginnings reads a list of the words that simple commands begin with.
+func Beginnings() Kind {
+	return list("list of commands", map[string]any{"type": "string", "pattern": beginning}, func(names []string) (any, error) {
+		for i, n := range names {
+			names[i] = strings.Join(strings.Fields(n), " ")
+			if !regexp.MustCompile(beginning).MatchString(names[i]) {
+				return nil, fmt.Errorf("%s is not the plain words that a command begins with", Quoted(n))
+			}
+		}
+		return names, nil
+	})
+}
+
+// beginning matches words that no shell reads otherwise.
+const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
+
+func list(says string, item map[string]any, check func([]string) (any, error)) Kind {
 	return Kind{
-		Says: "list of names", Schema: map[string]any{"type": "array", "items": item},
+		Says: says, Schema: map[string]any{"type": "array", "items": item},
 		Read: func(v any) (any, error) {
 			items, ok := v.([]any)
 			if !ok {

@@ -21,6 +21,7 @@ import (
 type Script struct {
 	Conversations []Conversation `yaml:"conversations"`
 	Default       *Turn          `yaml:"default"` // where no conversation or turn fits; nil is an error that names them
+	Account       *Account       `yaml:"account"` // what it allows; nil is everything
 }
 
 // Conversation is what the model says in the conversations whose name Match
@@ -102,6 +103,9 @@ func (s Script) check() error {
 				errs = append(errs, fmt.Errorf("conversation %s: turn %d: %w", c.Match, n+1, err))
 			}
 		}
+	}
+	if s.Account != nil {
+		errs = append(errs, s.Account.check())
 	}
 	if s.Default != nil {
 		if err := s.Default.check(); err != nil {

@@ -46,6 +46,7 @@ type item struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Sealed    string `json:"encrypted_content"`
+	Phase     string `json:"phase"`
 	Content   []struct {
 		Type    string `json:"type"`
 		Text    string `json:"text"`
@@ -192,6 +193,13 @@ func (d *draft) done(v event) error {
 	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
 	switch it.Type {
 	case "message":
+		if it.Phase != "" {
+			raw, err := wire.Encode(private{Phase: it.Phase})
+			if err != nil {
+				return wire.Malformed(err)
+			}
+			add(llm.Part{Raw: raw})
+		}
 		for _, c := range it.Content {
 			d.refused = d.refused || c.Type == "refusal"
 			if text := c.Text + c.Refusal; text != "" {
@@ -209,7 +217,7 @@ func (d *draft) done(v event) error {
 		}
 		fallthrough
 	default:
-		raw, err := wire.Encode(private{v.Item})
+		raw, err := wire.Encode(private{Item: v.Item})
 		if err != nil {
 			return wire.Malformed(err)
 		}

@@ -121,6 +121,7 @@ func Run(t *testing.T, w dialect.Wire, m Model) {
 	t.Run("out of reach", func(t *testing.T) { testReach(t, m) })
 	t.Run("models", func(t *testing.T) { testModels(t, m) })
 	t.Run("force", func(t *testing.T) { testForce(t, m) })
+	t.Run("windows", func(t *testing.T) { testWindows(t, w, m) })
 	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
 	t.Run("no bound", func(t *testing.T) {
 		r := Conversation("x")

@@ -1,0 +1,169 @@
+// Package leak finds secrets in what a change adds, by the maintained rules of
+// gitleaks. What a comment in the change allows is found all the same: whoever
+// wrote the secret may have written the comment.
+package leak
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zricethezav/gitleaks/v8/detect"
+)
+
+// Leak is one secret. It does not hold the secret itself.
+type Leak struct {
+	File   string // slash-separated, as the patch names it
+	Line   int    // of the new file, from 1
+	Column int    // from 1
+	Rule   string // its name
+	Kind   string // what the rule finds, for people
+}
+
+// Finder finds leaks; its zero value is ready. Its rules are read when it is
+// first used, which takes some 40 ms. It may be used by many goroutines.
+type Finder struct {
+	once sync.Once
+	mu   sync.Mutex // the detector keeps state
+	d    *detect.Detector
+	err  error
+}
+
+// Added returns the secrets that a patch in git's format adds, in the order
+// of the patch. One that the patch also takes away somewhere was moved, and is
+// not added. The error says that the rules could not be read, or is that of
+// the context.
+func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
+	f.once.Do(func() {
+		if f.d, f.err = detect.NewDetectorDefaultConfig(); f.err == nil {
+			f.d.IgnoreGitleaksAllow = true
+			f.d.MaxDecodeDepth = 2
+		}
+	})
+	if f.err != nil {
+		return nil, f.err
+	}
+	files, gone := read(patch)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []Leak
+	for _, file := range files {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		all = append(all, f.in(ctx, file, gone)...)
+	}
+	return all, nil
+}
+
+func (f *Finder) in(ctx context.Context, a added, gone string) []Leak {
+	var leaks []Leak
+	for _, found := range f.d.DetectContext(ctx, detect.Fragment{Raw: a.text.String(), FilePath: a.file}) { //nolint:staticcheck // its successor comes with the next major version
+		if found.StartLine < 0 || found.StartLine >= len(a.lines) || strings.Contains(gone, found.Secret) {
+			continue
+		}
+		leaks = append(leaks, Leak{
+			File: a.file, Line: a.lines[found.StartLine], Column: max(1, found.StartColumn),
+			Rule: found.RuleID, Kind: kind(found.Description),
+		})
+	}
+	slices.SortStableFunc(leaks, func(x, y Leak) int {
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column), cmp.Compare(x.Rule, y.Rule))
+	})
+	// A line that several rules know is told once.
+	return slices.CompactFunc(leaks, func(x, y Leak) bool { return x.Line == y.Line })
+}
+
+// kind shortens what a rule says of itself to what it found.
+func kind(says string) string {
+	says, _, _ = strings.Cut(says, ",")
+	for _, verb := range []string{"Uncovered ", "Identified ", "Detected ", "Discovered ", "Found ", "Recognized ", "Spotted "} {
+		if rest, ok := strings.CutPrefix(says, verb); ok {
+			return rest
+		}
+	}
+	return says
+}
+
+// added is what a patch adds to one file.
+type added struct {
+	file  string
+	text  strings.Builder // the lines
+	lines []int           // their numbers in the new file
+}
+
+// hunk matches the head of a hunk: where it begins and how many lines of the
+// old and the new file it has.
+const hunk = `^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`
+
+// read returns what a patch adds, by file, and all that it takes away. Lines
+// are counted as the heads of the hunks say, so that no content is taken for a
+// head.
+func read(patch string) (files []added, gone string) {
+	head := regexp.MustCompile(hunk)
+	var removed strings.Builder
+	var at *added
+	var old, fresh, line int
+	lines := bufio.NewScanner(strings.NewReader(patch))
+	lines.Buffer(nil, max(64<<10, len(patch)+1))
+	for lines.Scan() {
+		text := lines.Text()
+		switch {
+		case old > 0 || fresh > 0:
+			sign, body := byte(' '), ""
+			if text != "" {
+				sign, body = text[0], text[1:]
+			}
+			switch sign {
+			case '+':
+				if strings.ContainsRune(body, 0) {
+					body = "" // no text
+				}
+				at.text.WriteString(body + "\n")
+				at.lines = append(at.lines, line)
+				fresh, line = fresh-1, line+1
+			case '-':
+				removed.WriteString(body + "\n")
+				old--
+			case '\\':
+			default:
+				old, fresh, line = old-1, fresh-1, line+1
+			}
+		case strings.HasPrefix(text, "+++ "):
+			files = append(files, added{file: name(text[4:])})
+			at = &files[len(files)-1]
+		default:
+			m := head.FindStringSubmatch(text)
+			if m == nil || at == nil {
+				continue
+			}
+			old, line, fresh = count(m[1]), count(m[2]), count(m[3])
+		}
+	}
+	return files, removed.String()
+}
+
+// count reads a number of a hunk's head, which is 1 where it is left out.
+func count(s string) int {
+	n, err := strconv.Atoi(cmp.Or(s, "1"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// name reads a file's name as git writes it: behind b/, in quotes where it has
+// other than plain characters, with a tab at its end where it has spaces.
+func name(s string) string {
+	if s = strings.TrimSuffix(s, "\t"); strings.HasPrefix(s, `"`) {
+		if plain, err := strconv.Unquote(s); err == nil {
+			s = plain
+		}
+	}
+	return strings.TrimPrefix(s, "b/")
+}

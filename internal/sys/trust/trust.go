@@ -1,0 +1,215 @@
+// Package trust remembers what a person looked at in a repository and agreed
+// to: what decides how agents behave, or what is started for them. It is
+// agreed to by content, so that a change has to be agreed to again, and what
+// was agreed to is kept to show what changed.
+package trust
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// Item is something of a repository that needs trust: a file by its path, or
+// a setting by its key.
+type Item struct {
+	Name string
+	Text string // its whole content
+}
+
+// State is how an item stands.
+type State string
+
+// The states.
+const (
+	Trusted State = "trusted" // as it is
+	New     State = "new"     // never agreed to
+	Changed State = "changed" // agreed to as it was
+)
+
+// Judged is an item and how it stands.
+type Judged struct {
+	Item
+	State State
+	Was   string // what was agreed to; empty unless it changed
+}
+
+// Book is the record of what is trusted. Its file is private and the user's,
+// out of the reach of every agent. It may be used by many processes.
+type Book struct{ path string }
+
+// At returns the book in a directory, which need not be there yet.
+func At(dir string) *Book { return &Book{filepath.Join(dir, "trust.json")} }
+
+// pages is the content of the book: what is trusted, by repository and name.
+// The content is kept whole: it is what the next version is compared with.
+type pages struct {
+	Version int                          `json:"version"`
+	Trusted map[string]map[string]string `json:"trusted"`
+}
+
+// version of the book's format.
+const version = 1
+
+// Judge says how items of the repository at root stand, in their order.
+func (b *Book) Judge(root string, items []Item) ([]Judged, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	p, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	known := p.Trusted[identity(root)]
+	all := make([]Judged, len(items))
+	for i, item := range items {
+		was, ok := known[item.Name]
+		switch {
+		case !ok:
+			all[i] = Judged{item, New, ""}
+		case was == item.Text:
+			all[i] = Judged{item, Trusted, ""}
+		default:
+			all[i] = Judged{item, Changed, was}
+		}
+	}
+	return all, nil
+}
+
+// Check is nil when all items are trusted, and otherwise says which are not.
+func (b *Book) Check(root string, items []Item) error {
+	all, err := b.Judge(root, items)
+	if err != nil {
+		return err
+	}
+	var open []string
+	for _, j := range all {
+		if j.State != Trusted {
+			open = append(open, fmt.Sprintf("%s (%s)", j.Name, j.State))
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeUntrusted, Message: "the repository decides how agents behave, and nobody has agreed to that: " + strings.Join(open, ", "),
+		Hint: "Read it with nexus trust, which shows what is new and what changed, and agree with nexus trust --yes.",
+	}
+}
+
+// Trust records that a person agreed to the items as they are.
+func (b *Book) Trust(ctx context.Context, root string, items []Item) error {
+	return b.change(ctx, func(p *pages) {
+		id := identity(root)
+		if p.Trusted[id] == nil {
+			p.Trusted[id] = map[string]string{}
+		}
+		for _, item := range items {
+			p.Trusted[id][item.Name] = item.Text
+		}
+	})
+}
+
+// Forget takes trust in the named items back, and in all for no name. It
+// returns the names that were trusted.
+func (b *Book) Forget(ctx context.Context, root string, names ...string) ([]string, error) {
+	var gone []string
+	err := b.change(ctx, func(p *pages) {
+		known := p.Trusted[identity(root)]
+		for name := range known {
+			if len(names) == 0 || slices.Contains(names, name) {
+				gone = append(gone, name)
+				delete(known, name)
+			}
+		}
+		if len(known) == 0 {
+			delete(p.Trusted, identity(root))
+		}
+	})
+	slices.Sort(gone)
+	return gone, err
+}
+
+func (b *Book) change(ctx context.Context, do func(*pages)) error {
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return disk.Fail("make a directory", err)
+	}
+	return disk.Lock(ctx, b.path+".lock", func(context.Context) error {
+		p, err := b.read()
+		if err != nil {
+			return err
+		}
+		do(&p)
+		data, err := json.MarshalIndent(p, "", " ")
+		if err != nil {
+			return err
+		}
+		return disk.Replace(b.path, data)
+	})
+}
+
+func (b *Book) read() (pages, error) {
+	fresh := pages{Version: version, Trusted: map[string]map[string]string{}}
+	data, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fresh, nil
+	}
+	if err != nil {
+		return pages{}, disk.Fail("read what is trusted", err)
+	}
+	if info, err := os.Stat(b.path); err == nil && info.Mode().Perm()&0o022 != 0 {
+		return pages{}, &nexus.Error{
+			Code: nexus.CodeUntrusted, Message: "others can write " + b.path + ", so nothing in it is trusted",
+			Hint: "Look at what is in it, then chmod 600 it, or delete it and agree again with nexus trust.",
+		}
+	}
+	p, err := parse(data)
+	if err != nil {
+		return pages{}, &nexus.Error{
+			Code: nexus.CodeUntrusted, Message: "read " + b.path, Cause: err,
+			Hint: "Delete it and agree again with nexus trust.",
+		}
+	}
+	return p, nil
+}
+
+// parse reads the book strictly: what cannot be read trusts nothing.
+func parse(data []byte) (pages, error) {
+	p := pages{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return pages{}, err
+	}
+	if d.More() {
+		return pages{}, errors.New("something follows its end")
+	}
+	if p.Version != version {
+		return pages{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, version)
+	}
+	if p.Trusted == nil {
+		p.Trusted = map[string]map[string]string{}
+	}
+	return p, nil
+}
+
+// identity names a repository by where it really lies.
+func identity(root string) string {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	if abs, err := filepath.Abs(root); err == nil {
+		root = abs
+	}
+	return root
+}
