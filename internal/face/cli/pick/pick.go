@@ -5,7 +5,9 @@ package pick
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,6 +195,12 @@ func (m *Models) ready(name string) (attempt.Model, error) {
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")
 	}
+	if all := m.Providers(); !slices.Contains(all, provider) {
+		return attempt.Model{}, &nexus.Error{
+			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
+			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in ~/.config/nexus/config.toml.", view.Clean(provider), view.Clean(provider)),
+		}
+	}
 	_, priced := m.Price(name, nexus.Usage{})
 	if !priced && m.config.Limits.RunTokens == 0 {
 		return attempt.Model{}, unknown(name, "it has no known price")
@@ -240,6 +248,16 @@ func unknown(name, why string) error {
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
 		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + price(name) + " Or allow tokens without a price: budget.tokens.",
 	}
+}
+
+// Providers returns the names of those that can be asked, sorted.
+func (m *Models) Providers() []string {
+	names := slices.Collect(maps.Keys(m.config.Providers))
+	for _, k := range KnownProviders() {
+		names = append(names, k.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // client returns the provider's client, made at the first call.

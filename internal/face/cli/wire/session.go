@@ -76,7 +76,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	defer func() { a.Complain(tap.Close()) }()
+	defer leave(a, tap)
 	model, err := models.With(a.Keys(), tap).Pick(role.Name, role.Tier, "")
 	if err != nil {
 		return Spoken{}, err
