@@ -118,6 +118,7 @@ type Limits struct {
 	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed
 	FailedInRow   int           `json:"failed_in_row,omitzero"`  // of those, one after the other
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
+	Compact       int           `json:"compact,omitzero"`        // percent of what a model holds at which a conversation is compacted; 0 means 70
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
 	GateTime      time.Duration `json:"gate_time,omitzero"`      // one gate
 	SessionTime   time.Duration `json:"session_time,omitzero"`   // one session
@@ -138,12 +139,9 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 4, Losses: 5, LandTries: 3,
-		PerTier:     map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
-		Dispatches:  500,
-		Calls:       600,
-		ToolCalls:   400,
-		FailedCalls: 150,
-		FailedInRow: 20,
+		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
+		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
+		Compact:     70,
 		TurnTime:    5 * time.Minute,
 		GateTime:    10 * time.Minute,
 		SessionTime: time.Hour,

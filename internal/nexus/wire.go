@@ -33,33 +33,11 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 // Kinds returns the kind of every fact, in the order of a run's life.
 func Kinds() []string {
 	return []string{
-		"goal.accepted",
-		"run.started",
-		"run.recovered",
-		"run.paused",
-		"run.resumed",
-		"run.reopened",
-		"run.drained",
-		"result.gated",
-		"result.reviewed",
-		"result.offered",
-		"result.published",
-		"run.ended",
-		"request.made",
-		"request.settled",
-		"question.asked",
-		"question.answered",
-		"plan.sought",
-		"plan.proposed",
-		"plan.failed",
-		"task.planned",
-		"plan.approved",
-		"task.parked",
-		"task.skipped",
-		"task.retried",
-		"routes.sought",
-		"routes.told",
-		"task.routed",
+		"goal.accepted", "run.started", "run.recovered", "run.paused", "run.resumed", "run.reopened",
+		"run.drained", "result.gated", "result.reviewed", "result.offered", "result.published", "run.ended",
+		"request.made", "request.settled", "question.asked", "question.answered",
+		"plan.sought", "plan.proposed", "plan.failed", "task.planned", "plan.approved", "task.parked",
+		"task.skipped", "task.retried", "routes.sought", "routes.told", "task.routed", "role.routed",
 		"task.escalated",
 		"attempt.started",
 		"attempt.resumed",
@@ -160,6 +138,8 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[RoutesTold]
 	case "task.routed":
 		return decodeAs[TaskRouted]
+	case "role.routed":
+		return decodeAs[RoleRouted]
 	case "task.escalated":
 		return decodeAs[TaskEscalated]
 	case "attempt.started":
@@ -256,6 +236,7 @@ func (TaskRetried) fact() string      { return "task.retried" }
 func (RoutesSought) fact() string     { return "routes.sought" }
 func (RoutesTold) fact() string       { return "routes.told" }
 func (TaskRouted) fact() string       { return "task.routed" }
+func (RoleRouted) fact() string       { return "role.routed" }
 func (TaskEscalated) fact() string    { return "task.escalated" }
 func (AttemptStarted) fact() string   { return "attempt.started" }
 func (AttemptResumed) fact() string   { return "attempt.resumed" }

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -31,7 +32,10 @@ type Talk struct {
 	Task    nexus.Task
 	Role    nexus.Role
 	Tier    nexus.Tier
+	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
+	Base    string // commit that the run began with, of which a map is shown; empty for none
 	Next    string // what we say next; empty to go on where it stopped
 	Why     string // brief, repair
 	Handin  json.RawMessage
@@ -51,7 +55,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if t.Role != nexus.Coder && t.Role != nexus.Tester { // who writes climbs with the task; the others do not
 		tier = cmp.Or(role.Tier, tier)
 	}
-	model, err := s.Pick(t.Role, tier, t.Task.Model)
+	model, err := s.pick(ctx, t, tier)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	code, err := s.codeMap(ctx, t, role, model)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -64,9 +72,9 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	defer done()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
-		System: s.masked(prompt.System(role.Prompt, s.Rules)), Next: t.Next, Why: t.Why, Limits: t.Limits,
+		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
-		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.choices(),
+		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
@@ -131,13 +139,13 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
+func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != agent.Nothing, Rule: role.Writes.Rule(), Now: s.Now, Mask: s.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
@@ -158,7 +166,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree
 	}
 	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
-	if s.Box.Name() == string(sandbox.Off) {
+	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
@@ -197,7 +205,7 @@ func (s *Shop) place(t Talk) (vars []string, free func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return own.Env(owner, s.Box.Name() == string(sandbox.Bwrap)), func() { _ = own.Release() }, nil
+	return own.Env(owner, s.Box.Hides()), func() { _ = own.Release() }, nil
 }
 
 // may returns what people add to the policy for a role.

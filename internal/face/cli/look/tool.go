@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -32,7 +32,7 @@ type toolRow struct {
 // toolList is the answer of `tool list --json`.
 type toolList struct {
 	Tools  []toolRow   `json:"tools"`
-	Writes agent.Scope `json:"writes"` // what the role may change in the tree
+	Writes cast.Scope `json:"writes"` // what the role may change in the tree
 }
 
 func toolListCommand(a *frame.App) *cobra.Command {
@@ -94,13 +94,13 @@ type called struct {
 }
 
 // roleOf returns a role; no role has all tools.
-func roleOf(name string) (agent.Role, error) {
+func roleOf(name string) (cast.Role, error) {
 	if name == "" {
-		return agent.Role{Tools: tool.Names(), Writes: agent.All}, nil
+		return cast.Role{Tools: tool.Names(), Writes: cast.All}, nil
 	}
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
-		return agent.Role{}, err
+		return cast.Role{}, err
 	}
 	r, ok := roles[nexus.Role(name)]
 	if !ok {
@@ -134,6 +134,6 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 		return nil, err
 	}
 	return tool.New(tool.Env{
-		Dir: dir, Box: box, Writes: r.Writes != agent.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Rules: wire.Rules(settings, r.Name),
+		Dir: dir, Box: box, Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Rules: wire.Rules(settings, r.Name),
 	}, r.Tools...)
 }

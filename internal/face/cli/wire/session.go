@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -58,7 +59,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
 		return Spoken{}, err
 	}
-	roles, _, err := customs(frame.Top(dir))
+	roles, _, err := casting(frame.Top(dir), c)
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -76,7 +77,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	defer func() { a.Complain(tap.Close()) }()
+	defer leave(a, tap)
 	model, err := models.With(a.Keys(), tap).Pick(role.Name, role.Tier, "")
 	if err != nil {
 		return Spoken{}, err
@@ -105,8 +106,8 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
-		System: a.Mask.Text(prompt.System(role.Prompt, "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
-		Retry: llm.Policy{Now: a.Now},
+		System: a.Mask.Text(prompt.System(role.Prompt, "", "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: a.Now},
 	}, d, &forgetful{mask: a.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
@@ -116,16 +117,16 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 
 // hands returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
-func hands(a *frame.App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+func hands(a *frame.App, c config.Config, role cast.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Rules: Rules(c, role.Name),
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Rules: Rules(c, role.Name),
 	}
 	own, err := slot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {
 		return env, nil, err
 	}
-	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Name() == string(sandbox.Bwrap))...)
-	if box.Name() == string(sandbox.Off) {
+	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Hides())...)
+	if !box.Hides() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return env, nil, errors.Join(&nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}, own.Release())
 		}
@@ -197,7 +198,8 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 	defer d.mu.Unlock()
 	d.record(done)
 	if d.day > 0 {
-		shared, _, err := d.purse.Claim(ctx, d.ledger.Today()+r.Money, d.day)
+		own, grace := d.ledger.Claim(r)
+		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
 		if err != nil {
 			return nil, err
 		}
@@ -212,6 +214,7 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 
 // close tells the purse what the session used in the end.
 func (d *desk) close(ctx context.Context) {
-	_, _, _ = d.purse.Claim(ctx, d.ledger.Today(), 0) // it holds at least as much
-	_ = d.purse.Close()                               // only a lock
+	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
+	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
+	_ = d.purse.Close()                  // only a lock
 }
