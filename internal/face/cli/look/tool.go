@@ -31,7 +31,7 @@ type toolRow struct {
 
 // toolList is the answer of `tool list --json`.
 type toolList struct {
-	Tools  []toolRow   `json:"tools"`
+	Tools  []toolRow  `json:"tools"`
 	Writes cast.Scope `json:"writes"` // what the role may change in the tree
 }
 
