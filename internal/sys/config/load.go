@@ -282,7 +282,10 @@ func (l *loader) apply(all []value) error {
 	var bad []error
 	for _, v := range all {
 		if err := l.take(v); err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", v.origin.Where, err))
+			if v.origin.Where != dotted(v.path) { // else the error says so itself
+				err = fmt.Errorf("%s: %w", v.origin.Where, err)
+			}
+			bad = append(bad, err)
 		}
 	}
 	return errors.Join(bad...)
@@ -331,6 +334,9 @@ func (l *loader) mayProject(k Key, name string, x any) error {
 	const elsewhere = "set it in your own config.toml, the environment or by a flag"
 	if k.Trusted != "" {
 		return fmt.Errorf("the project's file may not set %s: %s; %s", name, k.Trusted, elsewhere)
+	}
+	if name == "sandbox" && x == "landlock" {
+		return fmt.Errorf("the project's file may not choose the weaker sandbox landlock; %s", elsewhere)
 	}
 	if name == "sandbox" && x == "off" {
 		return fmt.Errorf("the project's file may not switch the sandbox off; %s", elsewhere)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // source is the end of a pipe that we read.
@@ -47,17 +49,29 @@ func (a *attendant) start(cmd *exec.Cmd) (ended int, err error) {
 		return -1, err
 	}
 	if ended, err = unix.PidfdOpen(cmd.Process.Pid, 0); err != nil {
-		killGroup(cmd.Process)
+		proc.KillGroup(cmd.Process)
 		_ = cmd.Wait()
 		return -1, fmt.Errorf("watch process (Linux 5.3 or later is needed): %w", err)
 	}
 	return ended, nil
 }
 
-// attend reads until the command has ended.
-func (a *attendant) attend(ended int) {
+// attend reads until the command has ended, and calls look now and then.
+func (a *attendant) attend(ended int, look func()) {
 	defer func() { _ = unix.Close(ended) }()
-	for !a.poll(ended, -1) {
+	if look == nil {
+		look = func() {}
+	}
+	next := time.Now().Add(lookEvery) //nolint:forbidigo // waits for the kernel
+	for {
+		left := max(time.Until(next).Milliseconds(), 0)
+		if a.poll(ended, int(left)) {
+			return
+		}
+		if left == 0 {
+			look()
+			next = time.Now().Add(lookEvery) //nolint:forbidigo // waits for the kernel
+		}
 	}
 }
 

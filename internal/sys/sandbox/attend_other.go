@@ -57,7 +57,7 @@ func (a *attendant) read(r *os.File, got func([]byte)) {
 }
 
 // attend does nothing: the pipes are read meanwhile.
-func (a *attendant) attend(int) {}
+func (a *attendant) attend(int, func()) {}
 
 // drain reads what is left, for at most so long.
 func (a *attendant) drain(limit time.Duration) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // runOff runs a command unconfined. Everything it started that carries its
@@ -47,17 +49,17 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("start %s: %w", c.Args[0], err)
 	}
-	stop := context.AfterFunc(ctx, func() { killGroup(cmd.Process) })
-	a.attend(ended)
+	stop := context.AfterFunc(ctx, func() { proc.KillGroup(cmd.Process) })
+	a.attend(ended, nil)
 	_ = cmd.Wait() // what it says is in the process state
 	stop()
 	r := Result{Duration: time.Since(began)}
-	a.drain(grace(killTree(cmd.Process.Pid, mark, r.Duration)))
+	a.drain(grace(proc.KillTree(cmd.Process.Pid, mark, r.Duration)))
 	o.into(&r)
 	if ctx.Err() != nil {
 		return killed(ctx, r)
 	}
-	r.Exit = exitOf(cmd.ProcessState)
+	r.Exit = proc.ExitOf(cmd.ProcessState)
 	return r, nil
 }
 

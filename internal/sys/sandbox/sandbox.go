@@ -2,12 +2,15 @@
 // how long they take, how much of their output is kept, and that nothing they
 // started outlives them.
 //
-// A [Box] is a way to confine. With bubblewrap a command sees system files and
-// toolchains read-only, a private /tmp, /proc, /dev and home, its own loopback
-// and no other network, no capability, and only the directories it was given;
-// it dies with this process. The box "off" confines no file and no network and
-// must be asked for: it bounds time and output, and kills what the command
-// left behind as far as it can be recognised.
+// A [Box] is a way to confine. In namespaces (made by this program itself, or
+// by bubblewrap) a command sees system files and toolchains read-only, a
+// private /tmp, /proc, /dev and home, its own loopback and no other network,
+// no capability, few system calls that could break out, and only the
+// directories it was given; it dies with this process. Landlock alone shows
+// the host's tree, of which little may be read or written, and no network at
+// all. The box "off" confines no file and no network and must be asked for:
+// it bounds time and output, and kills what the command left behind as far as
+// it can be recognised.
 package sandbox
 
 import (
@@ -23,6 +26,9 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // Mode says how to confine.
@@ -30,14 +36,16 @@ type Mode string
 
 // The modes.
 const (
-	Auto  Mode = "auto"  // the best that works here; never off
-	Bwrap Mode = "bwrap" // bubblewrap
-	Off   Mode = "off"   // no confinement, explicitly
+	Auto     Mode = "auto"     // the best that works here; never off
+	Native   Mode = "native"   // namespaces of our own making
+	Bwrap    Mode = "bwrap"    // bubblewrap
+	Landlock Mode = "landlock" // Landlock alone, where no namespaces are allowed
+	Off      Mode = "off"      // no confinement, explicitly
 )
 
 // Mark is the environment variable that every process in a box carries. It
 // is how [Sweep] finds what a dead run left.
-const Mark = "NEXUS_MARK"
+const Mark = proc.Mark
 
 // Command is one program to run.
 type Command struct {
@@ -51,6 +59,7 @@ type Command struct {
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
+	Limits   Limits        // where zero, what [Usual] says
 	Timeout  time.Duration // 0 means none but the context's
 	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
 	Merge    bool          // standard error goes into Stdout
@@ -64,63 +73,22 @@ type Result struct {
 	Stderr   []byte
 	Cut      bool // output was left out; a note in its middle says how much
 	TimedOut bool
+	Over     Limit // which limit it was killed for; empty for none
 	Duration time.Duration
 }
 
-const (
-	defaultCap = 64 << 10
-	killGrace  = 2 * time.Second // the longest that Run waits for the dead
-)
+const defaultCap = 64 << 10
 
 // errTimeout is the cause when a command ran out of its own time.
 var errTimeout = errors.New("out of time")
 
 // Box is a way to confine commands. It may be used by many goroutines.
 type Box struct {
-	bwrap string   // path of bubblewrap; empty in the box "off"
-	args  []string // what every command in it begins with
-	etc   []string // small files that are copied into its /etc
-	tools []string // toolchains that are bound read-only
-}
-
-// Find returns a box that was seen to work, or an error with
-// [nexus.CodeSandbox] and what to do. It runs a program or two: call it once.
-func Find(ctx context.Context, m Mode) (*Box, error) {
-	switch m {
-	case Off:
-		return &Box{}, nil
-	case Auto, Bwrap, "":
-	default:
-		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no sandbox %q", m), Hint: "Choose auto, bwrap or off.",
-		}
-	}
-	path, err := findBwrap()
-	if err != nil {
-		return nil, refusal("bubblewrap is not installed", err)
-	}
-	b := newBwrap(path)
-	if err := b.probe(ctx); err != nil {
-		return nil, refusal("bubblewrap does not work here", err)
-	}
-	return b, nil
-}
-
-func refusal(what string, cause error) error {
-	return &nexus.Error{
-		Code: nexus.CodeSandbox, Message: "no sandbox: " + what, Cause: cause,
-		Hint: "Install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap) and allow user " +
-			"namespaces (Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0), " +
-			"or accept that agents can touch everything you can: --sandbox=off.",
-	}
-}
-
-// Name returns "bwrap" or "off".
-func (b *Box) Name() string {
-	if b.bwrap == "" {
-		return string(Off)
-	}
-	return string(Bwrap)
+	mode   Mode         // empty means off
+	bwrap  string       // path of bubblewrap
+	filter []byte       // which system calls bubblewrap forbids
+	system []jail.Mount // what every command sees
+	tools  []string     // toolchains that are bound read-only
 }
 
 // Run runs a command and returns when it and everything it started is dead.
@@ -139,10 +107,8 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Exit: -1}, context.Cause(ctx)
 	}
-	if b.bwrap == "" {
-		return runOff(ctx, c)
-	}
-	return b.runBwrap(ctx, c)
+	c.Limits = over(c.Limits, Usual())
+	return b.run(ctx, c)
 }
 
 func (c Command) check() error {

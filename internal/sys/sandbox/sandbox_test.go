@@ -20,10 +20,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 )
 
 // TestMain lets the test binary stand for nexus where one has to be killed.
 func TestMain(m *testing.M) {
+	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+		os.Exit(code)
+	}
 	if dir := os.Getenv("TEST_VICTIM"); dir != "" {
 		victim(Mode(os.Getenv("TEST_MODE")), dir)
 		return
@@ -47,7 +53,7 @@ func victim(m Mode, dir string) {
 func find(tb testing.TB, m Mode) *Box {
 	tb.Helper()
 	b, err := Find(tb.Context(), m)
-	if err != nil && exec.CommandContext(tb.Context(), "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").Run() != nil {
+	if err != nil && !able(m) {
 		tb.Skip(err) // not our fault
 	}
 	if err != nil {
@@ -56,10 +62,38 @@ func find(tb testing.TB, m Mode) *Box {
 	return b
 }
 
+// able reports whether this machine allows what a mode needs.
+func able(m Mode) bool {
+	switch m {
+	case Native:
+		return exec.Command("unshare", "--user", "--pid", "--net", "--mount", "--fork", "--map-root-user", "--mount-proc", "true").Run() == nil
+	case Landlock:
+		return jail.ABI() >= 3
+	default:
+		return exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").Run() == nil
+	}
+}
+
+// spaces runs a test in the boxes that have namespaces.
+func spaces(t *testing.T, test func(t *testing.T, b *Box)) {
+	t.Helper()
+	for _, m := range []Mode{Native, Bwrap} {
+		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
+	}
+}
+
+// walled runs a test in every box but the one without walls.
+func walled(t *testing.T, test func(t *testing.T, b *Box)) {
+	t.Helper()
+	for _, m := range []Mode{Native, Bwrap, Landlock} {
+		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
+	}
+}
+
 // both runs a test in a box of each kind.
 func both(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, m := range []Mode{Bwrap, Off} {
+	for _, m := range []Mode{Native, Bwrap, Landlock, Off} {
 		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
 	}
 }
@@ -132,82 +166,100 @@ func TestMissingProgram(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	b := find(t, Bwrap)
-	outside, tree, ro, more := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, filepath.Join(outside, "secret"), "s3cret")
-	write(t, filepath.Join(ro, "lib"), "lib")
-	write(t, filepath.Join(tree, ".git"), "gitdir: elsewhere\n")
-	write(t, filepath.Join(tree, "kept", "test"), "kept")
-	if err := os.Symlink(outside, filepath.Join(tree, "link")); err != nil {
-		t.Fatal(err)
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine := filepath.Join(home, ".nexus-test-"+strconv.Itoa(os.Getpid()))
-	if err := os.WriteFile(mine, []byte("s3cret"), 0o600); err != nil {
-		t.Skip("cannot plant a secret in the home:", err)
-	}
-	t.Cleanup(func() { _ = os.Remove(mine) })
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		outside, tree, ro, more := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+		write(t, filepath.Join(outside, "secret"), "s3cret")
+		write(t, filepath.Join(ro, "lib"), "lib")
+		write(t, filepath.Join(tree, ".git"), "gitdir: elsewhere\n")
+		write(t, filepath.Join(tree, "kept", "test"), "kept")
+		if err := os.Symlink(outside, filepath.Join(tree, "link")); err != nil {
+			t.Fatal(err)
+		}
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine := filepath.Join(home, ".nexus-test-"+strconv.Itoa(os.Getpid()))
+		if err := os.WriteFile(mine, []byte("s3cret"), 0o600); err != nil {
+			t.Skip("cannot plant a secret in the home:", err)
+		}
+		t.Cleanup(func() { _ = os.Remove(mine) })
 
-	c := Command{Dir: tree, Readable: []string{ro, filepath.Join(tree, "kept"), "/no/such"}, Writable: []string{more}}
-	for _, script := range []string{ // positive controls
-		`echo x >made && mkdir d && echo y >d/e`,
-		`echo x >` + more + `/made`,
-		`test "$(cat ` + ro + `/lib)" = lib`,
-		`test "$(cat kept/test)" = kept`,
-		`test "$(cat .git)" = "gitdir: elsewhere"`,
-		`echo x >/tmp/a && test -w "$HOME" && echo x >"$HOME/a" && echo x >/dev/null`,
-		`ls /usr/bin >/dev/null && test -r /etc/passwd`,
-	} {
-		if r := sh(t, b, c, script); r.Exit != 0 {
-			t.Fatalf("%s: exit %d: %s", script, r.Exit, r.Stderr)
+		c := Command{Dir: tree, Readable: []string{ro, filepath.Join(tree, "kept"), "/no/such"}, Writable: []string{more}}
+		for _, script := range []string{ // positive controls
+			`echo x >made && mkdir d && echo y >d/e`,
+			`echo x >` + more + `/made`,
+			`test "$(cat ` + ro + `/lib)" = lib`,
+			`test "$(cat kept/test)" = kept`,
+			`test "$(cat .git)" = "gitdir: elsewhere"`,
+			`echo x >/tmp/a && test -w "$HOME" && echo x >"$HOME/a" && echo x >/dev/null`,
+			`ls /usr/bin >/dev/null && test -r /etc/passwd`,
+		} {
+			if r := sh(t, b, c, script); r.Exit != 0 {
+				t.Fatalf("%s: exit %d: %s", script, r.Exit, r.Stderr)
+			}
 		}
-	}
-	for _, script := range []string{
-		`echo x >` + outside + `/made`,
-		`cat ` + outside + `/secret`,
-		`cat link/secret`,
-		`echo x >link/made`,
-		`echo x >` + ro + `/made`,
-		`echo x >kept/test`,
-		`rm -f kept/test && ! test -e kept/test`,
-		`mv kept gone`,
-		`echo x >.git`,
-		`rm -f .git && ! test -e .git`,
-		`mv .git git`,
-		`echo x >/usr/made || echo x >/made || echo x >/etc/made || mkdir /home/made`,
-		`cat ` + mine,
-		`test -e ` + mine,
-		`test -e /etc/shadow`,
-		`ls -A /run | grep .`,
-		`test -e /var/run/docker.sock`,
-		`mount -o remount,rw /usr`,
-		`umount /tmp`,
-		`mknod n b 7 0`,
-		`cat /dev/mem /dev/sda /dev/vda`,
-		`chroot / true`,
-	} {
-		if r := sh(t, b, c, script); r.Exit == 0 {
-			t.Errorf("%s: worked: %s", script, r.Stdout)
+		for _, script := range []string{
+			`echo x >` + outside + `/made`,
+			`cat ` + outside + `/secret`,
+			`cat link/secret`,
+			`echo x >link/made`,
+			`echo x >` + ro + `/made`,
+			`echo x >kept/test`,
+			`rm -f kept/test && ! test -e kept/test`,
+			`mv kept gone`,
+			`echo x >.git`,
+			`rm -f .git && ! test -e .git`,
+			`mv .git git`,
+			`echo x >/usr/made || echo x >/made || echo x >/etc/made || mkdir /home/made`,
+			`cat ` + mine,
+			`test -e ` + mine,
+			`test -e /etc/shadow`,
+			`ls -A /run | grep .`,
+			`test -e /var/run/docker.sock`,
+			`mount -o remount,rw /usr`,
+			`umount /tmp`,
+			`mknod n b 7 0`,
+			`cat /dev/mem /dev/sda /dev/vda`,
+			`chroot / true`,
+		} {
+			if r := sh(t, b, c, script); r.Exit == 0 {
+				t.Errorf("%s: worked: %s", script, r.Stdout)
+			}
 		}
-	}
-	if left, _ := filepath.Glob(outside + "/*"); len(left) != 1 {
-		t.Errorf("outside holds %q", left)
-	}
+		if left, _ := filepath.Glob(outside + "/*"); len(left) != 1 {
+			t.Errorf("outside holds %q", left)
+		}
+	})
+}
+
+// A file is shown inside of what is shown already, and left as it is.
+func TestFileInsideOfWhatIsShown(t *testing.T) {
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		ro, tree := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(ro, "bin", "tool"), "tool")
+		write(t, filepath.Join(tree, "own"), "own")
+		c := Command{Dir: tree, Readable: []string{ro, filepath.Join(ro, "bin", "tool"), filepath.Join(tree, "own")}}
+		if r := sh(t, b, c, `test "$(cat own `+ro+`/bin/tool)" = owntool && ! echo x >own`); r.Exit != 0 {
+			t.Errorf("exit %d: %s", r.Exit, r.Stderr)
+		}
+	})
 }
 
 func TestGitLinkIsNotFollowed(t *testing.T) {
-	b := find(t, Bwrap)
-	outside, tree := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(outside, "secret"), "s3cret")
-	if err := os.Symlink(outside, filepath.Join(tree, ".git")); err != nil {
-		t.Fatal(err)
-	}
-	if r := sh(t, b, Command{Dir: tree}, `cat .git/secret`); r.Exit == 0 {
-		t.Errorf("read %q", r.Stdout)
-	}
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		outside, tree := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(outside, "secret"), "s3cret")
+		if err := os.Symlink(outside, filepath.Join(tree, ".git")); err != nil {
+			t.Fatal(err)
+		}
+		if r := sh(t, b, Command{Dir: tree}, `cat .git/secret`); r.Exit == 0 {
+			t.Errorf("read %q", r.Stdout)
+		}
+	})
 }
 
 func TestPrivateTmp(t *testing.T) {
@@ -222,13 +274,15 @@ func TestPrivateTmp(t *testing.T) {
 			t.Errorf("a fresh home holds %q", r.Stdout)
 		}
 	})
-	b := find(t, Bwrap)
-	if r := sh(t, b, Command{}, `echo x >/tmp/a`); r.Exit != 0 {
-		t.Fatalf("cannot write /tmp: %s", r.Stderr)
-	}
-	if r := sh(t, b, Command{}, `test -e /tmp/a`); r.Exit == 0 {
-		t.Error("/tmp is shared")
-	}
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		if r := sh(t, b, Command{}, `echo x >/tmp/a`); r.Exit != 0 {
+			t.Fatalf("cannot write /tmp: %s", r.Stderr)
+		}
+		if r := sh(t, b, Command{}, `test -e /tmp/a`); r.Exit == 0 {
+			t.Error("/tmp is shared")
+		}
+	})
 }
 
 func TestNetwork(t *testing.T) {
@@ -262,42 +316,46 @@ func TestNetwork(t *testing.T) {
 	if exit := dial(find(t, Off), script); exit != 0 {
 		t.Fatalf("control: exit %d", exit)
 	}
-	b := find(t, Bwrap)
-	if dial(b, script) == 0 {
-		t.Error("reached the host's loopback")
-	}
-	if dial(b, "exec 3<>/dev/udp/192.0.2.1/53") == 0 {
-		t.Error("has a route out")
-	}
-	if py, err := exec.LookPath("python3"); err == nil {
-		r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: Env(), Args: []string{py, "-c", `
+	walled(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		if dial(b, script) == 0 {
+			t.Error("reached the host's loopback")
+		}
+		if dial(b, "exec 3<>/dev/udp/192.0.2.1/53") == 0 {
+			t.Error("has a route out")
+		}
+		if py, err := exec.LookPath("python3"); err == nil && b.Hides() {
+			r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: Env(), Args: []string{py, "-c", `
 import socket
 l=socket.create_server(("127.0.0.1",0)); c=socket.create_connection(l.getsockname()); c.send(b"hi"); print(l.accept()[0].recv(2).decode())`}})
-		if err != nil || string(r.Stdout) != "hi\n" {
-			t.Errorf("its own loopback: %q, %s, %v", r.Stdout, r.Stderr, err)
+			if err != nil || string(r.Stdout) != "hi\n" {
+				t.Errorf("its own loopback: %q, %s, %v", r.Stdout, r.Stderr, err)
+			}
 		}
-	}
+	})
 }
 
 func TestPrivileges(t *testing.T) {
-	b := find(t, Bwrap)
-	r := sh(t, b, Command{}, `grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status; ls /proc | grep -c '^[0-9]'`)
-	for line := range strings.Lines(string(r.Stdout)) {
-		name, value, _ := strings.Cut(line, ":")
-		switch value = strings.TrimSpace(value); {
-		case name == "NoNewPrivs" && value != "1":
-			t.Errorf("may gain privileges")
-		case strings.HasPrefix(name, "Cap") && strings.Trim(value, "0") != "":
-			t.Errorf("%s is %s", name, value)
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		r := sh(t, b, Command{}, `grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status; ls /proc | grep -c '^[0-9]'`)
+		for line := range strings.Lines(string(r.Stdout)) {
+			name, value, _ := strings.Cut(line, ":")
+			switch value = strings.TrimSpace(value); {
+			case name == "NoNewPrivs" && value != "1":
+				t.Errorf("may gain privileges")
+			case strings.HasPrefix(name, "Cap") && strings.Trim(value, "0") != "":
+				t.Errorf("%s is %s", name, value)
+			}
 		}
-	}
-	if !strings.Contains(string(r.Stdout), "NoNewPrivs") {
-		t.Fatalf("control: %q", r.Stdout)
-	}
-	f := strings.Fields(string(r.Stdout))
-	if n, _ := strconv.Atoi(f[len(f)-1]); n < 1 || n > 6 {
-		t.Errorf("sees %d processes", n)
-	}
+		if !strings.Contains(string(r.Stdout), "NoNewPrivs") {
+			t.Fatalf("control: %q", r.Stdout)
+		}
+		f := strings.Fields(string(r.Stdout))
+		if n, _ := strconv.Atoi(f[len(f)-1]); n < 1 || n > 6 {
+			t.Errorf("sees %d processes", n)
+		}
+	})
 }
 
 func TestEnvironment(t *testing.T) {
@@ -306,7 +364,7 @@ func TestEnvironment(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		r := sh(t, b, Command{Env: Env("GIVEN=yes")}, `env; cat /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep -a -i planted`)
-		if b.Name() == "bwrap" && bytes.Contains(r.Stdout, []byte("s3cret")) {
+		if b.Name() != "off" && bytes.Contains(r.Stdout, []byte("s3cret")) {
 			t.Errorf("sees a secret:\n%s", r.Stdout)
 		}
 		env := sh(t, b, Command{Env: Env("GIVEN=yes")}, `env`).Stdout
@@ -379,8 +437,8 @@ func TestTimeout(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		arg := unique(t)
-		r := sh(t, b, Command{Timeout: 200 * time.Millisecond}, `trap "" TERM; echo begun; setsid sleep `+arg+` & sleep `+arg+`; sleep `+arg)
-		if !r.TimedOut || r.Exit != -1 || string(r.Stdout) != "begun\n" || r.Duration > 2*time.Second {
+		r := sh(t, b, Command{Timeout: 2 * time.Second}, `trap "" TERM; echo begun; setsid sleep `+arg+` & sleep `+arg+`; sleep `+arg)
+		if !r.TimedOut || r.Exit != -1 || string(r.Stdout) != "begun\n" || r.Duration > time.Minute {
 			t.Errorf("got %+v", r)
 		}
 		if left := sleepers(arg); left != nil {
@@ -449,12 +507,7 @@ func TestKilledParent(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait(t, func() bool { _, err := os.Stat(filepath.Join(dir, "up")); return err == nil })
-		alive := func() bool {
-			found := family(0, func(p process) bool {
-				return p.carries(func(m string) bool { return strings.HasPrefix(m, owner+"/") })
-			})
-			return len(found) > 0
-		}
+		alive := func() bool { return Left(owner) > 0 }
 		if !alive() {
 			t.Fatal("control: nothing runs")
 		}
@@ -489,6 +542,15 @@ func TestSweepSparesOthers(t *testing.T) {
 	}
 }
 
+func withBwrap(t *testing.T, path string) *Box {
+	t.Helper()
+	b, err := newBwrap(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestFindRefuses(t *testing.T) {
 	if _, err := Find(t.Context(), "docker"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 		t.Error(err)
@@ -497,18 +559,18 @@ func TestFindRefuses(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho 'bwrap: no permission' >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := newBwrap(broken).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
+	if err := withBwrap(t, broken).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
 		t.Error(err)
 	}
 	idle := filepath.Join(t.TempDir(), "bwrap")
 	if err := os.WriteFile(idle, []byte("#!/bin/sh\nprintf '{\"child-pid\":1}\\n{\"exit-code\":0}\\n' >&3\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := newBwrap(idle).probe(t.Context()); err == nil {
+	if err := withBwrap(t, idle).probe(t.Context()); err == nil {
 		t.Error("a box that starts nothing passed")
 	}
 	var e *nexus.Error
-	if err := refusal("x", nil); !errors.As(err, &e) || e.Code != nexus.CodeSandbox || !strings.Contains(e.Hint, "--sandbox=off") || !strings.Contains(e.Hint, "bubblewrap") {
+	if err := refusal(nil); !errors.As(err, &e) || e.Code != nexus.CodeSandbox || !strings.Contains(e.Hint, "--sandbox=off") || !strings.Contains(e.Hint, "bubblewrap") {
 		t.Error(err)
 	}
 }
@@ -516,33 +578,35 @@ func TestFindRefuses(t *testing.T) {
 // A worktree, and what is made for a trial, may be below /var/tmp, which else
 // is /tmp inside.
 func TestBelowVarTmp(t *testing.T) {
-	dir, err := os.MkdirTemp("/var/tmp", "nexus-test-") //nolint:usetesting // the place is what is tested
-	if err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b := find(t, Bwrap)
-	t.Setenv("TMPDIR", dir)
-	if _, err := Find(t.Context(), Bwrap); err != nil {
-		t.Error(err)
-	}
-	tree := filepath.Join(dir, "tree")
-	if err := os.Mkdir(tree, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r := sh(t, b, Command{Dir: tree}, `echo made >file && test ! -e ../secret && echo x >/var/tmp/mine && ls -A /var/tmp`)
-	if r.Exit != 0 || !strings.Contains(string(r.Stdout), "mine") {
-		t.Errorf("got %+v: %s %s", r, r.Stdout, r.Stderr)
-	}
-	if data, err := os.ReadFile(filepath.Join(tree, "file")); err != nil || string(data) != "made\n" {
-		t.Errorf("got %q, %v", data, err)
-	}
-	if _, err := os.Stat("/var/tmp/mine"); err == nil {
-		t.Error("wrote in the /var/tmp of the host")
-	}
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		dir, err := os.MkdirTemp("/var/tmp", "nexus-test-") //nolint:usetesting // the place is what is tested
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", dir)
+		if _, err := Find(t.Context(), b.mode); err != nil {
+			t.Error(err)
+		}
+		tree := filepath.Join(dir, "tree")
+		if err := os.Mkdir(tree, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := sh(t, b, Command{Dir: tree}, `echo made >file && test ! -e ../secret && echo x >/var/tmp/mine && ls -A /var/tmp`)
+		if r.Exit != 0 || !strings.Contains(string(r.Stdout), "mine") {
+			t.Errorf("got %+v: %s %s", r, r.Stdout, r.Stderr)
+		}
+		if data, err := os.ReadFile(filepath.Join(tree, "file")); err != nil || string(data) != "made\n" {
+			t.Errorf("got %q, %v", data, err)
+		}
+		if _, err := os.Stat("/var/tmp/mine"); err == nil {
+			t.Error("wrote in the /var/tmp of the host")
+		}
+	})
 }
 
 // A box that is slow once is tried again, with more time.
@@ -591,22 +655,24 @@ func TestToolchains(t *testing.T) {
 }
 
 func TestGoWorksInside(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles")
-	}
-	gocache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Skip("no go")
-	}
-	cache := strings.TrimSpace(string(gocache))
-	b := find(t, Bwrap)
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "go.mod"), "module x\n\ngo 1.26\n")
-	write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Log(1) }\n")
-	r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: Env("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
-	if r.Exit != 0 || !strings.Contains(string(r.Stdout), "ok") {
-		t.Errorf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
-	}
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		if testing.Short() {
+			t.Skip("compiles")
+		}
+		gocache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+		if err != nil {
+			t.Skip("no go")
+		}
+		cache := strings.TrimSpace(string(gocache))
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "go.mod"), "module x\n\ngo 1.26\n")
+		write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Log(1) }\n")
+		r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: Env("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
+		if r.Exit != 0 || !strings.Contains(string(r.Stdout), "ok") {
+			t.Errorf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
+		}
+	})
 }
 
 func write(t *testing.T, path, text string) {
@@ -662,5 +728,9 @@ func benchmarkRun(b *testing.B, m Mode) {
 }
 
 func BenchmarkRunBwrapTrue(b *testing.B) { benchmarkRun(b, Bwrap) }
+
+func BenchmarkRunNativeTrue(b *testing.B) { benchmarkRun(b, Native) }
+
+func BenchmarkRunLandlockTrue(b *testing.B) { benchmarkRun(b, Landlock) }
 
 func BenchmarkRunOffTrue(b *testing.B) { benchmarkRun(b, Off) }

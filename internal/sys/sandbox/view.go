@@ -6,43 +6,92 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
-// systemView returns the arguments that show the system read-only: each mount
-// costs about 0.1 ms a command, so there are few.
-func systemView() []string {
-	var args []string
+const varTmp = "/var/tmp"
+
+// systemView returns what shows the system, read-only: each mount costs about
+// 0.1 ms a command, so there are few.
+func systemView() []jail.Mount {
+	var mounts []jail.Mount
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives"} {
 		info, err := os.Lstat(dir)
 		if err != nil {
 			continue
 		}
 		if target, err := os.Readlink(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			args = append(args, "--symlink", target, dir)
+			mounts = append(mounts, jail.Mount{How: jail.Link, Path: dir, From: target})
 			continue
 		}
-		args = append(args, "--ro-bind", dir, dir)
+		mounts = append(mounts, jail.Mount{How: jail.Show, Path: dir})
 	}
 	java, _ := filepath.Glob("/etc/java*") // a JVM's own configuration is a link to here
 	for _, dir := range java {
-		args = append(args, "--ro-bind-try", dir, dir)
+		mounts = append(mounts, jail.Mount{How: jail.Show, Path: dir})
 	}
-	return args
+	return append(mounts, etcFiles()...)
 }
 
 // etcFiles returns the files of /etc that ordinary programs read. They are
 // copied, which is cheaper than a mount; the rest of /etc holds secrets.
-func etcFiles() []string {
-	var have []string
+func etcFiles() []jail.Mount {
+	var have []jail.Mount
 	for _, name := range []string{
 		"passwd", "group", "hosts", "nsswitch.conf", "services", "localtime", "ld.so.cache",
 	} {
 		name = "/etc/" + name
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() < 1<<20 {
-			have = append(have, name)
+			have = append(have, jail.Mount{How: jail.Copy, Path: name})
 		}
 	}
 	return have
+}
+
+// mounts returns the view of one command, outer paths first, so that an inner
+// one may be narrower or wider than what is around it.
+func (b *Box) mounts(c Command) []jail.Mount {
+	all := slices.Clone(b.system)
+	if c.Tmp != "" {
+		all = append(all, jail.Mount{How: jail.Bind, Path: "/tmp", From: c.Tmp})
+	} else {
+		all = append(all, jail.Mount{How: jail.Tmpfs, Path: "/tmp", Size: c.Limits.Tmp})
+	}
+	views := b.views(c)
+	if slices.ContainsFunc(views, func(m jail.Mount) bool { return within(varTmp, m.Path) }) {
+		all = append(all, jail.Mount{How: jail.Tmpfs, Path: varTmp, Size: c.Limits.Tmp}) // nothing can be shown through a link
+	} else {
+		all = append(all, jail.Mount{How: jail.Link, Path: varTmp, From: "/tmp"})
+	}
+	return append(all, views...)
+}
+
+// views returns the paths of the host that the command sees beside the
+// system's.
+func (b *Box) views(c Command) []jail.Mount {
+	how := map[string]jail.How{}
+	for _, p := range b.tools {
+		how[p] = jail.Show
+	}
+	writable := append([]string{c.Dir}, c.Writable...)
+	for _, p := range writable {
+		how[p] = jail.Bind
+		// A link is not followed: it may have been made inside.
+		if info, err := os.Lstat(filepath.Join(p, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+			how[filepath.Join(p, ".git")] = jail.Show
+		}
+	}
+	for _, p := range c.Readable {
+		how[p] = jail.Show
+	}
+	views := make([]jail.Mount, 0, len(how))
+	for p, h := range how {
+		inner := slices.ContainsFunc(writable, func(w string) bool { return p != w && within(w, p) })
+		views = append(views, jail.Mount{How: h, Path: p, Inner: inner})
+	}
+	slices.SortFunc(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
+	return views
 }
 
 // toolchains returns the directories outside the system's that programs on

@@ -52,7 +52,7 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 		case "from":
 			k.name, usage, k.keys = "URL", "where the list is fetched from", []string{"models.list"}
 		case "sandbox":
-			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, bwrap or off", []string{"sandbox"}
+			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, native, bwrap, landlock or off", []string{"sandbox"}
 		case "preset":
 			k.name, usage, k.keys = "NAME", "what nobody set otherwise: conservative, balanced, aggressive or improve", []string{"preset"}
 		case "approval":

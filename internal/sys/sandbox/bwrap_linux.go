@@ -1,0 +1,211 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// File descriptors of bubblewrap.
+const (
+	statusFD = 3 // it tells what it does
+	holdFD   = 4 // it waits for something to read here before it starts the command
+	filterFD = 5 // the program that judges system calls; files to copy follow
+)
+
+func newBwrap(path string) (*Box, error) {
+	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolchains(os.Environ())}
+	filter, err := jail.Filter(true)
+	b.filter = jail.Bytes(filter)
+	return b, err
+}
+
+// commandArgs returns bubblewrap's arguments for one command, and the files
+// that it is to copy.
+func (b *Box) commandArgs(c Command) (args, files []string) {
+	args = []string{
+		"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "nexus",
+		"--json-status-fd", strconv.Itoa(statusFD), "--block-fd", strconv.Itoa(holdFD), "--seccomp", strconv.Itoa(filterFD),
+		// To the machine's root some of /proc is writable with no capability at all.
+		"--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Limits.Tmp, 10), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--dir", "/run",
+	}
+	for _, m := range b.mounts(c) {
+		from := m.From
+		if from == "" {
+			from = m.Path
+		}
+		switch m.How {
+		case jail.Show:
+			args = append(args, "--ro-bind-try", from, m.Path)
+		case jail.Bind:
+			args = append(args, "--bind", from, m.Path)
+		case jail.Link:
+			args = append(args, "--symlink", from, m.Path)
+		case jail.Copy:
+			args = append(args, "--perms", "0444", "--file", strconv.Itoa(filterFD+1+len(files)), m.Path)
+			files = append(files, from)
+		case jail.Tmpfs:
+			args = append(args, "--size", strconv.FormatInt(m.Size, 10), "--tmpfs", m.Path)
+		}
+		if m.Path == "/tmp" {
+			args = append(args, "--dir", jail.Home)
+		}
+	}
+	args = append(args, "--remount-ro", "/", "--chdir", c.Dir, "--")
+	return append(args, c.Args...), files
+}
+
+func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
+	// The kernel kills a child whose parent *thread* ends. Holding the thread
+	// until the child is gone keeps it from ending early.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	args, copies := b.commandArgs(c)
+	cmd := exec.Command(b.bwrap, args...) //nolint:noctx // the whole tree is killed below, not one process
+	cmd.Env = c.environ(jail.Home, newMark(c.Mark))
+	cmd.Dir = "/"
+	var a attendant
+	defer a.close()
+	hold, release, err := os.Pipe()
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = release.Close() }()
+	said := status{ready: func(first int) error {
+		err := proc.Bound(first, c.Limits.Kernel())
+		_, wErr := release.Write([]byte{1})
+		return errors.Join(err, wErr)
+	}}
+	statusEnd, err := a.pipe(said.got)
+	if err != nil {
+		return Result{}, errors.Join(err, hold.Close())
+	}
+	files, err := b.openFiles(copies)
+	if err != nil {
+		return Result{}, errors.Join(err, hold.Close())
+	}
+	cmd.ExtraFiles = append([]*os.File{statusEnd, hold}, files...)
+	o := newOutputs(c)
+	began, ended, err := o.start(&a, cmd, c.Stdin)
+	for _, f := range append(files, hold) {
+		_ = f.Close()
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
+	}
+	w := newWatch(c, began, func() { _ = cmd.Process.Kill() }, func() (proc.Usage, bool) { return proc.Inside(said.pid) })
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	a.attend(ended, w.look)
+	_ = cmd.Wait() // what it says is in the status
+	stop()
+	gone := said.end(proc.Grace)
+	a.drain(grace(gone))
+	r := Result{Duration: time.Since(began), Over: w.over}
+	o.into(&r)
+	if w.over != "" {
+		r.Exit = -1
+		return r, nil
+	}
+	if ctx.Err() != nil {
+		return killed(ctx, r)
+	}
+	return said.result(c, r, cmd.ProcessState)
+}
+
+// openFiles returns the filter and the files that bubblewrap is to copy.
+func (b *Box) openFiles(copies []string) ([]*os.File, error) {
+	filter, err := memory(b.filter)
+	if err != nil {
+		return nil, err
+	}
+	files := []*os.File{filter}
+	for _, name := range copies {
+		f, err := os.Open(name)
+		if err != nil {
+			f, err = os.Open(os.DevNull)
+		}
+		if err != nil {
+			for _, f := range files {
+				_ = f.Close()
+			}
+			return nil, fmt.Errorf("open %s: %w", name, err)
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// status is what bubblewrap tells, a line of JSON at a time. The line with an
+// exit code comes only when the command was really started.
+type status struct {
+	ready func(first int) error // is called once, when the first process waits to be let go
+	text  []byte
+	pid   int // of the first process
+	init  proc.Init
+	seen  bool // init is known
+	exit  *int
+	err   error // of ready
+}
+
+func (s *status) got(p []byte) {
+	s.text = append(s.text, p...)
+	for {
+		line, rest, ok := bytes.Cut(s.text, []byte("\n"))
+		if !ok {
+			return
+		}
+		s.text = rest
+		var said struct {
+			PID       int    `json:"child-pid"`
+			Namespace uint64 `json:"pid-namespace"`
+			Exit      *int   `json:"exit-code"`
+		}
+		if json.Unmarshal(line, &said) != nil {
+			continue
+		}
+		if said.PID != 0 && !s.seen {
+			s.init, s.seen, s.pid = proc.OpenInit(said.PID, said.Namespace), true, said.PID
+			s.err = s.ready(said.PID)
+		}
+		if said.Exit != nil {
+			s.exit = said.Exit
+		}
+	}
+}
+
+// end kills what is left of the box, where bubblewrap was killed before it
+// could, and reports whether it is gone.
+func (s *status) end(limit time.Duration) bool {
+	if !s.seen {
+		return true
+	}
+	s.init.Kill()
+	return s.init.Wait(limit)
+}
+
+func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, error) {
+	if s.err != nil {
+		return Result{}, fmt.Errorf("bound the command: %w", s.err)
+	}
+	if s.exit != nil {
+		r.Exit = *s.exit
+		return r, nil
+	}
+	said := strings.TrimSpace(string(r.Stderr) + string(r.Stdout))
+	if s.seen && strings.Contains(said, "execvp") {
+		return Result{}, missing(c.Args[0])
+	}
+	return Result{}, fmt.Errorf("bubblewrap (%s): %.500s", state, said)
+}

@@ -1,0 +1,136 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Find returns a box that was seen to work, or an error with
+// [nexus.CodeSandbox] and what to do. It runs a program or two: call it once.
+func Find(ctx context.Context, m Mode) (*Box, error) {
+	var tries []Mode
+	switch m {
+	case Off:
+		return &Box{mode: Off}, nil
+	case Auto, "":
+		tries = []Mode{Native, Bwrap, Landlock} // docs/decisions says why in this order
+	case Native, Bwrap, Landlock:
+		tries = []Mode{m}
+	default:
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no sandbox %q", m), Hint: "Choose auto, native, bwrap, landlock or off.",
+		}
+	}
+	var why []error
+	for _, try := range tries {
+		b, err := open(try)
+		if err == nil {
+			if err = b.probe(ctx); err == nil {
+				return b, nil
+			}
+		}
+		why = append(why, fmt.Errorf("%s: %w", try, err))
+	}
+	return nil, refusal(errors.Join(why...))
+}
+
+func refusal(cause error) error {
+	return &nexus.Error{
+		Code: nexus.CodeSandbox, Message: "no sandbox works here", Cause: cause,
+		Hint: "Allow user namespaces (Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0), or install bubblewrap " +
+			"(apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap), " +
+			"or accept that agents can touch everything you can: --sandbox=off.",
+	}
+}
+
+// Name returns the box's mode, such as "native".
+func (b *Box) Name() string {
+	if b.mode == "" {
+		return string(Off)
+	}
+	return string(b.mode)
+}
+
+// Hides reports whether the box shows nothing but what it was told to show.
+func (b *Box) Hides() bool { return b.mode == Native || b.mode == Bwrap }
+
+// Gaps says what the box cannot stop, a line each, for people.
+func (b *Box) Gaps() []string {
+	switch b.mode {
+	case Native, Bwrap:
+		return nil
+	case Landlock:
+		return []string{
+			"a worktree's .git, and what else is read-only in it, can be written to",
+			"modes, owners and times of files that are yours can be changed",
+			"names of files, processes and network interfaces can be seen",
+			"programs have no loopback of their own either: tests that listen on one fail",
+		}
+	default:
+		return []string{"agents can touch everything that you can"}
+	}
+}
+
+// probe shows that the box confines and that it still works, for a box that
+// starts nothing keeps everything in. On a machine with much to do it may take
+// long, so it gets a second chance.
+func (b *Box) probe(ctx context.Context) error {
+	return patiently(func(limit time.Duration) error { return b.try(ctx, limit) })
+}
+
+func patiently(try func(limit time.Duration) error) error {
+	err := try(firstTrial)
+	if errors.Is(err, errSlow) {
+		err = try(secondTrial)
+	}
+	return err
+}
+
+// How long a trial may take.
+const (
+	firstTrial  = 10 * time.Second
+	secondTrial = time.Minute
+)
+
+var errSlow = errors.New("a trial took too long")
+
+// try runs one trial.
+func (b *Box) try(ctx context.Context, limit time.Duration) error {
+	dir, err := os.MkdirTemp("", "nexus-probe-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	for _, d := range []string{in, out} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(out, "secret"), []byte("secret"), 0o600); err != nil {
+		return err
+	}
+	r, err := b.Run(ctx, Command{
+		Args:    []string{"/bin/sh", "-c", `echo ok >made && ! cat "$0/secret" && ! echo x >"$0/made" && echo x >"$HOME/x" && exit 7`, out},
+		Dir:     in,
+		Env:     []string{"PATH=/usr/bin:/bin"},
+		Timeout: limit,
+	})
+	if err != nil && !errors.Is(err, errTimeout) {
+		return err
+	}
+	if err != nil || r.TimedOut {
+		return fmt.Errorf("%w, %s: %.300s", errSlow, limit, r.Stderr)
+	}
+	made, err := os.ReadFile(filepath.Join(in, "made"))
+	if r.Exit != 7 || err != nil || string(made) != "ok\n" {
+		return fmt.Errorf("a trial exited with %d: %.300s", r.Exit, r.Stderr)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package jail
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The start of this program in full takes some ten times as long as a jail's
+// whole life needs to take, and a test binary that is told to be a jail must
+// never run its tests instead. So this is the one place that acts at once.
+//
+//nolint:gochecknoinits // see above; docs/decisions has the figures
+func init() {
+	if len(os.Args) == 2 && os.Args[1] == Arg {
+		enter()
+		os.Exit(0) //nolint:forbidigo // nothing else of this program may run
+	}
+}
+
+// enter is the whole life of a jail. It runs on the process's first thread:
+// the walls are that thread's, and what it starts has them.
+func enter() {
+	word := os.NewFile(WordFD, "word")
+	w := live()
+	if data, err := json.Marshal(w); err == nil {
+		_, _ = word.Write(append(data, '\n')) // nobody else could be told
+	}
+}
+
+func live() Word {
+	if err := unix.CloseRange(SpecFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return Word{Error: "close inherited files: " + err.Error()}
+	}
+	given := os.NewFile(SpecFD, "spec")
+	s, err := ReadSpec(given)
+	if err != nil {
+		return Word{Error: "read what to do: " + err.Error()}
+	}
+	_ = given.Close()
+	switch s.Kind {
+	case Spaces:
+		err = settle(s)
+	case Guard:
+		return guard(s)
+	case Landlock:
+		err = nil
+	default:
+		err = fmt.Errorf("no walls %q", s.Kind)
+	}
+	if err != nil {
+		return Word{Error: err.Error()}
+	}
+	return confine(s)
+}
+
+// settle makes the namespaces that this process is the first of a place to
+// live in.
+func settle(s Spec) error {
+	if os.Getpid() != 1 {
+		return errors.New("not the first process of a namespace")
+	}
+	if err := unix.Sethostname([]byte("nexus")); err != nil {
+		return fmt.Errorf("set the host name: %w", err)
+	}
+	if err := raiseLoopback(); err != nil {
+		return err
+	}
+	return show(s)
+}
+
+// confine runs the command behind every wall, and waits for its end. In
+// namespaces the end of this process, soon after, ends all other processes.
+func confine(s Spec) Word {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard) // those in the jail may not end it; nothing is ever received
+	if err := os.Chdir(s.Dir); err != nil {
+		return Word{Error: err.Error()}
+	}
+	path, err := program(s)
+	if err != nil {
+		return Word{Missing: true}
+	}
+	if err := renounce(s); err != nil {
+		return Word{Error: err.Error()}
+	}
+	pid, err := syscall.ForkExec(path, s.Args, &syscall.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true},
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Word{Missing: true}
+	case err != nil:
+		return Word{Error: fmt.Sprintf("start %s: %v", s.Args[0], err)}
+	}
+	return reap(pid)
+}
+
+// reap waits for every process that falls to this one until the command has
+// ended.
+func reap(command int) Word {
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, 0, nil)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return Word{Error: "wait for the command: " + err.Error()}
+		}
+		if pid == command && (status.Exited() || status.Signaled()) {
+			exit := status.ExitStatus()
+			if status.Signaled() {
+				exit = 128 + int(status.Signal())
+			}
+			return Word{Exit: &exit}
+		}
+	}
+}
+
+// program finds the command's program as its own PATH says, inside.
+func program(s Spec) (string, error) {
+	name := s.Args[0]
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(s.Dir, name)
+		}
+		return name, executable(name)
+	}
+	for i := len(s.Env) - 1; i >= 0; i-- {
+		path, ok := strings.CutPrefix(s.Env[i], "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			if full := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(full) == nil {
+				return full, nil
+			}
+		}
+		break
+	}
+	return "", fs.ErrNotExist
+}
+
+func executable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
+		err = fs.ErrNotExist
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+//go:build linux
+
+package jail
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+)
+
+// TestMain makes one system call instead, where it is asked to: behind the
+// filter alone where TEST_FILTER says so, with every privilege left.
+func TestMain(m *testing.M) {
+	if kind := os.Getenv("TEST_FILTER"); kind != "" {
+		runtime.LockOSThread()
+		f, err := Filter(kind == "sockets")
+		if err == nil {
+			err = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		}
+		if err == nil {
+			err = setFilter(f)
+		}
+		if err != nil {
+			io.WriteString(os.Stderr, err.Error())
+			os.Exit(1)
+		}
+	}
+	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// made makes a call in a process of its own, and returns its exit code.
+func made(t *testing.T, name, filter string) (exit int, signal syscall.Signal, said string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], jailtest.Arg, name)
+	cmd.Env = append(os.Environ(), "TEST_FILTER="+filter)
+	out, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		signal = s.Signal()
+	}
+	return cmd.ProcessState.ExitCode(), signal, string(out)
+}
+
+// Each call is first seen to reach the kernel, and then refused by nothing but
+// the filter.
+func TestFilterRefuses(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("without privileges the kernel refuses most of these by itself")
+	}
+	for name := range maps.Keys(jailtest.Forbidden()) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if exit, _, said := made(t, name, ""); exit != jailtest.Made {
+				t.Skipf("control: this kernel has no such call: %s", said)
+			}
+			if exit, _, said := made(t, name, "sockets"); exit != jailtest.Refused {
+				t.Errorf("exit %d: %s", exit, said)
+			}
+		})
+	}
+}
+
+// These are refused whether this kernel has them or not.
+func TestFilterRefusesUnknown(t *testing.T) {
+	for name := range maps.Keys(jailtest.Rare()) {
+		if exit, _, said := made(t, name, "sockets"); exit != jailtest.Refused {
+			t.Errorf("%s: exit %d: %s", name, exit, said)
+		}
+	}
+}
+
+func TestFilterKills(t *testing.T) {
+	for _, name := range jailtest.Foreign() {
+		if exit, _, said := made(t, name, ""); exit != jailtest.Made {
+			t.Errorf("control: %s: exit %d: %s", name, exit, said)
+			continue
+		}
+		if exit, signal, said := made(t, name, "sockets"); signal != syscall.SIGSYS {
+			t.Errorf("%s: exit %d, %v: %s", name, exit, signal, said)
+		}
+	}
+}
+
+// What ordinary programs do goes on: this very binary, and sockets.
+func TestFilterAllows(t *testing.T) {
+	f, err := Filter(true)
+	if err != nil || len(f) < 50 || len(f) > 400 {
+		t.Fatalf("%d instructions, %v", len(f), err)
+	}
+	g, err := Filter(false)
+	if err != nil || slices.Equal(f, g) {
+		t.Fatalf("sockets make no difference: %v", err)
+	}
+	if len(Bytes(f)) != 8*len(f) || Bytes(nil) != nil {
+		t.Errorf("%d bytes for %d instructions", len(Bytes(f)), len(f))
+	}
+}
+
+// Landlock restricts the calling thread alone; it ends with the test.
+func TestFence(t *testing.T) {
+	if ABI() == 0 {
+		t.Skip("no Landlock")
+	}
+	in, out := t.TempDir(), t.TempDir()
+	done := make(chan error)
+	go func() { // the thread is not used again
+		runtime.LockOSThread()
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		if err == nil {
+			err = fence(Spec{Kind: Spaces, Writable: []string{in}})
+		}
+		done <- err
+		inErr, outErr := os.WriteFile(in+"/x", nil, 0o600), os.WriteFile(out+"/x", nil, 0o600)
+		_, readErr := os.ReadDir(out)
+		if inErr != nil || readErr != nil || !errors.Is(outErr, unix.EACCES) {
+			done <- errors.Join(inErr, readErr, outErr, errors.New("wrong"))
+		}
+		done <- nil
+	}()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package jail
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// guard starts a jail that has no namespaces, from outside of its walls, and
+// owns all that it starts: who loses a parent falls to the guard, and when
+// the command has ended, or this process is told to end, they are all killed.
+func guard(s Spec) Word {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return Word{Error: fmt.Sprintf("own what is started: %v", err)}
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return Word{Error: fmt.Sprintf("forbid traces: %v", err)}
+	}
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return Word{Error: err.Error()}
+	}
+	defer func() { _ = r.Close() }()
+	pid, err := startCell(s, w)
+	_ = w.Close()
+	if err != nil {
+		return Word{Error: fmt.Sprintf("start the inner process: %v", err)}
+	}
+	ended := make(chan Word, 1)
+	go func() { ended <- heard(r) }() // ends with the cell, which is killed below
+	var word Word
+	select {
+	case word = <-ended:
+	case <-told:
+		word = Word{Error: "told to end"}
+	}
+	_ = unix.Kill(pid, unix.SIGKILL)
+	if !killRest() {
+		word = Word{Error: "some processes cannot be killed"}
+	}
+	return word
+}
+
+// startCell starts the process that will be behind the walls.
+func startCell(s Spec, word *os.File) (int, error) {
+	s.Kind = Landlock
+	spec, err := s.File()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = spec.Close() }()
+	return syscall.ForkExec("/proc/self/exe", []string{"nexus", Arg}, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2, spec.Fd(), word.Fd()},
+		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+}
+
+func heard(r io.Reader) Word {
+	w := Word{Error: "the inner process was killed"}
+	var said Word
+	if json.NewDecoder(r).Decode(&said) == nil {
+		w = said
+	}
+	return w
+}
+
+// killRest kills and waits until there is nobody left.
+func killRest() bool {
+	for range 100 {
+		gone := proc.KillBelow()
+		for {
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err == unix.ECHILD {
+				return true
+			}
+			if err != nil || pid == 0 {
+				break
+			}
+		}
+		_ = gone // those that were forked meanwhile are seen in the next round
+	}
+	return false
+}
+
+// File returns an open file, at its beginning, that holds the Spec.
+func (s Spec) File() (*os.File, error) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("spec", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "spec")
+	if _, err = f.WriteAt(data, 0); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("fill a file in memory: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,150 @@
+package jail
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rights of Landlock, by what a path is for.
+const (
+	seeRights   = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REFER |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	deviceRights = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK // nobody has them
+	ioctlRight   = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	fileRights   = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | ioctlRight
+)
+
+// ABI returns the version of Landlock in this kernel, 0 for none.
+func ABI() int {
+	v, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if e != 0 {
+		return 0
+	}
+	return int(v)
+}
+
+// handled returns the rights that a version knows.
+func handled(abi int) unix.LandlockRulesetAttr {
+	a := unix.LandlockRulesetAttr{Handled_access_fs: seeRights | writeRights | deviceRights | ioctlRight}
+	if abi < 2 {
+		a.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if abi < 3 {
+		a.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi < 5 {
+		a.Handled_access_fs &^= ioctlRight
+	}
+	if abi >= 6 {
+		a.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	return a
+}
+
+// rules is a set of Landlock rules that is being written.
+type rules struct {
+	fd   int
+	know uint64 // the rights that are handled
+}
+
+// newRules begins a set of rules. With net no TCP port may be used.
+func newRules(net bool) (*rules, error) {
+	abi := ABI()
+	if abi < 1 {
+		return nil, errors.New("this kernel has no Landlock")
+	}
+	a := handled(abi)
+	if net && abi >= 4 {
+		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	size := uintptr(8)
+	switch {
+	case abi >= 6:
+		size = 24
+	case abi >= 4:
+		size = 16
+	}
+	fd, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&a)), size, 0)
+	if e != 0 {
+		return nil, fmt.Errorf("make Landlock rules: %w", e)
+	}
+	return &rules{fd: int(fd), know: a.Handled_access_fs}, nil
+}
+
+// allow gives rights below a path; one that is not there needs none.
+func (r *rules) allow(path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EACCES) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("allow %s: %w", path, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return fmt.Errorf("allow %s: %w", path, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= fileRights
+	}
+	a := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.know, Parent_fd: int32(fd)}
+	_, _, e := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&a)), 0, 0, 0)
+	if e != 0 {
+		return fmt.Errorf("allow %s: %w", path, e)
+	}
+	return nil
+}
+
+// enforce puts the calling thread, and all that it starts, under the rules.
+func (r *rules) enforce() error {
+	defer func() { _ = unix.Close(r.fd) }()
+	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); e != 0 {
+		return fmt.Errorf("enforce Landlock rules: %w", e)
+	}
+	return nil
+}
+
+// fence puts the calling thread under Landlock: everything may be seen and run
+// that is shown, and written only what the command was given. The kernel does
+// not need it where the mounts say the same; it is a second wall.
+func fence(s Spec) error {
+	only := s.Kind == Landlock
+	r, err := newRules(only)
+	if err != nil {
+		return err
+	}
+	see := []string{"/"}
+	if only {
+		see = s.Readable
+	}
+	for _, p := range see {
+		err = errors.Join(err, r.allow(p, seeRights))
+	}
+	for _, p := range s.Writable {
+		err = errors.Join(err, r.allow(p, seeRights|writeRights))
+	}
+	for _, p := range devices() {
+		err = errors.Join(err, r.allow("/dev/"+p, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|unix.LANDLOCK_ACCESS_FS_TRUNCATE|ioctlRight))
+	}
+	if !only {
+		err = errors.Join(err, r.allow("/dev/shm", seeRights|writeRights),
+			r.allow("/dev/pts", seeRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|ioctlRight))
+	}
+	if err != nil {
+		_ = unix.Close(r.fd)
+		return err
+	}
+	return r.enforce()
+}
+
+// devices returns the devices that a command may use.
+func devices() []string { return []string{"null", "zero", "full", "random", "urandom", "tty"} }

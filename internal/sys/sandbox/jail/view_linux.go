@@ -1,0 +1,251 @@
+package jail
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// stage is the directory of the host over which the view is built, in this
+// process's own namespace of mounts. Nothing there is touched.
+const stage = "/tmp"
+
+// smallTmpfs bounds directories that only hold the points of other mounts.
+const smallTmpfs = 16 << 20
+
+// A source is a copy of a part of the host's tree, not yet anywhere.
+type source struct {
+	fd  int // of the copy; -1 where the mount has none or is left out
+	dir bool
+	out bool // is left out
+	was int  // O_PATH of the original, for mounts inside of it; -1 for none
+}
+
+// show makes the view that the command will have, and moves into it.
+func show(s Spec) error {
+	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	all := devMounts(s.Mounts, s.Limits.Tmp)
+	sources, copies, err := gather(all)
+	if err != nil {
+		return err
+	}
+	if err := tmpfs(stage, "mode=0755", smallTmpfs); err != nil {
+		return err
+	}
+	if err := os.Chdir(stage); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		return err
+	}
+	for i, m := range all {
+		if err := place(root, m, sources[i], copies[m.Path]); err != nil {
+			return fmt.Errorf("show %s: %w", m.Path, err)
+		}
+	}
+	if err := procMount(root, s.Limits); err != nil {
+		return err
+	}
+	if err := errors.Join(root.MkdirAll(Home[1:], 0o700), root.Close()); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("let go of the host's root: %w", err)
+	}
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
+	return setAttr(unix.AT_FDCWD, "/", unix.MOUNT_ATTR_RDONLY, 0)
+}
+
+// devMounts returns the mounts with those of /dev before them.
+func devMounts(mounts []Mount, size int64) []Mount {
+	var all []Mount
+	for _, d := range devices() {
+		all = append(all, Mount{How: Bind, Path: "/dev/" + d})
+	}
+	for name, to := range map[string]string{
+		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
+	} {
+		all = append(all, Mount{How: Link, Path: "/dev/" + name, From: to})
+	}
+	return append(append(all, Mount{How: Tmpfs, Path: "/dev/shm", Size: size}), mounts...)
+}
+
+// gather takes copies of all that is shown while the host's tree is in sight.
+func gather(mounts []Mount) ([]source, map[string][]byte, error) {
+	sources, copies := make([]source, len(mounts)), map[string][]byte{}
+	for i, m := range mounts {
+		sources[i] = source{fd: -1, was: -1}
+		from := m.From
+		if from == "" {
+			from = m.Path
+		}
+		switch m.How {
+		case Copy:
+			data, err := os.ReadFile(from)
+			sources[i].out = err != nil
+			copies[m.Path] = data
+		case Show, Bind:
+			var err error
+			if sources[i], err = take(m, from, mounts[:i], sources); err != nil {
+				return nil, nil, fmt.Errorf("show %s: %w", m.Path, err)
+			}
+		case Link, Tmpfs:
+		default:
+			return nil, nil, fmt.Errorf("show %s: no way %q", m.Path, m.How)
+		}
+	}
+	return sources, copies, nil
+}
+
+// take copies one part of the host's tree. What lies inside of a part that
+// others may have written is looked up in there, without following links.
+func take(m Mount, from string, before []Mount, sources []source) (source, error) {
+	dir, how := unix.AT_FDCWD, unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
+	if m.Inner {
+		for i, o := range before {
+			if rel, ok := strings.CutPrefix(m.Path, o.Path+"/"); ok && sources[i].was >= 0 {
+				dir, from, how.Resolve = sources[i].was, rel, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS
+			}
+		}
+	}
+	was, err := unix.Openat2(dir, from, &how)
+	switch {
+	case m.How == Show && errors.Is(err, os.ErrNotExist):
+		return source{fd: -1, was: -1, out: true}, nil
+	case err != nil:
+		return source{}, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(was, &st); err != nil {
+		return source{}, err
+	}
+	fd, err := unix.OpenTree(was, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+	if err != nil {
+		return source{}, fmt.Errorf("copy the tree: %w", err)
+	}
+	attr := uint64(unix.MOUNT_ATTR_NOSUID)
+	if m.How == Show {
+		attr |= unix.MOUNT_ATTR_RDONLY
+	}
+	if !strings.HasPrefix(m.Path, "/dev/") {
+		attr |= unix.MOUNT_ATTR_NODEV
+	}
+	return source{fd: fd, was: was, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, setAttr(fd, "", attr, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+}
+
+// place puts one mount into the view, whose root is the working directory. No
+// link in it leads out of it while it is made, whoever made the link.
+func place(root *os.Root, m Mount, from source, data []byte) error {
+	if from.out {
+		return nil
+	}
+	path := strings.TrimPrefix(m.Path, "/")
+	if !m.Inner {
+		if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+	}
+	switch {
+	case m.How == Link:
+		return root.Symlink(m.From, path)
+	case m.How == Copy:
+		return root.WriteFile(path, data, 0o444) // in the view's own root
+	case m.How == Tmpfs:
+		if err := root.MkdirAll(path, 0o755); err != nil {
+			return err
+		}
+		return tmpfs(path, "mode=1777", m.Size)
+	case m.Inner:
+	case from.dir:
+		if err := root.MkdirAll(path, 0o755); err != nil {
+			return err
+		}
+	default:
+		f, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444) // never one that is there
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, os.ErrExist) && !errors.Is(err, unix.EROFS) {
+			return err
+		}
+	}
+	to, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(to) }()
+	return unix.MoveMount(from.fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+}
+
+// procMount shows the processes of the jail. It is read-only, for to the
+// machine's root some of what is in there is writable with no capability at
+// all. The highest process number bounds how many there may be.
+func procMount(root *os.Root, l Limits) error {
+	for _, d := range []string{"proc", "run", "dev/pts"} {
+		if err := root.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("proc", "proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("show /proc: %w", err)
+	}
+	if l.Processes > 0 && OwnPIDs() {
+		_ = os.WriteFile("proc/sys/kernel/pid_max", strconv.AppendInt(nil, int64(reservedPIDs+l.Processes), 10), 0) // others bound them too
+	}
+	if err := setAttr(unix.AT_FDCWD, "proc", unix.MOUNT_ATTR_RDONLY, 0); err != nil {
+		return err
+	}
+	err := unix.Mount("devpts", "dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+	if err != nil {
+		return fmt.Errorf("show /dev/pts: %w", err)
+	}
+	return nil
+}
+
+// reservedPIDs is how many numbers the kernel does not give out again when it
+// begins anew.
+const reservedPIDs = 300
+
+func tmpfs(path, options string, size int64) error {
+	if size > 0 {
+		options += fmt.Sprintf(",size=%d,nr_inodes=%d", size, max(size>>12, 1<<10))
+	}
+	if err := unix.Mount("nexus", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return fmt.Errorf("make a tmpfs: %w", err)
+	}
+	return nil
+}
+
+func setAttr(dir int, path string, set uint64, flags uint) error {
+	if err := unix.MountSetattr(dir, path, flags, &unix.MountAttr{Attr_set: set}); err != nil {
+		return fmt.Errorf("restrict a mount: %w", err)
+	}
+	return nil
+}
+
+// OwnPIDs reports whether each namespace has a highest process number of its
+// own, as since Linux 6.14. Before, there is only the host's.
+func OwnPIDs() bool {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return false
+	}
+	var major, minor int
+	n, _ := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &major, &minor)
+	return n == 2 && (major > 6 || major == 6 && minor >= 14)
+}

@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// runJail runs a command in a jail that is this program itself.
+func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
+	runtime.LockOSThread() // as in runBwrap
+	defer runtime.UnlockOSThread()
+
+	mark := newMark(c.Mark)
+	s, done, err := b.spec(c, mark)
+	if err != nil {
+		return Result{}, err
+	}
+	defer done()
+	spec, err := s.File()
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = spec.Close() }()
+	var a attendant
+	defer a.close()
+	var said []byte
+	word, err := a.pipe(func(p []byte) { said = append(said, p...) })
+	if err != nil {
+		return Result{}, err
+	}
+	cmd := exec.Command("/proc/self/exe", jail.Arg) //nolint:noctx // the whole tree is killed below, not one process
+	cmd.Dir = "/"
+	cmd.Env = []string{Mark + "=" + mark, "GOGC=off"} // its few small objects are not worth collecting
+	cmd.ExtraFiles = []*os.File{spec, word}
+	o := newOutputs(c)
+	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
+	if err != nil {
+		return Result{}, fmt.Errorf("start a jail: %w", err)
+	}
+	kill, use := b.reach(cmd.Process)
+	w := newWatch(c, began, kill, use)
+	stop := context.AfterFunc(ctx, kill)
+	a.attend(ended, w.look)
+	_ = cmd.Wait() // what it says is its word
+	stop()
+	r := Result{Duration: time.Since(began), Over: w.over}
+	gone := true
+	if b.mode == Landlock {
+		gone = proc.KillTree(cmd.Process.Pid, mark, r.Duration)
+	}
+	a.drain(grace(gone))
+	o.into(&r)
+	switch {
+	case w.over != "":
+		r.Exit = -1
+		return r, nil
+	case ctx.Err() != nil:
+		return killed(ctx, r)
+	}
+	return judge(c, r, said, cmd.ProcessState)
+}
+
+// judge returns what a jail's word means.
+func judge(c Command, r Result, said []byte, state *os.ProcessState) (Result, error) {
+	var w jail.Word
+	if err := json.Unmarshal(said, &w); err != nil {
+		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %.500s", state, r.Stderr)
+	}
+	switch {
+	case w.Exit != nil:
+		r.Exit = *w.Exit
+		return r, nil
+	case w.Missing:
+		return Result{}, missing(c.Args[0])
+	}
+	return Result{}, errors.New("sandbox: " + w.Error)
+}
+
+// own returns how a jail's first process is made.
+func (b *Box) own() *syscall.SysProcAttr {
+	a := proc.OwnSession()
+	if b.mode == Landlock {
+		a.Pdeathsig = syscall.SIGTERM // it kills its own, and ends
+		return a
+	}
+	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	uid, gid := os.Geteuid(), os.Getegid()
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	a.AmbientCaps = jail.Needs()
+	return a
+}
+
+// reach returns how a running jail is killed, and how it is looked at.
+func (b *Box) reach(p *os.Process) (kill func(), use func() (proc.Usage, bool)) {
+	if b.mode == Landlock {
+		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.Usage, bool) { return proc.Below(p.Pid), true }
+	}
+	return func() { _ = p.Kill() }, func() (proc.Usage, bool) { return proc.Inside(p.Pid) }
+}
+
+// spec returns what a jail is told, and what to do when it is over.
+func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
+	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.environ(jail.Home, mark), Limits: c.Limits}
+	writable := c.writable()
+	if b.mode == Native {
+		s.Mounts = b.mounts(c)
+		s.Writable = append(writable, "/tmp", varTmp)
+		return s, func() {}, nil
+	}
+	tmp, done := c.Tmp, func() {}
+	if tmp == "" {
+		if tmp, err = os.MkdirTemp("", "nexus-box-"); err != nil {
+			return s, nil, fmt.Errorf("make a home: %w", err)
+		}
+		done = func() { _ = os.RemoveAll(tmp) }
+	}
+	home := filepath.Join(tmp, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		done()
+		return s, nil, fmt.Errorf("make a home: %w", err)
+	}
+	s.Kind = jail.Guard
+	s.Env = append(c.environ(home, mark), "TMPDIR="+tmp)
+	s.Writable = append(writable, tmp)
+	for _, m := range b.system {
+		s.Readable = append(s.Readable, m.Path)
+	}
+	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc") // programs look themselves up there
+	return s, done, nil
+}
+
+// writable returns the directories that the command may write to.
+func (c Command) writable() []string {
+	dirs := append([]string{c.Dir}, c.Writable...)
+	return slices.DeleteFunc(dirs, func(d string) bool { return slices.Contains(c.Readable, d) })
+}

@@ -1,0 +1,22 @@
+package jailtest
+
+import "golang.org/x/sys/unix"
+
+// foreign returns calls of other numberings. Who makes one is killed.
+func foreign() map[string]Call {
+	return map[string]Call{
+		"x32 getpid": func() unix.Errno {
+			_, _, e := unix.RawSyscall(0x40000000|unix.SYS_GETPID, 0, 0, 0)
+			if e == unix.ENOSYS { // the kernel looked at it
+				return 0
+			}
+			return e
+		},
+		"x86 getpid": func() unix.Errno {
+			return run([]byte{0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3}) // mov eax, 20; int 0x80; ret
+		},
+	}
+}
+
+// Foreign returns the names of the calls of other numberings.
+func Foreign() []string { return []string{"x32 getpid", "x86 getpid"} }

@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"cmp"
+	"runtime"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// Limits bound what a command uses. Each of a [Command]'s that is zero is the
+// usual one.
+type Limits = jail.Limits
+
+// Limit is a limit that a command was killed for.
+type Limit string
+
+// The limits that are watched: what goes over is killed.
+const (
+	OverMemory    Limit = "memory"
+	OverProcesses Limit = "processes"
+	OverDisk      Limit = "disk"
+)
+
+// Usual returns the limits of a command that says nothing else: enough for
+// what compilers and tests need, and little enough to keep the machine alive.
+func Usual() Limits {
+	return Limits{
+		Memory:    usualMemory(),
+		Processes: 512 + 128*runtime.NumCPU(),
+		FileSize:  4 << 30,
+		OpenFiles: 16384,
+		Disk:      8 << 30,
+		Tmp:       2 << 30,
+	}
+}
+
+// usualMemory returns three quarters of the machine's, 8 GiB where that is
+// unknown.
+func usualMemory() int64 {
+	if all := proc.MachineMemory(); all > 0 {
+		return max(all/4*3, 1<<30)
+	}
+	return 8 << 30
+}
+
+// over returns the limits with usual ones where there are none.
+func over(l, usual Limits) Limits {
+	l.Memory = cmp.Or(l.Memory, usual.Memory)
+	l.Processes = cmp.Or(l.Processes, usual.Processes)
+	l.FileSize = cmp.Or(l.FileSize, usual.FileSize)
+	l.OpenFiles = cmp.Or(l.OpenFiles, usual.OpenFiles)
+	l.Disk = cmp.Or(l.Disk, usual.Disk)
+	l.Tmp = cmp.Or(l.Tmp, usual.Tmp)
+	return l
+}
+
+// lookEvery is how often it is looked what a command uses.
+const lookEvery = 200 * time.Millisecond
+
+// watch kills a command that uses too much. One thread at a time calls it.
+type watch struct {
+	limits Limits
+	dirs   []string // that it may write to, on disks
+	began  time.Time
+	free   []int64 // bytes that there were on each disk
+	kill   func()
+	use    func() (proc.Usage, bool)
+	over   Limit
+}
+
+func newWatch(c Command, began time.Time, kill func(), use func() (proc.Usage, bool)) *watch {
+	w := &watch{limits: c.Limits, began: began, kill: kill, use: use, dirs: append([]string{c.Dir}, c.Writable...)}
+	if c.Tmp != "" {
+		w.dirs = append(w.dirs, c.Tmp)
+	}
+	for _, dir := range w.dirs {
+		w.free = append(w.free, proc.Free(dir))
+	}
+	return w
+}
+
+// look kills the command when it is over a limit.
+func (w *watch) look() {
+	if w.over != "" {
+		return
+	}
+	use, ok := w.use()
+	switch {
+	case ok && use.Memory > w.limits.Memory:
+		w.over = OverMemory
+	case ok && use.Threads > w.limits.Processes:
+		w.over = OverProcesses
+	case w.overDisk():
+		w.over = OverDisk
+	default:
+		return
+	}
+	w.kill()
+}
+
+// overDisk reports whether the command wrote more than it may. The files are
+// counted only when the disk says that somebody did; those that have no name
+// any more are found by the disk alone, when it is nearly full.
+func (w *watch) overDisk() bool {
+	for i, dir := range w.dirs {
+		free := proc.Free(dir)
+		if w.free[i]-free <= w.limits.Disk {
+			continue
+		}
+		if free < w.limits.Disk/8 {
+			return true
+		}
+		var sum int64
+		for _, d := range w.dirs {
+			sum += proc.Written(d, w.began, w.limits.Disk)
+		}
+		if sum > w.limits.Disk {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,23 @@
+package proc
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bound sets the limits that the kernel keeps for each process, of a process
+// that has started nothing yet. Those who are limited cannot raise them.
+func Bound(pid int, limits map[int]uint64) error {
+	for what, most := range limits {
+		var have unix.Rlimit
+		if err := unix.Prlimit(pid, what, nil, &have); err != nil {
+			return fmt.Errorf("read a limit: %w", err)
+		}
+		most = min(most, have.Max)
+		if err := unix.Prlimit(pid, what, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil {
+			return fmt.Errorf("set a limit: %w", err)
+		}
+	}
+	return nil
+}

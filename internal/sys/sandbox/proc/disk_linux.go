@@ -1,0 +1,54 @@
+package proc
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Free returns how many bytes a user may still write on the disk of a
+// directory, 0 where unknown.
+func Free(dir string) int64 {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil {
+		return 0
+	}
+	return int64(s.Bavail) * s.Bsize
+}
+
+// Written returns the bytes on disk of what was changed below dir since then,
+// or a sum over limit as soon as it is over. A file's time of change is the
+// kernel's, and nobody sets it back.
+func Written(dir string, since time.Time, limit int64) (sum int64) {
+	since = since.Add(-time.Second) // the kernel's clock is coarse
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what is gone takes no room
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && time.Unix(s.Ctim.Unix()).After(since) {
+			sum += s.Blocks * 512
+		}
+		if sum > limit {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return sum
+}
+
+// MachineMemory returns the machine's memory in bytes, 0 where unknown.
+func MachineMemory() int64 {
+	data, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	return 1024 * field(append([]byte("\n"), data...), "\nMemTotal:")
+}

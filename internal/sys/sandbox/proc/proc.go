@@ -1,0 +1,18 @@
+// Package proc finds, watches and kills the processes that a command started,
+// also those that wanted to be forgotten.
+package proc
+
+import "time"
+
+// Mark is the environment variable that every process in a box carries. It
+// is how [Sweep] finds what a dead run left.
+const Mark = "NEXUS_MARK"
+
+// Grace is the longest that anybody waits for the dead.
+const Grace = 2 * time.Second
+
+// Usage is what some processes use together.
+type Usage struct {
+	Memory  int64 // bytes that are theirs alone or shared among them
+	Threads int
+}

@@ -1,0 +1,233 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// OwnSession starts a process in a session of its own, to die with the thread
+// that started it.
+func OwnSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// ExitOf returns a shell's exit code: 128+n after signal n.
+func ExitOf(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
+
+// KillGroup kills a process and its group.
+func KillGroup(p *os.Process) {
+	_ = unix.Kill(-p.Pid, unix.SIGKILL)
+	_ = p.Kill()
+}
+
+// Init is the first process of a box: when it is gone, the kernel has
+// killed every other process of the box.
+type Init int // a pidfd, -1 for none
+
+// OpenInit returns the box's first process, unless its number already means
+// another process than the one in that namespace.
+func OpenInit(pid int, namespace uint64) Init {
+	if pid <= 0 {
+		return -1
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return -1
+	}
+	link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	if err != nil || namespace != 0 && link != fmt.Sprintf("pid:[%d]", namespace) {
+		_ = unix.Close(fd)
+		return -1
+	}
+	return Init(fd)
+}
+
+// Kill kills the process, which may be gone already.
+func (i Init) Kill() {
+	if i >= 0 {
+		_ = unix.PidfdSendSignal(int(i), unix.SIGKILL, nil, 0)
+	}
+}
+
+// Wait reports whether the process is gone, and lets go of it.
+func (i Init) Wait(limit time.Duration) bool {
+	if i < 0 {
+		return true
+	}
+	defer func() { _ = unix.Close(int(i)) }()
+	fds := []unix.PollFd{{Fd: int32(i), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, int(limit.Milliseconds()))
+		if err != unix.EINTR {
+			return err == nil && n > 0
+		}
+	}
+}
+
+// KillTree kills what is left of a command that ran as process leader in its
+// own session, and reports whether everything is gone.
+func KillTree(leader int, mark string, ran time.Duration) bool {
+	after := 0
+	if ran < 100*time.Millisecond { // the numbers cannot have gone round
+		switch last := lastPID(); {
+		case last == leader:
+			return true // nothing was started since
+		case last > leader:
+			after = leader
+		}
+	}
+	mine := func(p process) bool {
+		return p.session == leader || p.group == leader || p.carries(func(m string) bool { return m == mark })
+	}
+	_, gone := killAll(after, mine)
+	return gone
+}
+
+// Sweep kills every process of this user that carries a mark of owner, as a
+// process of its own that was killed may have left them, and says how many.
+func Sweep(owner string) (int, error) {
+	killed, gone := killAll(0, of(owner))
+	if !gone {
+		return killed, fmt.Errorf("sweep %s: some processes cannot be killed", owner)
+	}
+	return killed, nil
+}
+
+// Left returns how many processes an owner has that [Sweep] would kill.
+func Left(owner string) int { return len(family(0, of(owner))) }
+
+// of matches the processes of an owner.
+func of(owner string) func(process) bool {
+	return func(p process) bool {
+		return p.carries(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
+	}
+}
+
+// killAll kills the matching processes with numbers above after, and their
+// descendants, until there are none; the dead that nobody has waited for do
+// not count.
+func killAll(after int, match func(process) bool) (killed int, gone bool) {
+	seen := map[int]bool{}
+	for deadline := time.Now().Add(Grace); time.Now().Before(deadline); { //nolint:forbidigo // waits for the kernel
+		found := family(after, match)
+		if len(found) == 0 {
+			return len(seen), true
+		}
+		for _, pid := range found {
+			seen[pid] = true
+			kill(pid)
+		}
+	}
+	return len(seen), false
+}
+
+// kill kills a process and waits a moment for its end.
+func kill(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	i := Init(fd)
+	i.Kill()
+	i.Wait(100 * time.Millisecond)
+}
+
+type process struct {
+	pid, parent, group, session int
+	dead                        bool
+}
+
+// family returns the matching processes and everything below them.
+func family(after int, match func(process) bool) []int {
+	self := os.Getpid()
+	var found []int
+	all := processes(after)
+	for _, p := range all {
+		if !p.dead && p.pid != self && match(p) {
+			found = append(found, p.pid)
+		}
+	}
+	for i := 0; i < len(found); i++ {
+		for _, p := range all {
+			if p.parent == found[i] && !p.dead && p.pid != self && !slices.Contains(found, p.pid) {
+				found = append(found, p.pid)
+			}
+		}
+	}
+	return found
+}
+
+func processes(after int) []process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	all := make([]process, 0, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid > after {
+			if p, ok := readProcess(pid); ok {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// readProcess reads "pid (name) state parent group session ..."; the name may
+// hold anything, so what follows its last bracket counts.
+func readProcess(pid int) (process, bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, false
+	}
+	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(f) < 4 {
+		return process{}, false
+	}
+	p := process{pid: pid, dead: f[0] == "Z" || f[0] == "X"}
+	p.parent, _ = strconv.Atoi(f[1])
+	p.group, _ = strconv.Atoi(f[2])
+	p.session, _ = strconv.Atoi(f[3])
+	return p, true
+}
+
+// carries reports whether the process has a mark that is wanted.
+func (p process) carries(wanted func(string) bool) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+	if err != nil {
+		return false
+	}
+	for entry := range bytes.SplitSeq(data, []byte{0}) {
+		if m, ok := bytes.CutPrefix(entry, []byte(Mark+"=")); ok && wanted(string(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastPID returns the number of the process, or thread, that was started
+// last, 0 where unknown.
+func lastPID() int {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	f := strings.Fields(string(data))
+	pid, _ := strconv.Atoi(f[len(f)-1])
+	return pid
+}

@@ -1,0 +1,76 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// Inside returns what the processes of a namespace use, as its first process
+// shows them. ok is false when it cannot be seen, because it is gone.
+func Inside(first int) (u Usage, ok bool) {
+	dir := fmt.Sprintf("/proc/%d/root/proc", first)
+	d, err := os.Open(dir)
+	if err != nil {
+		return u, false
+	}
+	defer func() { _ = d.Close() }()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		if _, err := strconv.Atoi(name); err == nil {
+			u.add(filepath.Join(dir, name))
+		}
+	}
+	return u, len(names) > 0
+}
+
+// Below returns what a process and its descendants use.
+func Below(top int) (u Usage) {
+	for _, pid := range descendants(top) {
+		u.add(fmt.Sprintf("/proc/%d", pid))
+	}
+	return u
+}
+
+func descendants(top int) []int {
+	all, found := processes(0), []int{top}
+	for i := 0; i < len(found); i++ {
+		for _, p := range all {
+			if p.parent == found[i] && !slices.Contains(found, p.pid) {
+				found = append(found, p.pid)
+			}
+		}
+	}
+	return found
+}
+
+// KillBelow kills all descendants of this process, and waits for them: what
+// loses its parent must fall to this process. It reports whether none is left.
+func KillBelow() bool {
+	self := os.Getpid()
+	_, gone := killAll(0, func(p process) bool { return p.parent == self })
+	return gone
+}
+
+func (u *Usage) add(dir string) {
+	data, err := os.ReadFile(filepath.Join(dir, "status"))
+	if err != nil {
+		return
+	}
+	u.Memory += 1024 * (field(data, "\nRssAnon:") + field(data, "\nRssShmem:"))
+	u.Threads += int(field(data, "\nThreads:"))
+}
+
+// field returns the number after a name, 0 for none.
+func field(status []byte, name string) int64 {
+	_, rest, _ := bytes.Cut(status, []byte(name))
+	f := bytes.Fields(rest[:min(len(rest), 64)])
+	if len(f) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(string(f[0]), 10, 64)
+	return n
+}
