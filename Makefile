@@ -15,13 +15,13 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
 
 test: ## run all tests
-	go test ./...
+	go test -timeout 20m ./...
 
 check: fmt lint vuln ## everything that CI demands
 	go vet ./...
 	go test -count=1 ./internal/archtest
 	go test -count=1 -run '^TestDocs' ./internal/face/cli
-	go test -race -shuffle=on ./...
+	go test -race -shuffle=on -timeout 25m ./...
 
 fmt: ## name files that are not formatted
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }
@@ -45,7 +45,7 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 	NEXUS_NIGHTLY=1 go test -count=1 -timeout 6h ./...
 	go run ./cmd/nexus bench chaos --n $(SEEDS)
 
-deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, a C compiler for -race
+deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps
 
 help: ## name the targets

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -44,6 +45,9 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			return err
 		}
 		home := filepath.Join(e.WorkDir, "home")
+		if real, err := os.UserHomeDir(); err == nil { // the toolchains of Rust lie there
+			e.Vars = append(e.Vars, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(real, ".rustup")))
+		}
 		e.Vars = append(e.Vars,
 			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",

@@ -141,11 +141,11 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 			return Step{Move: Review}
 		}
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
-	case nexus.Unverifiable:
+	case nexus.Unverifiable, nexus.Flaky:
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 	case nexus.Environmental:
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
-	case nexus.Fail, nexus.Timeout:
+	case nexus.Fail, nexus.Timeout, nexus.MissingAsset:
 		return again(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}

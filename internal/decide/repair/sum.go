@@ -34,11 +34,11 @@ func rank(s nexus.GateState, needed bool) int {
 	switch s {
 	case nexus.Fail:
 		return 6
-	case nexus.Timeout:
+	case nexus.Timeout, nexus.MissingAsset:
 		return 5
 	case nexus.Environmental:
 		return 4
-	case nexus.Unverifiable:
+	case nexus.Unverifiable, nexus.Flaky:
 		return 3
 	case nexus.NotRun:
 		if needed {

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Setup is what the Go tools need besides the tree.
@@ -45,7 +46,7 @@ func GoEnv(dir, cache string) (Setup, error) {
 			"GOFLAGS="+mod+" -buildvcs=false", "GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off",
 			"GOCACHE="+build, "GOLANGCI_LINT_CACHE="+lint,
 		),
-		Writable: []string{cache},
+		Readable: stack.System(), Writable: []string{cache},
 	}, nil
 }
 

@@ -70,7 +70,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if err != nil {
 		return e, base, false, err
 	}
-	if f, ok := parse.Find(g.Format); ok && f.Warns {
+	if f, ok := parse.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
 	e = against(base, raw, r.Wanted)

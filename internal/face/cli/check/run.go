@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -188,10 +189,26 @@ func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.C
 	if err != nil {
 		return gate.Runner{}, err
 	}
+	shareBuilds(a, cache, &setup)
 	return gate.Runner{
 		Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable,
 		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.Versions{},
 	}, nil
+}
+
+// shareBuilds lets the Go tools read what the user's own builds have made,
+// without writing there.
+func shareBuilds(a *frame.App, cache string, s *gate.Setup) {
+	dir := a.Env("GOCACHE")
+	if home, err := os.UserCacheDir(); dir == "" && err == nil {
+		dir = filepath.Join(home, "go-build")
+	}
+	exe, err := os.Executable()
+	if info, missing := os.Stat(dir); err != nil || missing != nil || !info.IsDir() || !filepath.IsAbs(dir) {
+		return
+	}
+	s.Env = append(s.Env, "GOCACHEPROG="+gocache.Program(exe, filepath.Join(cache, "own"), filepath.Clean(dir)))
+	s.Readable = append(s.Readable, exe, filepath.Clean(dir))
 }
 
 // against lets a runner hold a tree only to what was well at a commit: the

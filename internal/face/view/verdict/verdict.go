@@ -97,12 +97,14 @@ func Text(s view.Style, v Verdict) string {
 }
 
 func gate(s view.Style, e nexus.Evidence) string {
-	word := s.Warn(string(e.State))
+	paint := s.Warn
 	if e.State == nexus.Pass {
-		word = s.Good(string(e.State))
-	} else if e.State == nexus.Fail || e.State == nexus.Timeout {
-		word = s.Bad(string(e.State))
+		paint = s.Good
 	}
+	if e.State == nexus.Fail || e.State == nexus.Timeout {
+		paint = s.Bad
+	}
+	word := paint(string(e.State))
 	text := fmt.Sprintf("%s: %s", s.Bold(view.Clean(e.Gate)), word)
 	if e.Counts != (nexus.Counts{}) {
 		text += fmt.Sprintf(", %d passed, %d failed, %d skipped", e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped)

@@ -106,3 +106,17 @@ func TestWhatToolsSay(t *testing.T) {
 		})
 	}
 }
+
+func TestPlacesInAPackageAreThoseOfTheTree(t *testing.T) {
+	r := parse.Read(parse.Input{
+		Format: "tsc", Root: "/src", Dir: "web", Exit: 2,
+		Stdout: []byte("src/a.ts(1,2): error TS1: x\n../lib/b.ts(3,4): error TS2: y\n/src/web/c.ts(5,6): error TS3: z\n../../out.ts(7,8): error TS4: o\n"),
+	})
+	var got []string
+	for _, f := range r.Findings {
+		got = append(got, fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column))
+	}
+	if d := cmp.Diff([]string{":0:0", "lib/b.ts:3:4", "web/c.ts:5:6", "web/src/a.ts:1:2"}, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -50,6 +50,18 @@ func Files(dir string) []string {
 	return all
 }
 
+// System returns the directories of the system in which tools keep their
+// settings, as far as they are there.
+func System() []string {
+	var all []string
+	for _, dir := range []string{"/etc/php", "/etc/alternatives", "/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/gradle"} {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
 // Finder finds the one file of a tree whose path ends in a suffix, empty
 // where there is none or more than one. It looks around when it is first
 // asked.

@@ -48,13 +48,15 @@ func TestFind(t *testing.T) {
 		"a workspace judges its members": {files: []string{"Cargo.toml=", "a/Cargo.toml=", "b/c/Cargo.toml="}, want: []string{
 			"build: cargo build --offline --workspace --all-targets --message-format=json (cargo)", "lint: cargo clippy --offline --workspace --all-targets --message-format=json (cargo)", "test: cargo test --offline --workspace --no-fail-fast (cargo-test)",
 		}},
-		"packages":       {files: []string{"go.mod=", `web/package.json={"scripts":{"test":"jest"}}`, "tools/py/pyproject.toml=pytest", "node_modules/x/package.json={\"scripts\":{\"test\":\"x\"}}"}, used: []string{"build", "test"}, want: []string{"test-web: npm test --silent (exit) in web", "test-tools-py: pytest -p no:cacheprovider (pytest) in tools/py"}},
-		"beside another": {files: []string{"go.mod=", `package.json={"scripts":{"test":"jest"}}`}, used: []string{"build", "test"}, want: []string{"test-node: npm test --silent (exit)"}},
-		"make alone":     {files: []string{"Makefile=all:\n\ntest: all\n", "a.c="}, want: []string{"build: make (gcc)", "test: make test (exit)"}},
-		"make beside Go": {files: []string{"go.mod=", "Makefile=test:\n", "run.sh="}},
-		"ruby":           {files: []string{"Gemfile=", "Gemfile.lock=", "spec/a_spec.rb=", ".rubocop.yml="}, want: []string{"lint: bundle exec rubocop --format json --cache false (rubocop)", "test: bundle exec rspec (rspec)"}},
-		"gradle":         {files: []string{"build.gradle.kts=", "gradlew="}, want: []string{"build: ./gradlew --offline --no-daemon --console=plain testClasses (maven)", "test: ./gradlew --offline --no-daemon --console=plain test --continue (gradle-test)"}},
-		"dotnet":         {files: []string{"App.sln=", "src/App/App.csproj="}, want: []string{"build: dotnet build --nologo (dotnet)", "test: dotnet test --nologo (dotnet-test)"}},
+		"packages":                         {files: []string{"go.mod=", `web/package.json={"scripts":{"test":"jest"}}`, "tools/py/pyproject.toml=pytest", "node_modules/x/package.json={\"scripts\":{\"test\":\"x\"}}"}, used: []string{"build", "test"}, want: []string{"test-web: npm test --silent (exit) in web", "test-tools-py: pytest -p no:cacheprovider (pytest) in tools/py"}},
+		"beside another":                   {files: []string{"go.mod=", `package.json={"scripts":{"test":"jest"}}`}, used: []string{"build", "test"}, want: []string{"test-node: npm test --silent (exit)"}},
+		"make alone":                       {files: []string{"Makefile=all:\n\ntest: all\n", "a.c="}, want: []string{"build: make (gcc)", "test: make test (exit)"}},
+		"make beside Go":                   {files: []string{"go.mod=", "Makefile=test:\n", "run.sh="}},
+		"shell":                            {files: []string{"run.sh=", ".shellcheckrc="}, want: []string{"lint: sh -c find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1 (shellcheck)"}},
+		"a script is no wish for a linter": {files: []string{"run.sh="}},
+		"ruby":                             {files: []string{"Gemfile=", "Gemfile.lock=", "spec/a_spec.rb=", ".rubocop.yml="}, want: []string{"lint: bundle exec rubocop --format json --cache false (rubocop)", "test: bundle exec rspec (rspec)"}},
+		"gradle":                           {files: []string{"build.gradle.kts=", "gradlew="}, want: []string{"build: ./gradlew --offline --no-daemon --console=plain testClasses (maven)", "test: ./gradlew --offline --no-daemon --console=plain test --continue (gradle-test)"}},
+		"dotnet":                           {files: []string{"App.sln=", "src/App/App.csproj="}, want: []string{"build: dotnet build --nologo (dotnet)", "test: dotnet test --nologo (dotnet-test)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

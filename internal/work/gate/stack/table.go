@@ -187,9 +187,9 @@ func makeStack() Stack {
 
 func shellStack() Stack {
 	return Stack{
-		Name: "shell", Markers: []string{".shellcheckrc", "*.sh", "*.bats"}, Alone: true,
+		Name: "shell", Markers: []string{".shellcheckrc", "*.bats"},
 		Steps: []Step{
-			{Gate: "lint", If: "file:*.sh|file:*/*.sh", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
+			{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
 			{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(`bats -t *.bats test/*.bats`), Format: "tap", Tests: true},
 		},
 	}

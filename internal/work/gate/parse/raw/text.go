@@ -122,7 +122,7 @@ func (in Input) Place(file string) string {
 			file = rest
 		}
 	}
-	if !path.IsAbs(file) && in.Dir != "" && !(in.Root != "" && absolute) {
+	if !path.IsAbs(file) && in.Dir != "" && !absolute {
 		file = path.Join(in.Dir, file)
 	}
 	file = path.Clean(file)
