@@ -266,6 +266,16 @@ type (
 	}
 )
 
+// Judgement says whether a tool call might be made, by which rule and why, and
+// who said so. The zero Judgement is of a call that nobody judges.
+type Judgement struct {
+	Decision string `json:"decision"` // allow, ask or deny
+	Rule     string `json:"rule"`
+	Why      string `json:"why,omitzero"`
+	By       string `json:"by"`               // policy, role, or person where one was asked
+	Refused  bool   `json:"refused,omitzero"` // it was not made
+}
+
 // Outcome is how an attempt ended.
 type Outcome string
 
@@ -321,6 +331,7 @@ type (
 		Failed   bool          `json:"failed,omitzero"`
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
+		Judged   Judgement     `json:"judged,omitzero"`
 	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {

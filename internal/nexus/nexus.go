@@ -113,6 +113,10 @@ type Limits struct {
 	ReviewRounds  int           `json:"review_rounds,omitzero"`  // rejected reviews in an attempt
 	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process before it gets anywhere
 	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train; 0 means 1
+	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
+	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
+	FailedCalls   int           `json:"failed_calls,omitzero"`   // tool calls in a session that failed
+	FailedInRow   int           `json:"failed_in_row,omitzero"`  // of those, one after the other
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
 	Compact       int           `json:"compact,omitzero"`        // percent of what a model holds at which a conversation is compacted; 0 means 70
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
@@ -135,8 +139,8 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 4, Losses: 5, LandTries: 3,
-		PerTier:     map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
-		Dispatches:  500,
+		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
+		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		Compact:     70,
 		TurnTime:    5 * time.Minute,
 		GateTime:    10 * time.Minute,

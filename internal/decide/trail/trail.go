@@ -81,6 +81,7 @@ type Session struct {
 	Purpose  string // what it was last told for: brief, repair, guidance, ...
 	Usage    nexus.Usage
 	Spent    nexus.Money
+	Tally    Tally                  // of its tool calls
 	Compact  nexus.SessionCompacted // the last time that it was compacted
 	Foreign  int                    // messages that another model than the present one saw
 	Elapsed  time.Duration          // of calls and tools, while a process was there; waits for leave, people and providers left out
@@ -89,6 +90,14 @@ type Session struct {
 	since time.Time     // when the call or the tools under way began
 	asks  []string      // calls under way that wait for a person
 	asked time.Duration // time that those took
+}
+
+// answered counts an answer, and the time that a person took for it.
+func (s *Session) answered(f nexus.ToolAnswered) {
+	s.Tally = s.Tally.Answered(f.Failed)
+	if slices.Contains(s.asks, f.Call) {
+		s.asked += f.Duration
+	}
 }
 
 // Settle ends the time of the call with this ID, if it is the one under way.
@@ -296,13 +305,14 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	case nexus.ToolCalled:
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = f.Tool + " " + f.About
+			s.Tally = s.Tally.Called(f.Tool)
 			if f.Tool == "ask" {
 				s.asks = append(s.asks, f.Call)
 			}
 		}
 	case nexus.ToolAnswered:
-		if s := a.Session(f.Session); s != nil && slices.Contains(s.asks, f.Call) {
-			s.asked += f.Duration
+		if s := a.Session(f.Session); s != nil {
+			s.answered(f)
 		}
 	case nexus.ToolsAnswered:
 		if s := a.Session(f.Session); s != nil {

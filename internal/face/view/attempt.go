@@ -91,6 +91,18 @@ func Place(f nexus.Finding) string {
 	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
 }
 
+// judged says who let a call through, or did not, and by which rule.
+func judged(j nexus.Judgement) string {
+	if j == (nexus.Judgement{}) {
+		return ""
+	}
+	word := ""
+	if j.Refused {
+		word = ", not made"
+	}
+	return fmt.Sprintf(" (%s by %s, %s%s)", j.Decision, j.By, j.Rule, word)
+}
+
 func describeSession(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
@@ -106,7 +118,7 @@ func describeSession(f nexus.Fact) (about, text string) {
 		if f.Failed {
 			word = "refused or failed"
 		}
-		return string(f.Session), because(fmt.Sprintf("%s after %s", word, Duration(f.Duration.Round(time.Millisecond))), f.About)
+		return string(f.Session), because(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judged(f.Judged)), f.About)
 	case nexus.ToolsAnswered:
 		return string(f.Session), "tool results handed back"
 	case nexus.SessionCompacted:

@@ -153,6 +153,7 @@ func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
 	c.taken++
 	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: says(m)})
 	for _, call := range callsOf(m) {
+		c.Tally, c.lately = c.Tally.Called(call.Tool), call.Tool
 		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: tool.About(call)})
 	}
 	return m, nil

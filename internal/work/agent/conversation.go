@@ -33,6 +33,7 @@ type conversation struct {
 	store Store
 	heard func(llm.Delta)
 
+	lately   string // the tool that was called last
 	specs    []llm.Tool
 	messages []llm.Message
 	track    track.Track
@@ -202,6 +203,8 @@ func (c *conversation) spent() *ending {
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
 	case c.track.Refused > track.MaxRefused:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.Refused)}
+	case c.Tally.Over(c.Limits, c.lately) != "":
+		return &ending{outcome: nexus.NoProgress, why: c.Tally.Over(c.Limits, c.lately)}
 	case c.track.Stuck():
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.Same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:

@@ -122,8 +122,9 @@ func (c *conversation) answered(answers []tool.Answer) error {
 	m := llm.Message{From: llm.User}
 	for _, a := range answers {
 		m.Parts = append(m.Parts, llm.Part{Result: &a.Result})
+		c.Tally = c.Tally.Answered(a.Result.Failed)
 		c.facts = append(c.facts, nexus.ToolAnswered{
-			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About,
+			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged,
 		})
 	}
 	hash, err := c.put(m)

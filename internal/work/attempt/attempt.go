@@ -11,14 +11,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -209,17 +208,8 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 		return repair.Facts{}, nil
 	}
 	changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
-	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return isTest(c.Path) })
+	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	return repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}, err
-}
-
-// isTest reports whether a path is a test's by the habits of common stacks.
-func isTest(file string) bool {
-	base := path.Base(file)
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(base, "test_") ||
-		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") ||
-		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
 }
 
 // end closes the attempt. Accepted work is pinned by its last snapshot, which

@@ -65,7 +65,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	}
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	tools, done, err := s.tools(t, role, d, s.agree(ctx, t, d, halt))
+	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt))
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -86,7 +86,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
 		}
 		b.System = opened.System // whatever the role's file or the rules say now: what was said stays cached
-		b.Turn, b.Used, b.Elapsed, b.Compact = old.Turns, old.Usage, old.Elapsed, old.Compact
+		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
 		b.Present, b.Foreign = old.Model, old.Foreign
 	}
 	var heard func(llm.Delta)
@@ -139,13 +139,13 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
+func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil, Now: s.Now, Mask: s.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
@@ -175,6 +175,9 @@ func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context,
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
+	if e.Writes && e.Rule != nil {
+		e.Undo = func(ctx context.Context) ([]string, error) { return s.undo(ctx, t, e.Rule) }
+	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {
 		free()
@@ -182,6 +185,9 @@ func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context,
 	}
 	return set, func() {
 		set.Close()
+		if e.Undo != nil { // what ran in the background may have written last
+			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back
+		}
 		free()
 		_ = root.Close()
 	}, nil

@@ -3,8 +3,12 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
 const program = "package a\n\nfunc One() int {\n\treturn 1\n}\n\nfunc Two() int {\n\treturn 1\n}\n"
@@ -51,6 +55,39 @@ func FuzzInput(f *testing.F) {
 		}
 		if loose.Path != exact["path"] || fmt.Sprint(exact["offset"]) != "<nil>" && loose.Offset == 0 {
 			t.Errorf("%s is read as %+v and %v", input, loose, exact)
+		}
+	})
+}
+
+// FuzzEdit makes edits from whatever a model sends: what is refused changes
+// nothing, and what is done is what the edits say.
+func FuzzEdit(f *testing.F) {
+	for _, s := range []string{
+		`{"path":"a","edits":[{"old":"b","new":"c"}]}`, `{"path":"a","edits":[{"old":"b","new":"c","all":true},{"old":"c","new":""}]}`,
+		`{"path":"a","edits":[{"old":"b","OLD":"x","new":"c"}]}`, `{"path":"a","edits":[]}`, `{"path":"a","edits":[{"old":"\ud800","new":"\u0000"}]}`,
+	} {
+		f.Add(s, "a\nb\r\nc\n")
+	}
+	dir := f.TempDir()
+	set, err := New(Env{Dir: dir, Writes: true}, "edit_file")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, input, text string) {
+		file := filepath.Join(dir, "a")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a := set.Answer(t.Context(), llm.Call{ID: "c", Tool: "edit_file", Input: json.RawMessage(input)})
+		now, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Result.Failed && string(now) != text || a.Changed == a.Result.Failed {
+			t.Errorf("%s on %q: %+v, and it holds %q", input, text, a, now)
+		}
+		if left, _ := os.ReadDir(dir); a.Result.Failed && len(left) != 1 {
+			t.Errorf("%s left %v", input, left)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 func gitTool(e Env) Tool {
@@ -22,7 +23,7 @@ func gitTool(e Env) Tool {
 			}
 			args, err := gitread.Check(in.Args)
 			if err != nil {
-				return Output{}, err
+				return Output{}, &files.RefusedError{Rule: "git.read", Text: err.Error()}
 			}
 			if e.Git == nil {
 				return Output{}, errors.New("there is no git here")

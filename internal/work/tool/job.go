@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 )
@@ -46,19 +47,20 @@ func jobTool(e Env) Tool {
 			} else if in.Wait > 0 {
 				e.await(ctx, j, time.Duration(in.Wait)*time.Second)
 			}
-			return Output{Text: e.said(j), Changed: e.Writes, Most: shellShown}, nil
+			return e.undone(ctx, Output{Text: e.said(j), Changed: e.Writes, Most: shellShown})
 		},
 	}
 }
 
 // start starts a command in the background.
-func (e Env) start(ctx context.Context, command string) (Output, error) {
+func (e Env) start(ctx context.Context, command string, judged nexus.Judgement) (Output, error) {
 	j, err := e.jobs.Start(ctx, e.command(nil, 0), command, e.Now())
 	if err != nil {
-		return Output{}, err
+		return Output{Judged: judged}, err
 	}
 	e.await(ctx, j, firstWords)
-	return Output{Text: fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.said(j)), Changed: e.Writes, Most: shellShown}, nil
+	text := fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.said(j))
+	return e.undone(ctx, Output{Text: text, Changed: e.Writes, Most: shellShown, Judged: judged})
 }
 
 var errEnough = errors.New("waited for long enough")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/screen"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -21,6 +22,7 @@ const (
 	shellTimes = 10 * time.Minute // the most that may be asked for
 	shellKeep  = 4 << 20          // bytes of output that are kept
 	shellShown = 16_000           // bytes of those that the model sees
+	maxUndone  = 20               // files that are named
 )
 
 // order is what the shell is asked to do.
@@ -74,17 +76,19 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 		return Output{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
 	if why := screen.Wants(o.Command); why != "" {
-		return Output{}, fmt.Errorf("not run: %s", why)
+		j := nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}
+		return Output{Judged: j}, fmt.Errorf("not run: %s", why)
 	}
-	if err := e.leave(ctx, o.Command); err != nil {
-		return Output{}, fmt.Errorf("refused, not run: %w", err)
+	judged, err := e.leave(ctx, o.Command)
+	if err != nil {
+		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w", err)
 	}
 	if o.Background {
-		return e.start(ctx, o.Command)
+		return e.start(ctx, o.Command, judged)
 	}
 	total, idle := o.limits()
 	r, err := e.run(ctx, o.Command, total, idle)
-	out := Output{Text: legible.Terminal(string(r.Stdout)), Changed: e.Writes, Most: shellShown}
+	out := Output{Judged: judged, Text: legible.Terminal(string(r.Stdout)), Changed: e.Writes, Most: shellShown}
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"
 	}
@@ -96,6 +100,22 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 		note = "[exit 0, no output]"
 	}
 	out.Text, out.Failed = out.Text+note, failed
+	return e.undone(ctx, out)
+}
+
+// undone takes back what a command did against the role's rule.
+func (e Env) undone(ctx context.Context, out Output) (Output, error) {
+	if e.Rule == nil || e.Undo == nil {
+		return out, nil
+	}
+	files, err := e.Undo(ctx)
+	if err != nil {
+		return out, fmt.Errorf("look at what the command changed: %w", err)
+	}
+	if len(files) > 0 {
+		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[undone, for this role may not write them: %s]", strings.Join(files[:min(len(files), maxUndone)], ", "))
+		out.Failed = true
+	}
 	return out, nil
 }
 
@@ -137,7 +157,7 @@ func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
 		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true,
 	}
-	if !e.Writes {
+	if !e.Writes || e.Rule != nil && e.Undo == nil {
 		c.Readable = append([]string{e.Dir}, e.Readable...)
 	}
 	return c
@@ -152,19 +172,22 @@ func bash() string {
 
 // leave says why a command is not run, nil where it may be. What the policy
 // asks about is for a person to say; without one it is refused.
-func (e Env) leave(ctx context.Context, command string) error {
+func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
 	rules.Dir = e.Dir
 	d := policy.Rule(command, rules)
+	j := nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
+	var err error
 	switch {
 	case d.Allowed() && e.Every && e.Agree != nil:
-		return e.Agree(ctx, command, "")
+		j.By, err = "person", e.Agree(ctx, command, "")
 	case d.Allowed():
-		return nil
 	case d.Decision == policy.Ask && e.Agree != nil:
-		return e.Agree(ctx, command, reason)
+		j.By, err = "person", e.Agree(ctx, command, reason)
 	default:
-		return errors.New(reason)
+		err = errors.New(reason)
 	}
+	j.Refused = err != nil
+	return j, err
 }

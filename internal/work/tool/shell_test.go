@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -91,4 +93,45 @@ func TestJobs(t *testing.T) {
 		t.Errorf("a reader wrote: %+v", a)
 	}
 	newBench(t, nil).bad(t, "job", m{"id": "j1"}, "no sandbox")
+}
+
+// TestJudged says of each call who let it through, or did not, and why.
+func TestJudged(t *testing.T) {
+	b := newBench(t, func(e *Env) {
+		e.Box = box(t)
+		e.Agree = func(_ context.Context, command, _ string) error {
+			if strings.Contains(command, "no") {
+				return errors.New("a person said: no")
+			}
+			return nil
+		}
+	})
+	b.write(t, "a", "text\n")
+	b.write(t, ".nexusignore", "hidden\n")
+	for _, c := range []struct {
+		tool               string
+		in                 m
+		decision, rule, by string
+		refused            bool
+	}{
+		{"read_file", m{"path": "a"}, "allow", "role.tools", "role", false},
+		{"read_file", m{"path": "none"}, "allow", "role.tools", "role", false},
+		{"read_file", m{"path": ".git/config"}, "deny", "path.git", "policy", true},
+		{"write_file", m{"path": "nexus.toml", "content": ""}, "deny", "path.agent-config", "policy", true},
+		{"edit_file", m{"path": "hidden", "edits": []m{{"old": "a", "new": "b"}}}, "deny", "path.ignored", "policy", true},
+		{"list_files", m{"path": "../"}, "deny", "path.outside", "policy", true},
+		{"shell", m{"command": "cat a"}, "allow", "", "policy", false},
+		{"shell", m{"command": "git push"}, "deny", "git.shared", "policy", true},
+		{"shell", m{"command": "frobnicate"}, "ask", "", "person", false},
+		{"shell", m{"command": "frobnicate no"}, "ask", "", "person", true},
+		{"shell", m{"command": "vim a"}, "deny", "screen", "policy", true},
+		{"git", m{"args": []string{"push"}}, "deny", "git.read", "policy", true},
+		{"fly", m{}, "deny", "role.tools", "role", true},
+		{"finish", m{"summary": "s", "status": "done"}, "", "", "", false},
+	} {
+		j := b.call(t, c.tool, c.in).Judged
+		if j.Decision != c.decision || c.rule != "" && j.Rule != c.rule || j.By != c.by || j.Refused != c.refused {
+			t.Errorf("%s %v: %+v", c.tool, c.in, j)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -49,13 +51,20 @@ type Env struct {
 	Every bool
 	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
 
-	Vars     []string        // environment of commands; nil means sandbox.Env()
-	Readable []string        // further paths that commands may read
-	Writable []string        // further directories that commands may write to
-	Tmp      string          // directory that stands for /tmp; empty means a fresh one for each command
-	Mark     string          // names the owner of commands; see sandbox.Sweep
-	Writes   bool            // false: the tree is read-only
-	Handin   json.RawMessage // JSON Schema of finish's input; nil means summary and status
+	Vars     []string // environment of commands; nil means sandbox.Env()
+	Readable []string // further paths that commands may read
+	Writable []string // further directories that commands may write to
+	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each command
+	Mark     string   // names the owner of commands; see sandbox.Sweep
+	Writes   bool     // false: the tree is read-only
+
+	// Rule says why a file may not be written though others may; nil: all may.
+	// After each command Undo takes back what is against the rule, and says
+	// which files that were. Where it is nil, commands find the tree read-only.
+	Rule func(name string) error
+	Undo func(ctx context.Context) ([]string, error)
+
+	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 
 	tree *files.Tree // New makes it, and those below
 	jobs *job.Jobs   // what runs in the background
@@ -77,6 +86,7 @@ type Output struct {
 	Failed   bool            // it did what was asked, and that failed
 	Changed  bool            // the tree may be different now
 	Finished json.RawMessage // what the agent hands in, when it is done
+	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
 	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
 }
 
@@ -87,6 +97,7 @@ type Answer struct {
 	Changed  bool   // the tree may be different now
 	Finished json.RawMessage
 	Duration time.Duration
+	Judged   nexus.Judgement // whether it might be made
 }
 
 // Set is the tools of one agent. It may be used by many goroutines once it
@@ -121,7 +132,7 @@ func New(e Env, names ...string) (*Set, error) {
 		e.Blob = &memory{}
 	}
 	e.tree = files.New(e.Dir, e.Root)
-	e.tree.Writes = e.Writes
+	e.tree.Writes, e.tree.Rule = e.Writes, e.Rule
 	if e.Box != nil {
 		e.jobs = job.New(bash(), e.Box.Run)
 	}
@@ -209,7 +220,26 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 		About:    line(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
+		Judged:   s.judged(c.Tool, out.Judged, err),
 		Duration: s.env.Now().Sub(began),
+	}
+}
+
+// judged says whether a call might be made. What the policy did not look at is
+// allowed or refused by the rights of the role.
+func (s *Set) judged(tool string, j nexus.Judgement, err error) nexus.Judgement {
+	refused, no := errors.AsType[*files.RefusedError](err)
+	switch {
+	case j != (nexus.Judgement{}):
+		return j
+	case no:
+		return nexus.Judgement{Decision: string(policy.Deny), Rule: refused.Rule, Why: line(refused.Text), By: "policy", Refused: true}
+	case s.find(tool) == nil:
+		return nexus.Judgement{Decision: string(policy.Deny), Rule: "role.tools", Why: "the role does not have it", By: "role", Refused: true}
+	case tool == "ask" || tool == "finish":
+		return nexus.Judgement{}
+	default:
+		return nexus.Judgement{Decision: string(policy.Allow), Rule: "role.tools", By: "role"}
 	}
 }
 

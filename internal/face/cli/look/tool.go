@@ -29,14 +29,20 @@ type toolRow struct {
 	ReadOnly bool `json:"read_only"`
 }
 
+// toolList is the answer of `tool list --json`.
+type toolList struct {
+	Tools  []toolRow   `json:"tools"`
+	Writes cast.Scope `json:"writes"` // what the role may change in the tree
+}
+
 func toolListCommand(a *frame.App) *cobra.Command {
 	var role string
 	c := a.Command("list [--role ROLE] [--json]", "list the tools that agents have", func(context.Context, []string) error {
-		names, err := toolsOf(role)
+		r, err := roleOf(role)
 		if err != nil {
 			return err
 		}
-		set, err := tool.New(tool.Env{Dir: os.TempDir()}, names...)
+		set, err := tool.New(tool.Env{Dir: os.TempDir()}, r.Tools...)
 		if err != nil {
 			return err
 		}
@@ -44,7 +50,7 @@ func toolListCommand(a *frame.App) *cobra.Command {
 		for _, t := range set.Specs() {
 			all = append(all, toolRow{t, set.ReadOnly(t.Name)})
 		}
-		return a.Answer(map[string][]toolRow{"tools": all}, func(s view.Style) string {
+		return a.Answer(toolList{all, r.Writes}, func(s view.Style) string {
 			var rows [][]string
 			for _, t := range all {
 				rows = append(rows, []string{t.Name, view.FirstLine(t.Description)})
@@ -87,20 +93,20 @@ type called struct {
 	Seconds  float64         `json:"seconds"`
 }
 
-// toolsOf returns the names of a role's tools, and all for no role.
-func toolsOf(role string) ([]string, error) {
-	if role == "" {
-		return tool.Names(), nil
+// roleOf returns a role; no role has all tools.
+func roleOf(name string) (cast.Role, error) {
+	if name == "" {
+		return cast.Role{Tools: tool.Names(), Writes: cast.All}, nil
 	}
 	roles, err := cast.Roles(nil)
 	if err != nil {
-		return nil, err
+		return cast.Role{}, err
 	}
-	r, ok := roles[nexus.Role(role)]
+	r, ok := roles[nexus.Role(name)]
 	if !ok {
-		return nil, frame.NotFound("role", role, "Use planner, coder, tester, reviewer or merger.")
+		return r, frame.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
 	}
-	return r.Tools, nil
+	return r, nil
 }
 
 func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, error) {
@@ -108,7 +114,7 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 	if err != nil {
 		return nil, err
 	}
-	names, err := toolsOf(role)
+	r, err := roleOf(role)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +133,7 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 	if err != nil {
 		return nil, err
 	}
-	writes := role != string(nexus.Planner) && role != string(nexus.Reviewer)
-	return tool.New(tool.Env{Dir: dir, Box: box, Writes: writes, Now: a.Now, Rules: wire.Rules(settings, nexus.Role(role))}, names...)
+	return tool.New(tool.Env{
+		Dir: dir, Box: box, Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Rules: wire.Rules(settings, r.Name),
+	}, r.Tools...)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -85,7 +86,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	env, done, err := hands(a, c, role.Name, dir, box)
+	env, done, err := hands(a, c, role, dir, box)
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -116,9 +117,10 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 
 // hands returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
-func hands(a *frame.App, c config.Config, role nexus.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
-	writes := role != nexus.Planner && role != nexus.Reviewer
-	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask, Rules: Rules(c, role)}
+func hands(a *frame.App, c config.Config, role cast.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+	env := tool.Env{
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Rules: Rules(c, role.Name),
+	}
 	own, err := slot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {
 		return env, nil, err

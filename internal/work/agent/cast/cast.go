@@ -4,6 +4,7 @@ package cast
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -33,11 +35,48 @@ const (
 	maxTokensCap = 128_000
 )
 
-// Role is an agent as data.
+// Scope is what a role may write.
+type Scope string
+
+// The scopes, the narrowest first.
+const (
+	Nothing Scope = "none"
+	Tests   Scope = "tests" // and what serves them alone
+	All     Scope = "tree"
+)
+
+// within reports whether a scope is no wider than another.
+func (s Scope) within(other Scope) bool {
+	scopes := []Scope{Nothing, Tests, All}
+	return slices.Index(scopes, s) <= slices.Index(scopes, other)
+}
+
+// Rule says why a file may not be written in the scope, nil where all may.
+func (s Scope) Rule() func(name string) error {
+	switch s {
+	case All:
+		return nil
+	case Tests:
+		return func(name string) error {
+			if !testfile.Part(name) {
+				return fmt.Errorf("%s is refused (role.tests): this role may write tests and their data only", name)
+			}
+			return nil
+		}
+	default: // one that nobody knows allows nothing
+		return func(name string) error {
+			return fmt.Errorf("%s is refused (role.reads): this role may only read", name)
+		}
+	}
+}
+
+// Role is an agent as data: Tools and Writes are its row of the permission
+// matrix.
 type Role struct {
 	Name      nexus.Role
 	Tier      nexus.Tier
 	Tools     []string
+	Writes    Scope  // what its tools and commands may change in the tree
 	Turns     int    // model calls in a session; 0 leaves it to the run's limits
 	MaxTokens int64  // most tokens of one answer; 0 means 8,192
 	Map       bool   // it is shown a map of the repository
@@ -49,7 +88,7 @@ type Role struct {
 // Roles returns the roles that Nexus brings along, replaced by the files of
 // the same name in override, which may be nil. A file from a repository may
 // change a role's prompt, tier and limits and take tools away; it may not
-// give a role more tools than it has.
+// give a role more tools than it has, nor let it write more.
 func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	own, err := fs.Sub(builtin, "roles")
 	if err != nil {
@@ -73,6 +112,9 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 			if !slices.Contains(had.Tools, t) {
 				return nil, badRole(name, fmt.Errorf("it may not have the tool %q; it may have %s", t, strings.Join(had.Tools, ", ")))
 			}
+		}
+		if r.Writes = cmp.Or(r.Writes, had.Writes); !r.Writes.within(had.Writes) {
+			return nil, badRole(name, fmt.Errorf("it may not write %q; it may write %q", r.Writes, had.Writes))
 		}
 		roles[name] = r
 	}
@@ -109,6 +151,7 @@ func readRoles(files fs.FS, usual map[nexus.Role]Role) (map[nexus.Role]Role, err
 //	---
 //	tier: fast
 //	tools: [read_file, finish]
+//	writes: none
 //	turns: 20
 //	max_tokens: 4096
 //	map: true
@@ -136,6 +179,7 @@ func parseRole(data []byte, usual Role) (Role, error) {
 	var m struct {
 		Tier      nexus.Tier `yaml:"tier"`
 		Tools     []string   `yaml:"tools"`
+		Writes    Scope      `yaml:"writes"`
 		Turns     int        `yaml:"turns"`
 		MaxTokens int64      `yaml:"max_tokens"`
 		Map       bool       `yaml:"map"`
@@ -150,7 +194,7 @@ func parseRole(data []byte, usual Role) (Role, error) {
 	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
-	r := Role{Tier: m.Tier, Tools: m.Tools, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
+	r := Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
 	return r, r.check()
 }
 
@@ -159,6 +203,8 @@ func (r Role) check() error {
 	switch {
 	case !r.Tier.Known():
 		return fmt.Errorf("tier %q is none of fast, balanced, strong", r.Tier)
+	case r.Writes != "" && r.Writes != Nothing && r.Writes != Tests && r.Writes != All:
+		return fmt.Errorf("writes %q is none of none, tests, tree", r.Writes)
 	case r.Turns < 0 || r.Turns > maxTurns:
 		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
 	case r.MaxTokens != 0 && (r.MaxTokens < minTokens || r.MaxTokens > maxTokensCap):

@@ -55,6 +55,40 @@ func TestSystemPrompts(t *testing.T) {
 	}
 }
 
+// TestPermissionMatrix is what each role may do, as it was agreed.
+func TestPermissionMatrix(t *testing.T) {
+	roles, err := cast.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		writes cast.Scope
+		has    string
+	}
+	want := map[nexus.Role]row{
+		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git ask finish"},
+		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git ask finish"},
+		nexus.Tester:   {cast.Tests, "read_file write_file edit_file search_code list_files shell job git finish"},
+		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git finish"},
+		nexus.Merger:   {cast.All, "read_file write_file edit_file search_code list_files shell job git finish"},
+		nexus.Router:   {cast.Nothing, "finish"},
+	}
+	for name, r := range roles {
+		if got := (row{r.Writes, strings.Join(r.Tools, " ")}); got != want[name] {
+			t.Errorf("%s: %+v", name, got)
+		}
+		rule := r.Writes.Rule()
+		for file, test := range map[string]bool{"a.go": false, "a_test.go": true, "testdata/x": true, "nexus.toml": false} {
+			if may := rule == nil || rule(file) == nil; may != (r.Writes == cast.All || r.Writes == cast.Tests && test) {
+				t.Errorf("%s writes %s: %v", name, file, may)
+			}
+		}
+	}
+	if cast.Scope("").Rule()("a_test.go") == nil {
+		t.Error("a scope that nobody set lets files be written")
+	}
+}
+
 const good = "---\ntier: strong\ntools: [read_file, finish]\nturns: 7\nmax_tokens: 1000\n---\n\nYou code.\n"
 
 func TestRolesAreOverridden(t *testing.T) {
@@ -62,7 +96,7 @@ func TestRolesAreOverridden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := cast.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
+	want := cast.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Writes: cast.All, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
 	if diff := cmp.Diff(want, roles[nexus.Coder]); diff != "" {
 		t.Error(diff)
 	}
@@ -97,6 +131,8 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
 		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
+		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
+		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is none of none, tests, tree`},
 		{"large", "coder", good + strings.Repeat("x", 70_000), "the most is 65536"},
 	}
 	for _, c := range cases {

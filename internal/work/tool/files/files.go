@@ -6,7 +6,7 @@
 package files
 
 import (
-	"errors"
+	"fmt"
 	"os"
 )
 
@@ -27,5 +27,12 @@ func New(dir string, root *os.Root) *Tree {
 	return &Tree{Dir: dir, Root: root, seen: newSeen()}
 }
 
-// ErrReadOnly tells a role that it may not write.
-var ErrReadOnly = errors.New("this role may only read; nothing was changed")
+// RefusedError says that a file may not be touched, and by which rule.
+type RefusedError struct{ Rule, Text string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Text }
+
+func refuse(rule, format string, args ...any) error {
+	return &RefusedError{rule, fmt.Sprintf(format, args...)}
+}

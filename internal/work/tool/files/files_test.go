@@ -1,8 +1,13 @@
 package files
 
 import (
+	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 )
 
 func TestSeenIsBounded(t *testing.T) {
@@ -37,4 +42,36 @@ func FuzzPath(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkEdit replaces a line in the middle of files of several sizes, read,
+// checked, written and shown as a diff.
+func BenchmarkEdit(b *testing.B) {
+	for _, lines := range []int{100, 1000, 10_000} {
+		b.Run(strconv.Itoa(lines), func(b *testing.B) {
+			dir := b.TempDir()
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer root.Close()
+			t := New(dir, root)
+			t.Writes = true
+			var text strings.Builder
+			for i := range lines {
+				fmt.Fprintf(&text, "\tline %d of a file, as long as they are\n", i)
+			}
+			if _, err := t.Write("a.go", text.String()); err != nil {
+				b.Fatal(err)
+			}
+			old, now := fmt.Sprintf("line %d of", lines/2), fmt.Sprintf("LINE %d of", lines/2)
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				if _, err := t.Edit("a.go", []edit.Edit{{Old: old, New: now}}); err != nil {
+					b.Fatal(err)
+				}
+				old, now = now, old
+			}
+		})
+	}
 }

@@ -31,14 +31,14 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 		name = "."
 	}
 	if path.IsAbs(name) {
-		return "", fmt.Errorf("%s is outside the worktree; give a path relative to its root", name)
+		return "", refuse("path.outside", "%s is outside the worktree; give a path relative to its root", name)
 	}
 	name = path.Clean(name)
 	if len(name) > maxPath || strings.Count(name, "/") > maxDeep {
 		return "", fmt.Errorf("%.100s... is too long or too deep for a path", name)
 	}
 	if !fs.ValidPath(name) {
-		return "", fmt.Errorf("%s is outside the worktree", name)
+		return "", refuse("path.outside", "%s is outside the worktree", name)
 	}
 	return name, t.shown(name, write)
 }
@@ -50,7 +50,7 @@ func (t *Tree) shown(name string, write bool) error {
 		return err
 	}
 	if t.Root != nil && ignore.Hidden(t.Root, name) {
-		return fmt.Errorf("%s is refused (path.ignored): .nexusignore keeps it from agents", name)
+		return refuse("path.ignored", "%s is refused (path.ignored): .nexusignore keeps it from agents", name)
 	}
 	return nil
 }
@@ -58,13 +58,15 @@ func (t *Tree) shown(name string, write bool) error {
 // May says why a file may not be touched, by its name alone.
 func (t *Tree) May(name string, write bool) error {
 	if d := policy.Path(name, write); !d.Allowed() {
-		return fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
+		return refuse(d.Rule, "%s is refused (%s): %s", name, d.Rule, d.Reason)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
-		return fmt.Errorf("%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
+		return refuse("path.config", "%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
 	}
 	if write && t.Rule != nil {
-		return t.Rule(name)
+		if err := t.Rule(name); err != nil {
+			return refuse("role.writes", "%v", err)
+		}
 	}
 	return nil
 }
@@ -124,7 +126,7 @@ func (t *Tree) real(f *os.File, name string) (string, error) {
 	}
 	rest, inside := strings.CutPrefix(at, strings.TrimSuffix(dir, "/")+"/")
 	if !inside {
-		return "", fmt.Errorf("%s lies outside the worktree now", name)
+		return "", refuse("path.outside", "%s lies outside the worktree now", name)
 	}
 	return rest, nil
 }

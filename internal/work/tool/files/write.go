@@ -58,7 +58,7 @@ func (t *Tree) load(name string) (document, error) {
 // writes says why a role may not write a file.
 func (t *Tree) writes(name string) error {
 	if !t.Writes {
-		return ErrReadOnly
+		return refuse("role.reads", "this role may only read; nothing was changed")
 	}
 	if name == "." {
 		return errors.New("give the path of a file")

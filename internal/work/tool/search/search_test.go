@@ -142,3 +142,46 @@ func ripgrepIn(tb testing.TB) func(dir string) func(context.Context, []string, t
 		}
 	}
 }
+
+// BenchmarkSearch looks for a rare and a common line in 5,000 files of 6 KB:
+// with ripgrep's help, without, and ripgrep alone in the same sandbox.
+func BenchmarkSearch(b *testing.B) {
+	run := ripgrepIn(b)
+	dir := b.TempDir()
+	for i := range 5000 {
+		sub := filepath.Join(dir, fmt.Sprintf("pkg%02d", i%50))
+		if err := os.MkdirAll(sub, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		text := strings.Repeat(fmt.Sprintf("func Name%d(ctx context.Context) error { return nil }\n\t// some words of a comment\n", i), 75)
+		if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("file%04d.go", i)), []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer root.Close()
+	tree := files.New(dir, root)
+	for name, pattern := range map[string]string{"rare": `Name4711\(`, "none": `no such (line|word)`, "common": `func \w+`} {
+		b.Run(name+"/with", func(b *testing.B) { benchmark(b, Finder{Tree: tree, Run: run(dir)}, pattern) })
+		b.Run(name+"/own", func(b *testing.B) { benchmark(b, Finder{Tree: tree}, pattern) })
+		b.Run(name+"/rg", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := run(dir)(b.Context(), []string{"rg", "--no-config", "--sort=path", "--max-count=50", "-n", "-e", pattern, "."}, time.Minute, 64<<20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func benchmark(b *testing.B, f Finder, pattern string) {
+	b.Helper()
+	for b.Loop() {
+		if _, err := f.Search(b.Context(), Query{Pattern: pattern}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// Package testfile says by their names which files are tests, by the habits
+// of common stacks.
+package testfile
+
+import (
+	"path"
+	"strings"
+)
+
+// Is reports whether a file is a test.
+func Is(file string) bool {
+	base := path.Base(file)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(base, "test_") ||
+		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") ||
+		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
+}
+
+// Part reports whether a file is a test or serves tests alone: their data,
+// their helpers.
+func Part(file string) bool {
+	if Is(file) {
+		return true
+	}
+	base := path.Base(file)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	switch path.Ext(base) {
+	case ".java", ".kt", ".scala", ".cs", ".swift", ".php":
+		if strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec") {
+			return true
+		}
+	case ".rb", ".ex", ".exs":
+		if strings.HasSuffix(stem, "_spec") {
+			return true
+		}
+	}
+	if base == "conftest.py" {
+		return true
+	}
+	for dir := range strings.SplitSeq(path.Dir(file), "/") {
+		switch dir {
+		case "test", "testdata", "__snapshots__", "__mocks__", "__fixtures__", "spec", "e2e":
+			return true
+		}
+	}
+	return false
+}
