@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
@@ -157,6 +158,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		return nil, err
 	}
 	opening.Fence, opening.Purse = lease.Fence(), day
+	if w, ok := world.(*local.World); ok {
+		opening.Sandbox = w.Shop.Box.Name()
+	}
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
 	return s, err
