@@ -63,7 +63,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{Now: time.Now})
 		if err != nil {
 			return err
 		}

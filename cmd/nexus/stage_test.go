@@ -71,6 +71,11 @@ func playOf(ts *testscript.TestScript) *play {
 //	held                   waits until it is asked for what it holds back
 //	release                lets it answer
 //	asked N CONVERSATION   wants exactly N requests so far in conversations of that pattern
+//	refused N              wants at most N requests that the account's limits turned down
+//	soon WAIT              wants no call while the first provider that had no quota was parked, and one at
+//	                       most that long after
+//	sent N CONVERSATION TEXT...  wants exactly N requests so far in conversations of that pattern
+//	                       that hold all texts
 //	json FILE PATH VALUE   wants that value, as gjson finds and writes it
 //	keys FILE PATH NAMES   wants exactly these keys, separated by commas
 //	future                 makes the journal one that a newer version wrote
@@ -81,7 +86,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
-		"hold": hold, "held": held, "release": release, "asked": asked, "mark": mark, "same": same,
+		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve,
 	}
 }
@@ -153,7 +158,7 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 			Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
 		}}}},
 	})
-	server, err := llmtest.New(script, llmtest.Options{})
+	server, err := llmtest.New(script, llmtest.Options{Bodies: true, Now: time.Now})
 	ts.Check(err)
 	p := playOf(ts)
 	if p.model != nil {
@@ -281,6 +286,38 @@ func asked(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if n != want {
 		ts.Fatalf("%d requests in %s, want %d", n, args[1], want)
+	}
+}
+
+func refused(ts *testscript.TestScript, _ bool, args []string) {
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n := 0
+	for _, q := range theModel(ts).server.Requests() {
+		if q.Status == http.StatusTooManyRequests {
+			n++
+			ts.Logf("refused: %s step %d, over %s", q.Conversation, q.Step, q.Over)
+		}
+	}
+	if n > most {
+		ts.Fatalf("%d requests were refused, more than %d", n, most)
+	}
+}
+
+func sent(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n := 0
+	for _, q := range theModel(ts).server.Requests() {
+		if ok, _ := path.Match(args[1], q.Conversation); !ok {
+			continue
+		}
+		if !slices.ContainsFunc(args[2:], func(text string) bool { return !bytes.Contains(q.Body, []byte(text)) }) {
+			n++
+		}
+	}
+	if n != want {
+		ts.Fatalf("%d requests in %s hold %q, want %d", n, args[1], args[2:], want)
 	}
 }
 
@@ -524,6 +561,30 @@ func between(ts *testscript.TestScript, _ bool, args []string) {
 		tell(ts, all)
 		ts.Fatalf("there is no %q, or no %q after it", args[0], args[1])
 	}
+}
+
+func soon(ts *testscript.TestScript, _ bool, args []string) {
+	wait, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	var until time.Time
+	for _, e := range happenings(ts) {
+		switch f := e.Fact.(type) {
+		case nexus.QuotaHit:
+			if until.IsZero() {
+				until = f.Until
+			}
+		case nexus.BudgetReserved:
+			switch after := e.At.Sub(until); {
+			case until.IsZero():
+			case after < 0 || after > wait:
+				ts.Fatalf("a call %s after the reset", after)
+			default:
+				return
+			}
+		default:
+		}
+	}
+	ts.Fatalf("no call after a reset")
 }
 
 func jsonAt(ts *testscript.TestScript, neg bool, args []string) {

@@ -7,12 +7,14 @@ type GateState string
 
 // The states of a gate.
 const (
-	NotRun        GateState = "not-run" // missing tool, nothing configured, zero tests
+	NotRun        GateState = "not-run" // nothing configured, zero tests
 	Pass          GateState = "pass"
 	Fail          GateState = "fail"
-	Environmental GateState = "environmental" // the machinery is at fault, not the tree
+	Environmental GateState = "environmental" // the machinery is at fault, not the tree: a tool is missing, no room, red though every test passed
 	Timeout       GateState = "timeout"
-	Unverifiable  GateState = "unverifiable" // it ran and cannot be understood
+	MissingAsset  GateState = "missing-asset" // files that it must leave are not there
+	Flaky         GateState = "flaky"         // tests failed, and passed when they were tried again
+	Unverifiable  GateState = "unverifiable"  // it ran and cannot be understood
 )
 
 // AcceptGate begins the names of gates that show a criterion of one task.
@@ -31,15 +33,20 @@ const (
 
 // Finding is one thing that a gate found wrong.
 type Finding struct {
-	Gate     string   `json:"gate,omitzero"`
-	File     string   `json:"file,omitzero"` // relative to the root, slash-separated
-	Line     int      `json:"line,omitzero"` // from 1; 0 is unknown
-	Column   int      `json:"column,omitzero"`
-	Severity Severity `json:"severity,omitzero"` // zero counts as major
-	Code     string   `json:"code,omitzero"`     // the tool's own name for the class
-	Message  string   `json:"message"`
-	Test     string   `json:"test,omitzero"` // package and name of the failing test
-	Advice   string   `json:"advice,omitzero"`
+	Gate      string   `json:"gate,omitzero"`
+	File      string   `json:"file,omitzero"` // relative to the root, slash-separated
+	Line      int      `json:"line,omitzero"` // from 1; 0 is unknown
+	Column    int      `json:"column,omitzero"`
+	EndLine   int      `json:"end_line,omitzero"` // where it ends, as the tool counts
+	EndColumn int      `json:"end_column,omitzero"`
+	Severity  Severity `json:"severity,omitzero"` // zero counts as major
+	Code      string   `json:"code,omitzero"`     // the tool's own name for the class
+	Message   string   `json:"message"`
+	Test      string   `json:"test,omitzero"`     // package and name of the failing test
+	Expected  string   `json:"expected,omitzero"` // what the test wanted, where the tool says so
+	Actual    string   `json:"actual,omitzero"`
+	Stack     string   `json:"stack,omitzero"` // where it was then, innermost first
+	Advice    string   `json:"advice,omitzero"`
 }
 
 // Counts are the tests that a gate saw.
@@ -92,6 +99,9 @@ type Verdict struct {
 func (v Verdict) Findings() []Finding {
 	var all []Finding
 	for _, e := range v.Evidence {
+		if e.State == Pass {
+			continue // what it remarks on is nobody's to mend
+		}
 		all = append(all, e.Findings...)
 	}
 	return all

@@ -174,6 +174,14 @@ type (
 		By         string     `json:"by"`  // the strategy that answered
 		Why        string     `json:"why"` // its reason
 	}
+	// RoleRouted says with which model a role looks at what another model made.
+	// It is said once of each pair.
+	RoleRouted struct {
+		Role   Role   `json:"role"`
+		Model  string `json:"model"`
+		Author string `json:"author"` // whose work it is
+		Why    string `json:"why"`
+	}
 	// TaskEscalated moves a task to a stronger tier.
 	TaskEscalated struct {
 		Task TaskID `json:"task"`
@@ -362,15 +370,16 @@ type (
 		Money     Money  `json:"money"`
 		Usage     Usage  `json:"usage"`
 		Estimated bool   `json:"estimated,omitzero"` // nobody told what it cost
+		Service   string `json:"service,omitzero"`   // the tier of service that answered, where the provider says
 	}
 	// CallDelayed says that a call of a model failed, was settled, and is made
-	// again after a wait.
+	// again after a wait; or, with Try 0, that it waits before it is made.
 	CallDelayed struct {
 		Session SessionID     `json:"session"`
 		Model   string        `json:"model"`
-		Try     int           `json:"try"`  // failures of this kind in a row
-		Wait    time.Duration `json:"wait"` // until the next try
-		Why     string        `json:"why"`  // overloaded, out of quota or failing
+		Try     int           `json:"try"`  // failures of this kind in a row; 0: it is held back
+		Wait    time.Duration `json:"wait"` // until the next try; 0 where nobody knows
+		Why     string        `json:"why"`  // overloaded, out of quota, failing or near its limit
 		Said    string        `json:"said,omitzero"`
 	}
 	// QuotaHit says that a provider's account takes no calls until a time.

@@ -56,6 +56,10 @@ func (m Money) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a decimal number of dollars and keeps every digit down
 // to a billionth.
 func (m *Money) UnmarshalJSON(data []byte) error {
+	if n, ok := plain(data); ok {
+		*m = n
+		return nil
+	}
 	if len(data) > 40 { // more digits than any amount has; an exponent could ask for gigabytes
 		return fmt.Errorf("amount of %d characters is too long", len(data))
 	}
@@ -74,6 +78,38 @@ func (m *Money) UnmarshalJSON(data []byte) error {
 	}
 	*m = Money(n.Int64())
 	return nil
+}
+
+// plain reads an amount that has nothing but up to nine digits before the
+// point and behind it, as nearly all have.
+func plain(data []byte) (Money, bool) {
+	n, digits, behind, point := Money(0), 0, 0, false
+	for i, c := range data {
+		switch {
+		case c >= '0' && c <= '9':
+			if digits > 0 && n == 0 && !point && behind == 0 { // 01
+				return 0, false
+			}
+			n, digits = n*10+Money(c-'0'), digits+1
+			if point {
+				behind++
+			}
+		case c == '.' && !point && i > 0 && i+1 < len(data):
+			if digits > 9 {
+				return 0, false
+			}
+			point = true
+		default:
+			return 0, false
+		}
+	}
+	if digits == 0 || behind > 9 || digits-behind > 9 {
+		return 0, false
+	}
+	for ; behind < 9; behind++ {
+		n *= 10
+	}
+	return n, true
 }
 
 // Usage counts the tokens of model calls in disjoint classes: a token is in

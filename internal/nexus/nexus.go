@@ -114,6 +114,7 @@ type Limits struct {
 	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process before it gets anywhere
 	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train; 0 means 1
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
+	Compact       int           `json:"compact,omitzero"`        // percent of what a model holds at which a conversation is compacted; 0 means 70
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
 	GateTime      time.Duration `json:"gate_time,omitzero"`      // one gate
 	SessionTime   time.Duration `json:"session_time,omitzero"`   // one session
@@ -136,6 +137,7 @@ func DefaultLimits() Limits {
 		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 4, Losses: 5, LandTries: 3,
 		PerTier:     map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches:  500,
+		Compact:     70,
 		TurnTime:    5 * time.Minute,
 		GateTime:    10 * time.Minute,
 		SessionTime: time.Hour,

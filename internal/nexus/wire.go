@@ -32,67 +32,73 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 
 // Kinds returns the kind of every fact, in the order of a run's life.
 func Kinds() []string {
-	return []string{
-		"goal.accepted",
-		"run.started",
-		"run.recovered",
-		"run.paused",
-		"run.resumed",
-		"run.reopened",
-		"run.drained",
-		"result.gated",
-		"result.reviewed",
-		"result.offered",
-		"result.published",
-		"run.ended",
-		"request.made",
-		"request.settled",
-		"question.asked",
-		"question.answered",
-		"plan.sought",
-		"plan.proposed",
-		"plan.failed",
-		"task.planned",
-		"plan.approved",
-		"task.parked",
-		"task.skipped",
-		"task.retried",
-		"routes.sought",
-		"routes.told",
-		"task.routed",
-		"task.escalated",
-		"attempt.started",
-		"attempt.resumed",
-		"attempt.lost",
-		"attempt.broken",
-		"attempt.ended",
-		"round.started",
-		"gate.judged",
-		"verdict.given",
-		"review.given",
-		"tree.snapshotted",
-		"session.started",
-		"prompt.sent",
-		"turn.taken",
-		"tool.called",
-		"tool.answered",
-		"tools.answered",
-		"session.compacted",
-		"session.ended",
-		"budget.reserved",
-		"budget.spent",
-		"call.delayed",
-		"quota.hit",
-		"quota.reset",
-		"model.switched",
-		"budget.refused",
-		"budget.shared",
-		"budget.pressed",
-		"train.boarded",
-		"train.departed",
-		"train.landed",
-		"train.refused",
+	all := []Fact{
+		GoalAccepted{},
+		RunStarted{},
+		RunRecovered{},
+		RunPaused{},
+		RunResumed{},
+		RunReopened{},
+		RunDrained{},
+		ResultGated{},
+		ResultReviewed{},
+		ResultOffered{},
+		ResultPublished{},
+		RunEnded{},
+		RequestMade{},
+		RequestSettled{},
+		QuestionAsked{},
+		QuestionAnswered{},
+		PlanSought{},
+		PlanProposed{},
+		PlanFailed{},
+		TaskPlanned{},
+		PlanApproved{},
+		TaskParked{},
+		TaskSkipped{},
+		TaskRetried{},
+		RoutesSought{},
+		RoutesTold{},
+		TaskRouted{},
+		RoleRouted{},
+		TaskEscalated{},
+		AttemptStarted{},
+		AttemptResumed{},
+		AttemptLost{},
+		AttemptBroken{},
+		AttemptEnded{},
+		RoundStarted{},
+		GateJudged{},
+		VerdictGiven{},
+		ReviewGiven{},
+		TreeSnapshotted{},
+		SessionStarted{},
+		PromptSent{},
+		TurnTaken{},
+		ToolCalled{},
+		ToolAnswered{},
+		ToolsAnswered{},
+		SessionCompacted{},
+		SessionEnded{},
+		BudgetReserved{},
+		BudgetSpent{},
+		CallDelayed{},
+		QuotaHit{},
+		QuotaReset{},
+		ModelSwitched{},
+		BudgetRefused{},
+		BudgetShared{},
+		BudgetPressed{},
+		TrainBoarded{},
+		TrainDeparted{},
+		TrainLanded{},
+		TrainRefused{},
 	}
+	kinds := make([]string, len(all))
+	for i, f := range all {
+		kinds[i] = f.fact()
+	}
+	return kinds
 }
 
 func decodeAs[F Fact](data []byte) (Fact, error) {
@@ -160,6 +166,8 @@ func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two 
 		return decodeAs[RoutesTold]
 	case "task.routed":
 		return decodeAs[TaskRouted]
+	case "role.routed":
+		return decodeAs[RoleRouted]
 	case "task.escalated":
 		return decodeAs[TaskEscalated]
 	case "attempt.started":
@@ -256,6 +264,7 @@ func (TaskRetried) fact() string      { return "task.retried" }
 func (RoutesSought) fact() string     { return "routes.sought" }
 func (RoutesTold) fact() string       { return "routes.told" }
 func (TaskRouted) fact() string       { return "task.routed" }
+func (RoleRouted) fact() string       { return "role.routed" }
 func (TaskEscalated) fact() string    { return "task.escalated" }
 func (AttemptStarted) fact() string   { return "attempt.started" }
 func (AttemptResumed) fact() string   { return "attempt.resumed" }

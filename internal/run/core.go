@@ -63,7 +63,8 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 		}
 	}
 	if s.Status == nexus.StatusIdle {
-		return c, c.record(ctx, nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox})
+		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox}}
+		return c, c.record(ctx, append(facts, c.bygone()...)...)
 	}
 	return c, c.recover(ctx, o)
 }
@@ -88,13 +89,21 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 		r, _ := s.Ledger.Open(id)
 		facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
 	}
-	for _, r := range s.Requests {
+	facts = append(facts, c.bygone()...)
+	facts = append(facts, c.orphans()...)
+	return c.record(ctx, append(facts, nexus.RunResumed{})...)
+}
+
+// bygone settles what was asked of a process that is no more: who takes the
+// run up wants it to go on.
+func (c *Core) bygone() []nexus.Fact {
+	var facts []nexus.Fact
+	for _, r := range c.State.Requests {
 		if r.Verb == nexus.VerbPause || r.Verb == nexus.VerbStop || r.Verb == nexus.VerbResume {
 			facts = append(facts, nexus.RequestSettled{Seq: r.Seq, Why: "the run was taken up again since"})
 		}
 	}
-	facts = append(facts, c.orphans()...)
-	return c.record(ctx, append(facts, nexus.RunResumed{})...)
+	return facts
 }
 
 // Pass decides until nothing more follows, records each decision, and returns

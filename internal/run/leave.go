@@ -170,34 +170,45 @@ func (c *Core) grant(ctx context.Context, r nexus.BudgetReserved, done ...nexus.
 // leave asks whether a call may be made: by what is known of this run, and
 // then by what all runs together have left of the day.
 func (c *Core) leave(ctx context.Context, r nexus.BudgetReserved) (schedule.Leave, error) {
-	for range 3 { // what the others spend, or the day, may change meanwhile
+	for range 10 { // what the others spend, or the day, may change meanwhile
 		leave := schedule.MaySpend(c.State, r)
-		limit := c.State.Limits.DayMoney
-		if !leave.Granted || c.purse == nil || limit <= 0 {
+		most, no := c.State.Limits.DayMoney, today(leave)
+		if c.purse == nil || most <= 0 || !leave.Granted && !no {
 			return leave, nil
 		}
-		l := &c.State.Ledger
-		shared, granted, err := c.purse.Claim(ctx, l.Today()+r.Money, limit)
+		own, grace := c.State.Ledger.Claim(r)
+		most += grace
+		if no { // by what was last known of the others, perhaps of yesterday
+			own, _ = c.State.Ledger.Claim(nexus.BudgetReserved{})
+			most = 0
+		}
+		shared, granted, err := c.purse.Claim(ctx, own, most)
 		if err != nil {
 			return schedule.Leave{}, err
 		}
-		if day, others := l.Others(); shared.Day != day || shared.Others != others {
+		day, others := c.State.Ledger.Others()
+		changed := shared.Day != day || shared.Others != others
+		if changed {
 			if err := c.record(ctx, shared); err != nil {
 				return schedule.Leave{}, err
 			}
 		}
-		if granted {
+		if granted && !no || no && !changed {
 			return leave, nil
 		}
 	}
 	return schedule.Leave{}, nil // the next pass asks again
 }
 
+// today reports whether it is the day's cap that says no.
+func today(l schedule.Leave) bool { return l.Refused != nil && l.Refused.Cap == "day" }
+
 // Settle tells the purse what the run has used in the end.
 func (c *Core) Settle(ctx context.Context) error {
 	if c.purse == nil {
 		return nil
 	}
-	_, _, err := c.purse.Claim(ctx, c.State.Ledger.Today(), 0)
+	own, _ := c.State.Ledger.Claim(nexus.BudgetReserved{})
+	_, _, err := c.purse.Claim(ctx, own, 0)
 	return err
 }

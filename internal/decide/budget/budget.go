@@ -3,7 +3,9 @@
 //
 // Before a call its worst case is reserved; afterwards it is settled with what
 // it cost. So spending passes a cap by nothing as long as the worst case is
-// one, and by one call at most where a provider charges more than that.
+// one. Where a provider charges up to half as much again, it passes a cap by
+// one reserved call at most, however many are in flight: of what they may cost
+// beyond their worst case, all but one call is kept free.
 package budget
 
 import (
@@ -57,8 +59,47 @@ func (l *Ledger) Share(f nexus.BudgetShared) {
 	l.day, l.others = f.Day, f.Others
 }
 
-// Today returns what this run has spent on the day, and set aside.
-func (l *Ledger) Today() nexus.Money { return l.today + l.Reserved() }
+// Claim returns what this run has spent on the day and what it may yet, with
+// one more call, and by how much that may pass the day's cap. The zero
+// reservation is no call.
+func (l *Ledger) Claim(r nexus.BudgetReserved) (own, grace nexus.Money) {
+	a := account{ofDay, ""}
+	aside := l.Reserved() + r.Money
+	if aside <= 0 {
+		return l.today, 0
+	}
+	return l.today + aside + doubt(aside), nexus.Money(min(int64(doubt(aside)), l.smallest(a, r)))
+}
+
+// doubt is how much more than what is set aside for them calls may cost, for
+// all that is known: a provider may write more than it was asked for.
+func doubt[T ~int64](aside T) T { return aside / 2 }
+
+// smallest returns the smallest of the calls in flight on an account, that one
+// included.
+func (l *Ledger) smallest(a account, r nexus.BudgetReserved) int64 {
+	least := a.amount(r.Money, r.Tokens)
+	for _, o := range l.open {
+		if n := a.amount(o.Money, o.Tokens); n > 0 && a.holds(o) && (n < least || least == 0) {
+			least = n
+		}
+	}
+	return least
+}
+
+// holds reports whether a call counts against an account.
+func (a account) holds(r nexus.BudgetReserved) bool {
+	switch a.limit {
+	case ofTask:
+		return string(r.Task) == a.of
+	case ofRole:
+		return string(r.Role) == a.of
+	case ofProvider:
+		return strings.HasPrefix(r.Model, a.of+"/") || r.Model == a.of
+	default:
+		return true
+	}
+}
 
 // Others returns what other runs were last known to have spent on the day, and
 // which day that is; an empty one is the day the run was taken up.
@@ -106,18 +147,17 @@ func (l *Ledger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, true)
 }
 
-// MayFit reports whether a reservation would fit if every call in flight
-// turned out to cost nothing: then waiting may help.
-func (l *Ledger) MayFit(r nexus.BudgetReserved) bool {
-	_, refused := l.check(r, false)
-	return !refused
+// Never returns why a reservation would pass a cap even if every call in
+// flight turned out to cost nothing, and false when waiting may help.
+func (l *Ledger) Never(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
+	return l.check(r, false)
 }
 
 func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused, bool) {
 	for _, a := range accounts(r) {
 		limit, capped := l.limit(a, r)
 		asked, spent := a.amount(r.Money, r.Tokens), l.on(a, flight)
-		if !capped || asked >= 0 && asked <= limit-spent {
+		if !capped || asked >= 0 && asked <= limit-spent && (!flight || l.spare(a, r) <= limit-spent-asked) {
 			continue
 		}
 		f := nexus.BudgetRefused{Task: r.Task, Cap: a.limit}
@@ -144,6 +184,18 @@ func (l *Ledger) on(a account, flight bool) int64 {
 		return b.spent + b.reserved
 	}
 	return b.spent
+}
+
+// spare returns what must stay free of an account with one more call on it:
+// what those in flight may cost beyond what is set aside for them, but for as
+// much as the smallest of them.
+func (l *Ledger) spare(a account, r nexus.BudgetReserved) int64 {
+	b := l.books[a]
+	if a.limit == ofDay {
+		b = l.books[account{ofRun, ""}]
+	}
+	more := doubt(b.reserved + a.amount(r.Money, r.Tokens))
+	return more - min(more, l.smallest(a, r))
 }
 
 // Reserve sets the worst case of a call aside. A second reservation of the

@@ -128,7 +128,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		return Step{Move: Review}
 	case nexus.NotRun:
 		accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
-		if wantsTests && (v.Gate == "test" || accept) {
+		if wantsTests && (tests(v.Gate) || accept) {
 			return write(t, a, l, Step{Role: nexus.Tester})
 		}
 		if accept { // its tests are still to be written

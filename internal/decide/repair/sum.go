@@ -61,8 +61,11 @@ func rests(t nexus.Task, gate string) bool {
 	if strings.HasPrefix(gate, nexus.AcceptGate) {
 		return true
 	}
-	return gate == "test" && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
+	return tests(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
 }
+
+// tests reports whether a gate is that of the tests, of whatever package.
+func tests(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }
 
 func counted(e nexus.Evidence) string {
 	if e.State == nexus.Pass {

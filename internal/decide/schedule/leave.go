@@ -38,11 +38,11 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) Leave {
 	if p, parked := s.ParkedFor(r.Model); parked {
 		return Leave{Instead: instead(s, r, p)}
 	}
-	refused, no := s.Ledger.Check(r)
-	switch {
-	case !no:
+	if _, no := s.Ledger.Check(r); !no {
 		return Leave{Granted: true}
-	case s.Ledger.MayFit(r):
+	}
+	refused, no := s.Ledger.Never(r)
+	if !no {
 		return Leave{}
 	}
 	return Leave{Refused: &refused}

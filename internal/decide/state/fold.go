@@ -42,6 +42,8 @@ func (s *State) apply(e nexus.Event) {
 		s.applyPlan(f, e.At)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
+	case nexus.RoleRouted:
+		s.Readers = append(s.Readers, f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,

@@ -37,6 +37,7 @@ type Way string
 const (
 	ByTask     Way = "task"
 	ByAttempt  Way = "attempt"
+	BySession  Way = "session"
 	ByRole     Way = "role"
 	ByProvider Way = "provider"
 	ByModel    Way = "model"
@@ -46,7 +47,7 @@ const (
 
 // Ways returns all ways in the order in which they are shown.
 func Ways() []Way {
-	return []Way{ByTask, ByAttempt, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
+	return []Way{ByTask, ByAttempt, BySession, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
 }
 
 func (p *Spending) add(s *State, r nexus.BudgetReserved, f nexus.BudgetSpent) {
@@ -66,6 +67,7 @@ func (p *Spending) add(s *State, r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	for _, part := range []Part{
 		{ByTask, string(r.Task)},
 		{ByAttempt, attempt},
+		{BySession, string(r.Session)},
 		{ByRole, string(r.Role)},
 		{ByProvider, provider},
 		{ByModel, r.Model},

@@ -57,6 +57,7 @@ type State struct {
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
 	Pressed   int                  // last mark of a cap that was said, in percent
+	Readers   []nexus.RoleRouted   // who reads whose work
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
 	machine  []Transition

@@ -1,6 +1,10 @@
 package state
 
-import "github.com/nexus-ai-builder/nexus/internal/nexus"
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
 
 // View is what a worker is given: copies of what concerns it, taken when its
 // intent was recorded. Nothing in it changes any more.
@@ -15,14 +19,15 @@ type View struct {
 	Landings  int      // commits on it
 	Passed    bool     // the gates passed the last tree
 	Tasks     []nexus.Task
-	Meanwhile []nexus.Task // tasks that landed since the attempt's base
-	Dead      []string     // why earlier attempts at the task ended, oldest first
+	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
+	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
+	Dead      []string           // why earlier attempts at the task ended, oldest first
 }
 
 // View returns what the worker of a task, the plan (for an empty task) or a
 // landing needs to know.
 func (s *State) View(id nexus.TaskID) View {
-	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings)}
+	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
 	for _, t := range s.Tasks {
 		v.Tasks = append(v.Tasks, t.Task)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -199,6 +200,9 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.halt()
 			s.call, s.since = f.ID, at
+			if strings.HasPrefix(s.Doing, "waits ") {
+				s.Doing = ""
+			}
 		}
 	case nexus.BudgetSpent:
 		for _, s := range a.Sessions {
@@ -208,6 +212,9 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
 		if s := a.Session(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
+			if f.Wait == 0 {
+				s.Doing = fmt.Sprintf("waits for its turn with %s (%s)", f.Model, f.Why)
+			}
 		}
 	case nexus.QuotaHit:
 		a.Rest(at, f.Until)
@@ -236,7 +243,7 @@ func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
 	}
 	if s := a.Session(f.Session); s != nil {
-		s.Model, s.Foreign = f.To, len(s.Messages)
+		s.Model, s.Foreign, s.Compact.Row = f.To, len(s.Messages), 0
 		s.Doing = fmt.Sprintf("goes on with %s (%s)", f.To, f.Why)
 	}
 }

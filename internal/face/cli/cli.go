@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
@@ -46,7 +47,7 @@ func root(a *frame.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("work", "Work:", work.Commands(a))
+	group("work", "Work:", append(work.Commands(a), check.Commands(a)...))
 	group("watch", "Steer and watch:", watch.Commands(a))
 	group("look", "Look inside:", append(look.Commands(a), bench.Commands(a)...))
 	help := look.Help(a)

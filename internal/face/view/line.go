@@ -56,7 +56,7 @@ func notable(f nexus.Fact) bool {
 	case nexus.VerdictGiven:
 		return f.State == nexus.Pass // a red gate was told already
 	case nexus.CallDelayed:
-		return f.Wait >= 5*time.Second
+		return f.Wait >= 5*time.Second || f.Wait == 0
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
@@ -129,6 +129,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "routing", describeRoutes(f)
 	case nexus.TaskRouted:
 		return string(f.Task), fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
+	case nexus.RoleRouted:
+		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
 	case nexus.TaskEscalated:
 		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
@@ -164,7 +166,7 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	case nexus.BudgetSpent:
 		return "", fmt.Sprintf("%s spent, %s tokens", f.Money, Number(f.Usage.Total()))
 	case nexus.CallDelayed:
-		return string(f.Session), fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
+		return string(f.Session), delayed(f)
 	case nexus.QuotaHit:
 		return "", because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
 	case nexus.QuotaReset:
@@ -179,6 +181,19 @@ func describeMoney(f nexus.Fact) (about, text string) {
 		return string(f.Task), fmt.Sprintf("refused %s: %s of %s are spent or reserved (%s)", f.Asked, f.Spent, f.Limit, f.Cap)
 	default:
 		return "", ""
+	}
+}
+
+// delayed says how long a call waits: one that failed, or one that is held
+// back before it is made.
+func delayed(f nexus.CallDelayed) string {
+	switch {
+	case f.Try > 0:
+		return fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
+	case f.Wait > 0:
+		return because(fmt.Sprintf("%s is %s, goes on in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
+	default:
+		return because(fmt.Sprintf("%s is %s, waits for its turn", f.Model, f.Why), f.Said)
 	}
 }
 

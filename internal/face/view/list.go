@@ -11,8 +11,8 @@ import (
 
 // Runs draws a list of runs.
 func Runs(s Style, all []Run) string {
-	if len(all) == 0 && !s.Plain {
-		return "no runs yet; start one with: nexus run GOAL\n"
+	if len(all) == 0 {
+		return ""
 	}
 	rows := make([][]string, 0, len(all))
 	for _, r := range all {

@@ -21,6 +21,7 @@ func Status(s Style, r Run) string {
 		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
 	}
 	b.WriteString(s.quota(r))
+	b.WriteString(s.waits(r))
 	b.WriteString(needs(s, r))
 	if len(r.Tasks) > 0 {
 		b.WriteString("\n" + tasks(s, r.Tasks))
@@ -57,6 +58,17 @@ func (s Style) quota(r Run) string {
 	var b strings.Builder
 	for _, q := range r.Quota {
 		b.WriteString(s.fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")
+	}
+	return b.String()
+}
+
+// waits has a line for each task whose next call waits for its provider.
+func (s Style) waits(r Run) string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		if t.Status == nexus.Running && strings.HasPrefix(t.Doing, "waits ") {
+			b.WriteString(s.fit("  "+s.Warn(string(t.ID)+" "+Clean(t.Doing))) + "\n")
+		}
 	}
 	return b.String()
 }

@@ -60,7 +60,7 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 	}
 	made, err := plan.Decompose(ctx, g, p.begun(), func(ctx context.Context, message, why string) (agent.Outcome, error) {
 		return p.Converse(ctx, attempt.Talk{
-			Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Next: message, Why: why,
+			Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Next: message, Why: why,
 			Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
 		}, p.desk)
 	})

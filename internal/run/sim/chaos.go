@@ -2,6 +2,7 @@ package sim
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ type Report struct {
 // Chaos plays n seeds from the first one on, on all processors, and hands
 // each result to each in the order of the seeds. Each may be nil.
 func Chaos(seed uint64, n int, each func(Result)) Report {
+	defer roomy()()
 	r := Report{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
 	var next atomic.Int64
 	results := make(chan Result, runtime.GOMAXPROCS(0))
@@ -77,4 +79,11 @@ func (r *Report) add(x Result) {
 			r.Worst = &x
 		}
 	}
+}
+
+// roomy lets garbage lie for longer until it is called off: all that a run has
+// is a few hundred kilobytes, of which little lives on.
+func roomy() (off func()) {
+	was := debug.SetGCPercent(800)
+	return func() { debug.SetGCPercent(was) }
 }

@@ -71,7 +71,7 @@ func plant(t *testing.T, root string, m mutation, broken []byte) {
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Minute, fmt.Errorf("the simulator hangs"))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-run", "TestChaos$", "-count=1", "./internal/run/sim")
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-run", "TestChaos$|TestOvershoot$", "-count=1", "./internal/run/sim")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), fmt.Sprintf("NEXUS_SIM_SEEDS=%d", number(t, "NEXUS_SIM_SEEDS", 10000)), "NEXUS_MUTATE=")
 	out, err := cmd.CombinedOutput()

@@ -99,7 +99,7 @@ func (s *sim) poke() bool {
 	}
 	if st.Status == nexus.StatusPaused {
 		if s.dice.IntN(2) == 0 {
-			s.over = true
+			s.over, s.status = true, st.Status
 			return false
 		}
 		s.ask(nexus.Request{Verb: nexus.VerbResume, By: "bob"})

@@ -7,9 +7,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	real "github.com/nexus-ai-builder/nexus/internal/sys/purse"
 )
 
-var _ run.Purse = (*purse)(nil)
+// dayPurse is the day's money, of which the books know more than a run does.
+type dayPurse interface {
+	run.Purse
+	Others(day string) nexus.Money
+}
 
 // purse is the day's money. It outlives every process. Other runs spend of it
 // what the present claim leaves them.
@@ -42,4 +47,33 @@ func (p *purse) Others(day string) nexus.Money {
 		return 0
 	}
 	return p.others
+}
+
+// till is the day's money of runs that go on side by side.
+type till map[string]map[string]nexus.Money
+
+// share is a run's part of a till.
+type share struct {
+	till till
+	run  string
+	now  func() time.Time
+}
+
+// Claim implements [run.Purse].
+func (s share) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
+	day := s.now().UTC().Format(time.DateOnly)
+	if s.till[day] == nil {
+		s.till[day] = map[string]nexus.Money{}
+	}
+	others, granted := real.Share(s.till[day], s.run, own, limit)
+	if granted {
+		s.till[day][s.run] = own
+	}
+	return nexus.BudgetShared{Day: day, Others: others}, granted, nil
+}
+
+// Others returns what other runs have spent on a day, or may yet.
+func (s share) Others(day string) nexus.Money {
+	others, _ := real.Share(s.till[day], s.run, 0, 0)
+	return others
 }

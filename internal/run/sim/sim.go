@@ -14,7 +14,6 @@
 package sim
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -60,7 +58,7 @@ type sim struct {
 	dice     *rand.Rand // of the driver; the world has its own
 	world    *toy.World
 	journal  *journal
-	purse    *purse
+	purse    dayPurse
 	audit    *audit.Audit
 	notes    []note
 
@@ -80,55 +78,42 @@ type sim struct {
 	steps       int
 	before      counters
 	over        bool
+	status      nexus.RunStatus // when a process last left
 	violation   string
 }
 
 // play plays a seed to its end.
 func play(seed uint64) Result {
-	dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a seed must give the same dice
-	s := &sim{scenario: toy.Draw(dice), dice: dice, now: tape.Start(), workers: map[run.Key]*worker{}}
-	s.world = toy.New(s.scenario, rand.New(rand.NewPCG(seed, 2)), s.dies, s.wrong) //nolint:gosec // as above
-	s.purse = &purse{now: func() time.Time { return s.now }, pick: dice.IntN}
-	s.audit = audit.New(s.world, s.purse.Others, s.wrong)
-	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
-	s.live()
+	dice := rand.New(rand.NewPCG(seed, 1))                           //nolint:gosec // a seed must give the same dice
+	s := fresh(toy.Draw(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
+	s.use(&purse{now: func() time.Time { return s.now }, pick: dice.IntN})
+	s.guard(func() {
+		s.open()
+		for !s.ended() {
+			s.step()
+		}
+	})
 	s.kill()
 	return s.result(seed)
 }
 
-// live lets everything happen until nothing more will. A panic of the code
-// under test is one more thing that must not happen.
-func (s *sim) live() {
-	defer func() {
-		if r := recover(); r != nil {
-			s.wrong("panic: %v", r)
-		}
-	}()
-	s.open()
-	for !s.over && s.violation == "" {
-		if s.queue.Len() == 0 && !s.poke() {
-			break
-		}
-		e, _ := heap.Pop(&s.queue).(event)
-		s.now = e.at
-		if s.steps++; s.steps > maxSteps || s.now.Sub(tape.Start()) > maxTime {
-			s.wrong("the run does not end")
-		}
-		if e.life == 0 || e.life == s.life {
-			e.do()
-			s.after()
-		}
-	}
+// fresh returns a run before it is opened.
+func fresh(scenario toy.Scenario, dice, worlds *rand.Rand) *sim {
+	s := &sim{scenario: scenario, dice: dice, now: tape.Start(), workers: map[run.Key]*worker{}}
+	s.world = toy.New(s.scenario, worlds, s.dies, s.wrong)
+	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.wrong)
+	s.journal = &journal{run: "sim", now: func() time.Time { return s.now }, booked: s.booked, fault: s.fault, other: s.other}
+	return s
 }
+
+// use gives the run its part of the day's money.
+func (s *sim) use(p dayPurse) { s.purse = p }
 
 func (s *sim) result(seed uint64) Result {
 	books := s.world.Books()
 	r := Result{
 		Seed: seed, Tasks: len(s.scenario.Tasks), Landed: len(books.Landed), Steps: s.steps, Events: len(s.journal.events),
-		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(tape.Start()), Violation: s.violation,
-	}
-	if final, err := state.Replay("sim", s.journal.Events(context.Background(), 0)); err == nil {
-		r.Status = final.Status
+		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(tape.Start()), Violation: s.violation, Status: s.status,
 	}
 	if s.violation != "" {
 		r.Tape = fmt.Sprintf("# seed %d: %s\n%s", seed, s.violation, s.tape())
@@ -225,6 +210,7 @@ func (s *sim) leave() {
 		s.wrong("the process leaves %d workers", len(s.workers))
 	}
 	ended, status := s.core.State.Status.Ended(), s.core.State.Status
+	s.status = status
 	if ended {
 		s.finish()
 	}

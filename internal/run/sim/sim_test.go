@@ -4,8 +4,11 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
 // number reads a number from the environment.
@@ -79,5 +82,26 @@ func TestSchedule(t *testing.T) {
 	t.Logf("%+v", p)
 	if p.Problem != "" || p.Landed != p.Tasks || p.Efficiency < 0.95 || p.Efficiency > 1 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestTakenUpGoesOn holds that who takes a run up wants it to go on, though
+// somebody stopped it before while nobody conducted it, even before it began.
+func TestTakenUpGoesOn(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		now := tape.Start()
+		j := &journal{run: "r", now: func() time.Time { return now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
+		j.put(nexus.GoalAccepted{Base: "c0", Limits: nexus.Limits{RunMoney: nexus.Dollar}})
+		if begun {
+			j.put(nexus.RunStarted{})
+		}
+		j.put(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbStop}})
+		core, err := run.Begin(t.Context(), j, "r", run.Opening{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := core.Pass(t.Context(), now); err != nil || core.State.Drain != nil || len(core.State.Requests) > 0 {
+			t.Errorf("begun %v: %+v %v", begun, core.State.Drain, err)
+		}
 	}
 }

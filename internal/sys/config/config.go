@@ -26,6 +26,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy // for every role, besides its own
 	Preset     string // fills in what nobody set; see [Presets]
@@ -40,6 +41,7 @@ type Config struct {
 type Role struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
+	Effort string // how hard its models are asked to think
 	Policy Policy
 }
 
@@ -73,6 +75,7 @@ type Provider struct {
 	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks
 	Server  string // whose habits it has, where the address does not tell
 	BaseURL string // empty: the SDK's own default
+	Percent int    // what calls cost, in hundredths of the list price; 0 is 100
 	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
 }
 
@@ -106,6 +109,7 @@ func Default() Config {
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
 		},
+		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Sandbox:   "auto",
 		Preset:    "balanced",

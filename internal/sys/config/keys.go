@@ -77,6 +77,7 @@ func limitKeys() []Key {
 		one("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
 		one("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
 		one("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		one("limits.compact", kind.Whole(5, 95), "percent of what its model holds at which a conversation is compacted, while no answer has room any more at the latest", func(c *Config) *int { return &c.Limits.Compact }),
 		one("limits.turn_time", kind.Span(), "silence of the model in a turn; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
 		one("limits.gate_time", kind.Span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
 		one("limits.session_time", kind.Span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
@@ -102,10 +103,12 @@ func modelKeys() []Key {
 		one("models.list", kind.Address(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).trusted(price),
 		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
 		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
+		part("roles.*.effort", kind.Words("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how hard models think in this role; one that does not know the word takes the next lower one, and one that takes none is not told", roles, func(r *Role) *string { return &r.Effort }),
 		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini"), "wire that the endpoint speaks: Messages, Chat Completions, Responses, generateContent", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
 		part("providers.*.server", kind.Text(), "what serves it, where its address does not tell: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
 		part("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
+		part("providers.*.percent", kind.Whole(0, 10_000), "what its calls cost in percent of the list prices: 110 where data stays in a region for a tenth more; 0 is 100", providers, func(p *Provider) *int { return &p.Percent }).trusted(price),
 		part("pricing.*.input", kind.Dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
 		part("pricing.*.output", kind.Dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
 		part("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
@@ -183,6 +186,7 @@ func runKeys() []Key {
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
+		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
 		one("target", kind.Text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),

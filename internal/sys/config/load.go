@@ -282,7 +282,10 @@ func (l *loader) apply(all []value) error {
 	var bad []error
 	for _, v := range all {
 		if err := l.take(v); err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", v.origin.Where, err))
+			if v.origin.Where != dotted(v.path) { // else the error says so itself
+				err = fmt.Errorf("%s: %w", v.origin.Where, err)
+			}
+			bad = append(bad, err)
 		}
 	}
 	return errors.Join(bad...)

@@ -82,9 +82,12 @@ func Find(ctx context.Context, dir string) (Repo, error) {
 		}
 	}
 	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
+		if x, ok := errors.AsType[*nexus.Error](err); ok && x.Code == nexus.CodeNotFound {
+			err = nil // it says no more
+		}
 		return Repo{}, &nexus.Error{
 			Code: nexus.CodeNoCommits, Message: dir + " has no commit yet",
-			Hint: "Commit something first: a run starts from a commit.", Cause: err,
+			Hint: "Commit something first: a run starts from a commit; git commit --allow-empty -m 'Begin' makes an empty one.", Cause: err,
 		}
 	}
 	return r, nil

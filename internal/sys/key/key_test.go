@@ -3,11 +3,14 @@ package key
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zalando/go-keyring"
@@ -240,4 +243,42 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSilentRing holds that a keyring that takes a connection and never says
+// a word is waited for once, and is as good as none. It needs a process of its
+// own, in which no other test has put a keyring of its making.
+func TestSilentRing(t *testing.T) {
+	if os.Getenv("NEXUS_SILENT_RING") == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSilentRing$")
+		cmd.Env = append(os.Environ(), "NEXUS_SILENT_RING=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "bus")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
+	ring := Patient(desktop{}, 50*time.Millisecond)
+	s := Store{Env: func(string) string { return "" }, File: filepath.Join(t.TempDir(), "keys"), Ring: ring}
+	if k, err := s.Find("openai", "OPENAI_API_KEY"); err != nil || k.Value() != "" {
+		t.Errorf("%v %v", k, err)
+	}
+	if !ring.(*patient).gone.Load() {
+		t.Error("it said something")
+	}
+	slow := &patient{ring: ring, limit: time.Hour}
+	slow.gone.Store(true)
+	if _, err := slow.Get("openai"); !errors.Is(err, errSilent) {
+		t.Error(err)
+	}
+	err = s.Set("openai", "sk-0123456789abcdef", Keyring)
+	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeStorage || e.Hint == "" {
+		t.Error(err)
+	}
 }

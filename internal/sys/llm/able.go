@@ -5,9 +5,13 @@ import (
 	"context"
 	_ "embed" // the table of traits
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
+	"strings"
+	"sync"
 )
 
 // traits.json is curated by hand: what families of models take. The first
@@ -56,18 +60,40 @@ func (a Able) Traits(name string) Traits {
 
 // Fit returns m with every request made to fit its model: the traits are
 // those of provider/model. It is the only place that knows what a model
-// refuses.
-func (a Able) Fit(m Model, provider string) Model { return fitted{m, a, provider} }
+// refuses; one that refuses to be forced, against its traits, is asked again
+// without force, and not forced any more.
+func (a Able) Fit(m Model, provider string) Model {
+	return &fitted{Model: m, able: a, provider: provider, free: map[string]bool{}}
+}
 
 type fitted struct {
 	Model
 	able     Able
 	provider string
+
+	mu   sync.Mutex      // guards free
+	free map[string]bool // models that refused to be forced
 }
 
 // Stream implements [Model].
-func (f fitted) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
-	return f.Model.Stream(ctx, f.able.Traits(f.provider+"/"+r.Model).fit(r), heard)
+func (f *fitted) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
+	traits := f.able.Traits(f.provider + "/" + r.Model)
+	f.mu.Lock()
+	traits.Forces = traits.Forces && !f.free[r.Model]
+	f.mu.Unlock()
+	resp, err := f.Model.Stream(ctx, traits.fit(r), heard)
+	if e, ok := errors.AsType[*Error](err); !ok || e.Class != Invalid || e.Status != http.StatusBadRequest || r.Force == "" || !traits.Forces {
+		return resp, err
+	}
+	traits.Forces = false
+	again, retried := f.Model.Stream(ctx, traits.fit(r), heard) // what was turned down cost nothing
+	if e, ok := errors.AsType[*Error](retried); ok && e.Class == Invalid {
+		return resp, err // it was something else
+	}
+	f.mu.Lock()
+	f.free[r.Model] = true
+	f.mu.Unlock()
+	return again, retried
 }
 
 // fit asks in words for the call that a model cannot be forced to make, and
@@ -80,28 +106,27 @@ func (t Traits) fit(r Request) Request {
 	return r
 }
 
-// plead puts the force of a request into words, at its end so that what comes
-// before stays in the provider's cache.
+// plead puts the force of a request into words. They stand at the end of the
+// system prompt: a conversation that is forced is so from its beginning to its
+// end, so that each request extends the one before, and siblings begin alike.
 func plead(r Request) Request {
 	words := "Answer with a call of the tool " + r.Force + ", and with nothing else."
 	if r.Force == AnyTool {
-		words = "Answer with a call of one of your tools, and with nothing else."
+		words = "Each of your answers calls at least one of your tools."
 	}
-	r.Force = ""
-	n := len(r.Messages)
-	if n == 0 || r.Messages[n-1].From != User {
-		return r
-	}
-	last := r.Messages[n-1]
-	last.Parts = append(slices.Clone(last.Parts), Part{Text: words})
-	r.Messages = append(slices.Clone(r.Messages[:n-1]), last)
+	r.Force, r.System = "", strings.TrimSpace(strings.TrimRight(r.System, "\n")+"\n\n"+words)+"\n"
 	return r
+}
+
+// Efforts returns how hard a model may be asked to think, from least to most.
+func Efforts() []string {
+	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
 
 // effort returns the effort that the model takes instead of e: the next one
 // down, else the least.
 func (t Traits) effort(e string) string {
-	scale := []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+	scale := Efforts()
 	at := slices.Index(scale, e)
 	if e == "" || len(t.Efforts) == 0 || at < 0 {
 		return ""

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,15 +49,63 @@ func TestFit(t *testing.T) {
 		provider, model, _ := llm.Split(name)
 		m := &eager{}
 		before := llm.Say("do it")
-		r := llm.Request{Model: model, Effort: c.effort, Force: "finish", Messages: []llm.Message{before}}
+		r := llm.Request{Model: model, Effort: c.effort, Force: "finish", System: "You review.", Messages: []llm.Message{before}}
 		if _, err := able.Fit(m, provider).Stream(t.Context(), r, nil); err != nil {
 			t.Fatal(err)
 		}
-		text := m.asked.Messages[0].Text()
+		text := m.asked.System
 		if m.asked.Effort != c.want || (m.asked.Force == "finish") != c.forces || strings.Contains(text, "tool finish") == c.forces ||
-			!strings.HasPrefix(text, "do it") || r.Messages[0].Text() != "do it" || len(before.Parts) != 1 {
+			!strings.HasPrefix(text, "You review.") || m.asked.Messages[0].Text() != "do it" || r.System != "You review." {
 			t.Errorf("%s: asked %q %q with effort %q", name, text, m.asked.Force, m.asked.Effort)
 		}
+	}
+}
+
+// stubborn turns requests down that force a tool, or all of them.
+type stubborn struct {
+	all, none bool
+	asked     []llm.Request
+}
+
+func (s *stubborn) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+	s.asked = append(s.asked, r)
+	if !s.none && (s.all || r.Force != "") {
+		return llm.Response{ID: r.Force}, &llm.Error{Class: llm.Invalid, Status: 400, Cause: errors.New("tool_choice is not supported")}
+	}
+	return llm.Response{ID: "fine"}, nil
+}
+
+// TestARefusedForceIsPutIntoWords asks a model that refuses to be forced,
+// though its traits say that it takes it, once more and never forced again.
+func TestARefusedForceIsPutIntoWords(t *testing.T) {
+	able, err := llm.LoadAble()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &stubborn{}
+	fit := able.Fit(m, "openai")
+	r := llm.Request{Model: "gpt-6-sol", System: "You review.", Force: llm.AnyTool, Messages: []llm.Message{llm.Say("do it")}}
+	for range 3 {
+		if resp, err := fit.Stream(t.Context(), r, nil); err != nil || resp.ID != "fine" {
+			t.Fatal(resp, err)
+		}
+	}
+	if len(m.asked) != 4 || m.asked[0].Force != llm.AnyTool {
+		t.Fatalf("%d calls, the first forced by %q", len(m.asked), m.asked[0].Force)
+	}
+	for _, q := range m.asked[1:] {
+		if q.Force != "" || q.System != m.asked[1].System || !strings.HasPrefix(q.System, "You review.") || !strings.Contains(q.System, "calls at least one of your tools") {
+			t.Errorf("%q %q", q.Force, q.System)
+		}
+	}
+	m = &stubborn{all: true} // what is wrong is something else: once more, and that is said
+	fit = able.Fit(m, "openai")
+	if resp, err := fit.Stream(t.Context(), r, nil); err == nil || resp.ID != llm.AnyTool || len(m.asked) != 2 {
+		t.Errorf("%v, %v after %d calls", resp, err, len(m.asked))
+	}
+	m.all, m.none = false, true
+	if _, err := fit.Stream(t.Context(), r, nil); err != nil || m.asked[2].Force != llm.AnyTool {
+		t.Errorf("%v: it is not forced any more: %+v", err, m.asked[2])
 	}
 }
 

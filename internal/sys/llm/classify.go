@@ -157,18 +157,7 @@ func after(h http.Header) string {
 
 // Wait returns the wait that e asks for, and false where it asks for none. It
 // reads seconds, a duration such as "34s", and an HTTP date seen from now.
-func (e *Error) Wait(now time.Time) (time.Duration, bool) {
-	if s, err := strconv.ParseFloat(e.After, 64); err == nil {
-		if !(s >= 0 && s < 1e9) {
-			return 0, false
-		}
-		return time.Duration(s * float64(time.Second)), true
-	}
-	if d, err := time.ParseDuration(e.After); err == nil {
-		return max(d, 0), true
-	}
-	return stamp(e.After, now)
-}
+func (e *Error) Wait(now time.Time) (time.Duration, bool) { return span(e.After, now) }
 
 // oneLine makes what a provider said fit for a line of a log.
 func oneLine(s string) string {

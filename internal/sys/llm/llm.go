@@ -116,6 +116,7 @@ type Response struct {
 	Usage     nexus.Usage
 	Estimated bool        // the usage is not, or not in full, what the provider reported
 	Cost      nexus.Money // what the provider says that the call cost; 0 where it says nothing
+	Terms     Terms       // on which it was answered, as far as the provider says
 	Model     string      // what answered, as the provider names it
 	ID        string      // the provider's request id, for support
 }

@@ -1,8 +1,10 @@
 package llm_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -118,11 +120,18 @@ func TestSplit(t *testing.T) {
 // TestPolicy asks how long to wait after each of many failures of one class.
 func TestPolicy(t *testing.T) {
 	s := time.Second
+	minute := make([]time.Duration, 19)
+	for i := range minute {
+		minute[i] = min(s<<i, time.Minute)
+	}
 	for name, c := range map[string]struct {
 		class llm.Class
 		after string
 		p     llm.Policy
-		waits []time.Duration // for as long as there is another try
+
+		status int
+		cause  error
+		waits  []time.Duration // for as long as there is another try
 	}{
 		"passing":      {class: llm.Transient, waits: []time.Duration{s, 2 * s, 4 * s}},
 		"capped":       {class: llm.Transient, p: llm.Policy{Most: 2 * s, Tries: 5}, waits: []time.Duration{s, 2 * s, 2 * s, 2 * s}},
@@ -130,6 +139,11 @@ func TestPolicy(t *testing.T) {
 		"asked":        {class: llm.Transient, after: "20", p: llm.Policy{Tries: 2}, waits: []time.Duration{20 * s}},
 		"asked less":   {class: llm.Transient, after: "0.1", p: llm.Policy{Tries: 2}, waits: []time.Duration{s}},
 		"asked much":   {class: llm.Transient, after: "3600"},
+		"broken":       {class: llm.Transient, status: 500, waits: []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s}},
+		"broken, busy": {class: llm.Transient, status: 502, after: "90", waits: []time.Duration{90 * s, 90 * s, 90 * s}},
+		"timed out":    {class: llm.Transient, status: 408, waits: []time.Duration{s, 2 * s, 4 * s}},
+		"unreached":    {class: llm.Transient, cause: &net.OpError{Op: "dial", Err: errors.New("refused")}, waits: minute},
+		"cut":          {class: llm.Transient, cause: &net.OpError{Op: "read", Err: errors.New("reset")}, waits: []time.Duration{s, 2 * s, 4 * s}},
 		"overloaded":   {class: llm.Overload, waits: []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s}},
 		"out of quota": {class: llm.Quota, after: "3600", waits: []time.Duration{3600 * s, 3600 * s, 3600 * s, 3600 * s, 3600 * s, 3600 * s}},
 		"for ever":     {class: llm.Quota, after: "100000000"},
@@ -141,10 +155,10 @@ func TestPolicy(t *testing.T) {
 		"context": {class: llm.Context}, "safety": {class: llm.Safety}, "fatal": {class: llm.Fatal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &llm.Error{Class: c.class, After: c.after, Cause: errors.New("planted")}
+			e := &llm.Error{Class: c.class, After: c.after, Status: c.status, Cause: cmp.Or(c.cause, errors.New("planted"))}
 			for n := 1; ; n++ {
 				wait, again := c.p.Wait(e, n)
-				patient := c.class == llm.Overload || c.class == llm.Quota && c.after != "100000000"
+				patient := c.class == llm.Overload || c.status >= 500 || c.class == llm.Quota && c.after != "100000000"
 				if n > len(c.waits) {
 					if again != patient {
 						t.Errorf("try %d: %s, %v", n, wait, again)
@@ -215,7 +229,7 @@ func TestPrice(t *testing.T) {
 		if got, ok := p.Price(unknown, million, now); ok || got != 0 {
 			t.Errorf("%s costs %s", unknown, got)
 		}
-		if got, ok := p.Worst(unknown, llm.Request{MaxTokens: 10}); ok || got != 0 {
+		if got, ok := p.Worst(unknown, llm.Request{MaxTokens: 10}, llm.Terms{}, now); ok || got != 0 {
 			t.Errorf("%s costs at most %s", unknown, got)
 		}
 	}
@@ -272,7 +286,7 @@ func TestWorst(t *testing.T) {
 		}
 		at := time.Unix(rapid.Int64Range(1_790_000_000, 1_830_000_000).Draw(t, "at"), 0)
 		cost, ok := p.Price(model, u, at)
-		worst, known := p.Worst(model, r)
+		worst, known := p.Worst(model, r, llm.Terms{}, at)
 		if !ok || !known || cost > worst || cost < 0 {
 			t.Fatalf("%s %+v costs %s of at most %s", model, u, cost, worst)
 		}

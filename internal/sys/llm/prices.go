@@ -27,9 +27,11 @@ var table []byte
 type Prices struct {
 	Dated    string // the day of the embedded table
 	listed   map[string]Listed
-	pattern  []string                    // names with a star, longest first
-	services map[string]map[string]int64 // hundredths of the usual price, by provider and service tier
-	behind   func() map[string]Listed    // what is asked last; nil for nothing
+	pattern  []string                          // names with a star, longest first
+	services map[string]map[string]int64       // hundredths of the usual price, by provider and service tier
+	regions  map[string]map[string]int64       // the same by provider, and region or host
+	fees     map[string]map[string]nexus.Money // for a thousand calls of a provider's own tools
+	behind   func() map[string]Listed          // what is asked last; nil for nothing
 }
 
 // Source is where a price comes from.
@@ -70,10 +72,12 @@ type Rate struct {
 // of a provider: "ollama/*".
 func LoadPrices(more map[string]Listed) (*Prices, error) {
 	var t struct {
-		Dated    string                      `json:"dated"`
-		Note     string                      `json:"note"`
-		Services map[string]map[string]int64 `json:"services"`
-		Models   map[string]Listed           `json:"models"`
+		Dated    string                            `json:"dated"`
+		Note     string                            `json:"note"`
+		Services map[string]map[string]int64       `json:"services"`
+		Regions  map[string]map[string]int64       `json:"regions"`
+		Fees     map[string]map[string]nexus.Money `json:"fees"`
+		Models   map[string]Listed                 `json:"models"`
 	}
 	d := json.NewDecoder(bytes.NewReader(table))
 	d.DisallowUnknownFields()
@@ -89,7 +93,7 @@ func LoadPrices(more map[string]Listed) (*Prices, error) {
 		l.Source, l.Context, l.Output = Set, cmp.Or(l.Context, was.Context), cmp.Or(l.Output, was.Output)
 		t.Models[name] = l
 	}
-	p := &Prices{Dated: t.Dated, listed: t.Models, services: t.Services}
+	p := &Prices{Dated: t.Dated, listed: t.Models, services: t.Services, regions: t.Regions, fees: t.Fees}
 	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
 		if _, _, ok := Split(name); !ok {
 			return nil, fmt.Errorf("price of %q: a model is named provider/model", name)
@@ -139,6 +143,19 @@ func (l Listed) Check() error {
 	return nil
 }
 
+// own returns what is known of a model without asking behind.
+func (p *Prices) own(model string) (Listed, bool) {
+	if l, ok := p.listed[model]; ok {
+		return l, true
+	}
+	for _, name := range p.pattern {
+		if strings.HasPrefix(model, strings.TrimSuffix(name, "*")) {
+			return p.listed[name], true
+		}
+	}
+	return Listed{}, false
+}
+
 // Names returns the models with a name of their own, sorted.
 func (p *Prices) Names() []string {
 	all := maps.Clone(p.listed)
@@ -148,15 +165,15 @@ func (p *Prices) Names() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Find returns what is known of a model.
+// Find returns what is known of a model. Who sets a price says nothing of how
+// much it holds, so that is taken from what else is known of it.
 func (p *Prices) Find(model string) (Listed, bool) {
-	if l, ok := p.listed[model]; ok {
-		return l, true
-	}
-	for _, name := range p.pattern {
-		if strings.HasPrefix(model, strings.TrimSuffix(name, "*")) {
-			return p.listed[name], true
+	if l, ok := p.own(model); ok {
+		if p.behind != nil && l.Source == Set && (l.Context == 0 || l.Output == 0) {
+			public := p.behind()[model]
+			l.Context, l.Output = cmp.Or(l.Context, public.Context), cmp.Or(l.Output, public.Output)
 		}
+		return l, true
 	}
 	if p.behind == nil {
 		return Listed{}, false
@@ -194,33 +211,13 @@ func (p *Prices) At(model, service string, prompt int64, at time.Time) (Rate, bo
 	if !ok {
 		return Rate{}, false
 	}
-	for _, m := range []*nexus.Money{&found.Input, &found.Output, &found.CacheRead, &found.CacheWrite, &found.CacheHour} {
-		*m = nexus.Money((int64(*m)*percent + 99) / 100)
-	}
-	return found, true
+	return found.times(percent), true
 }
 
-// Price returns what a call cost at the provider's usual service tier, and
-// false for a model without a known price.
+// Price returns what a call cost on the usual terms, and false for a model
+// without a known price.
 func (p *Prices) Price(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
-	r, ok := p.At(model, "", u.Prompt(), at)
-	return r.Cost(u), ok
-}
-
-// Worst returns the most that a call of r, asked of the model, can cost at any
-// time, and false for a model without a known price. Nobody here asks a
-// provider to keep a prompt for an hour, so that price is left out.
-func (p *Prices) Worst(model string, r Request) (nexus.Money, bool) {
-	l, _ := p.Find(model)
-	prompt := Estimate(r)
-	var worst nexus.Money
-	for _, rate := range l.Rates {
-		if prompt > rate.Above {
-			dearest := max(rate.Input, rate.CacheRead, rate.CacheWrite)
-			worst = max(worst, Rate{Input: dearest, Output: rate.Output}.Cost(nexus.Usage{Input: prompt, Output: r.MaxTokens}))
-		}
-	}
-	return worst, len(l.Rates) > 0
+	return p.Bill(model, u, Terms{}, at)
 }
 
 func (r Rate) applies(prompt int64, at time.Time) bool {

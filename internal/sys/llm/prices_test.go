@@ -179,3 +179,31 @@ func TestBehind(t *testing.T) {
 		t.Errorf("the list was read %d times", read)
 	}
 }
+
+// TestASetPriceLeavesTheRest sets the price of models that the table, and a
+// public list, know more of.
+func TestASetPriceLeavesTheRest(t *testing.T) {
+	set := llm.Listed{Rates: []llm.Rate{{Input: 7 * nexus.Dollar}}}
+	p, err := llm.LoadPrices(map[string]llm.Listed{"anthropic/claude-haiku-5-5": set, "far/model": set, "new/*": set, "own/model": {Context: 5, Rates: set.Rates}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := llm.Listed{Context: 64_000, Output: 8_000, Rates: []llm.Rate{{Input: nexus.Dollar}}}
+	p.Behind(func() map[string]llm.Listed {
+		return map[string]llm.Listed{"anthropic/claude-haiku-5-5": public, "far/model": public, "new/model": public, "own/model": public}
+	})
+	plain, err := llm.LoadPrices(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curated, _ := plain.Find("anthropic/claude-haiku-5-5")
+	for name, want := range map[string][2]int64{
+		"anthropic/claude-haiku-5-5": {curated.Context, curated.Output},
+		"far/model":                  {64_000, 8_000}, "new/model": {64_000, 8_000}, "new/other": {0, 0}, "own/model": {5, 8_000},
+	} {
+		l, ok := p.Find(name)
+		if !ok || l.Context != want[0] || l.Output != want[1] || l.Rates[0].Input != 7*nexus.Dollar || l.Source != llm.Set {
+			t.Errorf("%s: %+v, want %v", name, l, want)
+		}
+	}
+}

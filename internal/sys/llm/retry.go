@@ -2,17 +2,21 @@ package llm
 
 import (
 	"cmp"
+	"errors"
+	"net"
 	"time"
 )
 
-// Policy says how a failed call is tried again. Its zero value tries four
-// times, waits from a second to a minute, has no jitter, and is patient with a
-// provider that is overloaded or out of quota.
+// Policy says how a failed call is tried again. Its zero value waits from a
+// second to a minute, has no jitter, tries four times what was damaged, twenty
+// times what cannot be reached, and is patient with a provider that says
+// itself that it cannot answer now.
 type Policy struct {
-	Tries   int              // most calls of one that fails for no reason that passes by itself; 0 means 4
+	Tries   int              // most calls of one whose answer was damaged or never came; 0 means 4
+	Reach   int              // most calls of one that never reached the provider; 0 means Tries, and 20 where that is 0, too
 	First   time.Duration    // wait after the first failure, doubled each time; 0 means 1 s
-	Most    time.Duration    // longest wait; 0 means 1 min. A provider that asks for more ends the tries
-	Patient time.Duration    // longest wait for a provider that has too much to do, unless it asks for more; 0 means 5 min
+	Most    time.Duration    // longest wait where tries are counted; 0 means 1 min. A provider that asks for more ends them
+	Patient time.Duration    // longest wait otherwise, unless the provider asks for more; 0 means 5 min
 	Jitter  func() float64   // in [0, 1), spreads the waits over their second half; nil waits in full
 	Now     func() time.Time // for a Retry-After that is a date; nil leaves such a date out
 }
@@ -20,13 +24,29 @@ type Policy struct {
 // longest is the most that a provider may ask to be left alone.
 const longest = 24 * time.Hour
 
+// passes reports whether a failure passes by itself and costs nothing to meet
+// again: the provider is overloaded, out of quota, or said itself that it
+// broke.
+func (e *Error) passes() bool {
+	return e.Class == Overload || e.Class == Quota || e.Class == Transient && e.Status >= 500
+}
+
+// unreached reports whether a call never got to the provider.
+func (e *Error) unreached() bool {
+	o, ok := errors.AsType[*net.OpError](e.Cause)
+	return e.Class == Transient && ok && o.Op == "dial"
+}
+
 // Wait returns how long to wait after the nth failure of a class in a row, and
 // whether to try again at all: never for what a person must settle, nor for a
-// request that is wrong. A provider that is overloaded or out of quota is
-// asked again without end; the caller's own time ends that.
+// request that is wrong. A provider that says itself that it cannot answer now
+// is asked again without end; the caller's own time ends that.
 func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
-	patient := e.Class == Overload || e.Class == Quota
-	if !e.Class.Retryable() || !patient && n >= cmp.Or(p.Tries, 4) {
+	tries, patient := cmp.Or(p.Tries, 4), e.passes()
+	if e.unreached() {
+		tries = cmp.Or(p.Reach, p.Tries, 20)
+	}
+	if !e.Class.Retryable() || !patient && n >= tries {
 		return 0, false
 	}
 	most, limit := cmp.Or(p.Most, time.Minute), cmp.Or(p.Most, time.Minute)

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,13 +15,44 @@ type Window struct {
 	Name  string // requests, tokens, input-tokens...
 	Limit int64  // -1 where it is not said
 	Left  int64
-	Reset string // when all of it is there again: a time, or how long that takes
+	Reset string    // when all of it is there again: a time, or how long that takes
+	Sent  time.Time // when that was, by the provider's clock; zero where it is not said
+}
+
+// Wait returns how long it is until all of the window is there again, and
+// false where nobody said. A time is seen from the provider's own clock.
+func (w Window) Wait(now time.Time) (time.Duration, bool) {
+	if n, err := strconv.ParseFloat(w.Reset, 64); err == nil && (n >= 1e9 && n < 9e9 || n >= 1e12 && n < 9e12) { // since 1970, in seconds or a thousand times as many
+		if n >= 1e12 {
+			n /= 1000
+		}
+		return max(time.Unix(0, int64(n*1e9)).Sub(cmp.Or(w.Sent, now)), 0), true
+	}
+	return span(w.Reset, cmp.Or(w.Sent, now))
+}
+
+type listener struct{}
+
+// Listen returns a context for calls: when a response to one of them begins,
+// whatever becomes of it, told gets its status and what its headers say of the
+// account's limits.
+func Listen(ctx context.Context, told func(status int, all []Window)) context.Context {
+	return context.WithValue(ctx, listener{}, told)
+}
+
+// Tell tells who listens what a response says, before its body is read. The
+// providers' rooms call it for each.
+func Tell(ctx context.Context, status int, h http.Header) {
+	if told, ok := ctx.Value(listener{}).(func(int, []Window)); ok {
+		told(status, Windows(h))
+	}
 }
 
 // Windows reads the headers with which Anthropic, OpenAI and most compatible
 // servers say how much of the account's limits is left, in order of their names.
 func Windows(h http.Header) []Window {
 	var all []Window
+	sent, _ := http.ParseTime(h.Get("Date")) // zero where it is none
 	for key, values := range h {
 		key = strings.ToLower(key)
 		var name string
@@ -33,6 +65,9 @@ func Windows(h http.Header) []Window {
 			field = func(what string) string { return h.Get("anthropic-ratelimit-" + name + "-" + what) }
 		} else if name, ok = strings.CutPrefix(key, "x-ratelimit-remaining-"); ok {
 			field = func(what string) string { return h.Get("x-ratelimit-" + what + "-" + name) }
+		} else if key == "x-ratelimit-remaining" { // OpenRouter and others
+			name = "requests"
+			field = func(what string) string { return h.Get("x-ratelimit-" + what) }
 		} else {
 			continue
 		}
@@ -44,7 +79,7 @@ func Windows(h http.Header) []Window {
 		if !ok {
 			limit = -1
 		}
-		all = append(all, Window{Name: name, Limit: limit, Left: left, Reset: field("reset")})
+		all = append(all, Window{Name: name, Limit: limit, Left: left, Reset: field("reset"), Sent: sent})
 	}
 	slices.SortFunc(all, func(a, b Window) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Left, b.Left), strings.Compare(a.Reset, b.Reset))
@@ -67,6 +102,21 @@ func usedUp(all []Window) (reset string, empty bool) {
 		}
 	}
 	return "", false
+}
+
+// span reads seconds, a duration such as "34s", and a time seen from now. It
+// reports false for anything else.
+func span(text string, now time.Time) (time.Duration, bool) {
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		if !(s >= 0 && s < 1e9) {
+			return 0, false
+		}
+		return time.Duration(s * float64(time.Second)), true
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return max(d, 0), true
+	}
+	return stamp(text, now)
 }
 
 // stamp returns how long it is until a time that a header names, and false

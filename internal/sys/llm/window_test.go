@@ -56,10 +56,35 @@ func FuzzWindows(f *testing.F) {
 			if w.Left < 0 || w.Name == "" || w.Limit < -1 {
 				t.Errorf("%+v", w)
 			}
+			if wait, ok := w.Wait(time.Unix(0, 0)); ok && wait < 0 {
+				t.Errorf("%+v waits %s", w, wait)
+			}
 		}
 		e := llm.Classify(http.StatusTooManyRequests, h, nil)
 		if wait, ok := e.Wait(time.Unix(0, 0)); ok && wait < 0 {
 			t.Errorf("waits %s", wait)
 		}
 	})
+}
+
+func TestWindowWait(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for reset, want := range map[string]time.Duration{
+		"6m0s": 6 * time.Minute, "17ms": 17 * time.Millisecond, "2": 2 * time.Second, "2026-11-21T12:00:30Z": 30 * time.Second,
+		"2026-11-21T11:00:00Z": 0, "1795262430": 30 * time.Second, "1795262430500": 30*time.Second + 500*time.Millisecond,
+		"": -1, "soon": -1, "-3": -1,
+	} {
+		wait, ok := llm.Window{Reset: reset}.Wait(now)
+		if ok != (want >= 0) || ok && wait.Round(time.Millisecond) != want {
+			t.Errorf("%s: %s, %v", reset, wait, ok)
+		}
+	}
+	h := http.Header{}
+	h.Set("Date", now.Add(-time.Hour).Format(http.TimeFormat)) // a clock that is late
+	h.Set("X-Ratelimit-Remaining", "0")
+	h.Set("X-Ratelimit-Reset", "2026-11-21T11:00:30Z")
+	all := llm.Windows(h)
+	if wait, ok := all[0].Wait(now); len(all) != 1 || all[0].Name != "requests" || !ok || wait != 30*time.Second {
+		t.Errorf("%+v: %s %v", all, wait, ok)
+	}
 }

@@ -65,12 +65,8 @@ func (p *Purse) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budget
 	if err != nil {
 		return shared, false, err
 	}
-	for run, m := range runs {
-		if run != p.run {
-			shared.Others += m
-		}
-	}
-	if limit > 0 && own > limit-shared.Others {
+	granted := false
+	if shared.Others, granted = Share(runs, p.run, own, limit); !granted {
 		return shared, false, nil
 	}
 	if old, ok := runs[p.run]; ok && old == own {
@@ -81,6 +77,17 @@ func (p *Purse) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budget
 	}
 	runs[p.run] = own
 	return shared, true, write(path, runs)
+}
+
+// Share returns what all runs but one have of a day, and whether that one may
+// have so much besides; a limit of 0 is none.
+func Share(runs map[string]nexus.Money, run string, own, limit nexus.Money) (others nexus.Money, granted bool) {
+	for name, m := range runs {
+		if name != run {
+			others += m
+		}
+	}
+	return others, limit <= 0 || own <= limit-others
 }
 
 // read returns what the runs of a day have. A file that cannot be understood

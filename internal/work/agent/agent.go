@@ -1,8 +1,6 @@
-// Package agent is the loop between a model and its tools, and the roles that
-// it plays.
+// Package agent is the loop between a model and its tools.
 //
-// A role is data: a prompt, a list of tools, a tier and limits, in
-// roles/*.md. The loop is one function, [Run]. Every turn is recorded before
+// What it plays is data (see the package cast). The loop is one function, [Run]. Every turn is recorded before
 // the next begins, so that a session whose process died goes on where it
 // stopped:
 //
@@ -24,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -65,7 +64,7 @@ type Brief struct {
 	Session nexus.SessionID
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
-	Role    Role
+	Role    cast.Role
 	Model   string     // provider/model
 	Tier    nexus.Tier // of the model, for the books
 	System  string     // the same whenever the session goes on
@@ -92,7 +91,7 @@ type Brief struct {
 	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
 
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
-	Price    func(nexus.Usage) nexus.Money                            // nil: free
+	Price    func(nexus.Usage, llm.Terms) nexus.Money                 // nil: free
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing
 	Tokens   func(llm.Request) int64                                  // most tokens that a call may use, for a model without a known price; nil: it has one
 	Snapshot func(ctx context.Context) (nexus.TreeSnapshotted, error) // pins the tree; nil: there is none
@@ -121,14 +120,10 @@ func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Desk, s Store
 		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
 		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,
 	}
-	for _, choice := range b.Choices {
-		if b.Foreign > 0 && choice.Name == b.Present {
-			c.use(choice)
-		}
-	}
 	for _, m := range b.Messages {
 		c.add(m)
 	}
+	c.takeUp()
 	end, err := c.run(ctx)
 	out := Outcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
 	if end != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -158,7 +159,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 		nexus.Reviewer: {"approved": true, "summary": "fine", "findings": []any{}},
 	}
 	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.Schema(), nexus.Reviewer: review.Schema()}
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil || len(roles) < 6 {
 		t.Fatal(len(roles), err)
 	}
@@ -215,7 +216,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 // byte by byte: they are the same up to where the brief names its
 // conversation, and the second reads all of that from the cache.
 func TestSiblingsBeginAlike(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 				for _, attempt := range []string{"T3.1", "T4.2"} {
 					id := nexus.SessionID(attempt + "/" + string(role) + ".1")
 					b.brief.Session, b.brief.Family = id, "261121-145510-abc/"+string(role)
-					b.brief.System = prompt.System(r.Prompt, "# Rules\n\nKeep it small.\n")
+					b.brief.System = prompt.System(r.Prompt, "# Rules\n\nKeep it small.\n", "Commit 0123456789ab, 3 files.\n")
 					b.brief.Next = prompt.Brief{Session: id, Task: nexus.Task{ID: nexus.TaskID(attempt[:2]), Title: "Do " + attempt}}.Text()
 					b.must(t)
 				}
@@ -496,7 +497,6 @@ func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 	}{
 		{llmtest.BadKey, nexus.CodeAuth, false},
 		{llmtest.NoQuota, nexus.CodeAuth, false},
-		{llmtest.Broken, nexus.CodeProvider, false},
 		{llmtest.Cut, nexus.CodeProvider, true},
 		{llmtest.Hangup, nexus.CodeProvider, true},
 	}

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -22,31 +19,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
 
 // bench is a session with everything real but the model's mind.
 type bench struct {
@@ -83,7 +59,7 @@ func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +73,10 @@ func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
 	task := nexus.Task{ID: "T3", Title: "Add parser for durations", Brief: "Parse them.", Criteria: []nexus.Criterion{{Text: "It parses.", Check: "test"}}}
 	id := nexus.SessionID("T3.1/" + string(role) + ".1")
 	b.brief = agent.Brief{
-		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt, ""),
+		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt, "", ""),
 		Next:  prompt.Brief{Session: id, Task: task}.Text(),
 		Retry: llm.Policy{Tries: 1},
-		Price: func(u nexus.Usage) nexus.Money { return nexus.Money(u.Total()) },
+		Price: func(u nexus.Usage, _ llm.Terms) nexus.Money { return nexus.Money(u.Total()) },
 		Worst: func(q llm.Request) nexus.Money { return nexus.Money(llm.Estimate(q) + q.MaxTokens) },
 	}
 	b.brief.Snapshot = func(context.Context) (nexus.TreeSnapshotted, error) {

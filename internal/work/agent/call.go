@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,13 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/settle"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
-
-// bytesPerToken is how many bytes a token has where nobody counted: a little
-// fewer than usual.
-const bytesPerToken = 3
 
 // defaultTokens is the most that an answer may have when the role says
 // nothing.
@@ -34,7 +30,22 @@ func (c *conversation) maxTokens() int64 {
 
 func (c *conversation) request() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
-	return llm.Request{Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign), MaxTokens: c.maxTokens(), Family: c.Family}
+	return llm.Request{
+		Model: model, System: c.System, Tools: c.specs, Messages: chain.Legible(c.messages, c.Foreign),
+		MaxTokens: c.maxTokens(), Force: c.force(), Effort: c.Role.Effort, Family: c.Family,
+	}
+}
+
+// force returns what the model must call, the same throughout a session.
+func (c *conversation) force() string {
+	switch {
+	case !c.Role.Force:
+		return ""
+	case len(c.specs) == 1:
+		return c.specs[0].Name
+	default:
+		return llm.AnyTool
+	}
 }
 
 // reserve asks leave for the next call, records what was done before it, and
@@ -97,16 +108,20 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	said := 0
 	step, stop := c.within(ctx)
 	defer stop()
+	if c.pass != nil {
+		step = c.pass.In(step)
+		defer c.drop()
+	}
 	resp, err := c.model.Stream(step, r, func(d llm.Delta) {
 		said += len(d.Text) + len(d.Thought) + len(d.Tool)
 		if c.heard != nil {
 			c.heard(d)
 		}
 	})
-	spent := nexus.BudgetSpent{ID: id}
-	spent.Usage, spent.Estimated = usage(r, resp, said, err)
+	spent := nexus.BudgetSpent{ID: id, Service: resp.Terms.Service}
+	spent.Usage, spent.Estimated = settle.Usage(r, resp, said, err)
 	if c.Price != nil {
-		spent.Money = c.Price(spent.Usage)
+		spent.Money = c.Price(spent.Usage, resp.Terms)
 	}
 	if resp.Cost > 0 { // what the provider says it charges is what it charges
 		spent.Money = resp.Cost
@@ -117,42 +132,6 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 		return resp, errors.Join(err, c.keep(ctx))
 	}
 	return resp, nil
-}
-
-// usage returns what a call used, and whether that is an estimate. A call
-// that the provider turned down, or that never reached it, used nothing.
-func usage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage, estimated bool) {
-	u = resp.Usage
-	if err == nil {
-		if u != (nexus.Usage{}) {
-			return u, resp.Estimated
-		}
-		for _, call := range resp.Calls() {
-			said += len(call.Input)
-		}
-		return nexus.Usage{Input: promptTokens(r), Output: tokens(max(said, len(resp.Message.Text())))}, true
-	}
-	if u == (nexus.Usage{}) && said == 0 && turnedDown(err) {
-		return u, false
-	}
-	if u.Prompt() == 0 {
-		u.Input = promptTokens(r)
-	}
-	u.Output = max(u.Output, tokens(said))
-	return u, true
-}
-
-func promptTokens(r llm.Request) int64 { return (llm.Estimate(r) + bytesPerToken - 1) / bytesPerToken }
-
-func tokens(bytes int) int64 { return int64((bytes + bytesPerToken - 1) / bytesPerToken) }
-
-// turnedDown reports whether a call failed before the model began.
-func turnedDown(err error) bool {
-	if e, ok := errors.AsType[*llm.Error](err); ok && e.Status >= 400 {
-		return true
-	}
-	o, ok := errors.AsType[*net.OpError](err)
-	return ok && o.Op == "dial"
 }
 
 // hear adds the model's answer and what it calls to the facts. Nothing is

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 )
 
 // When and how a conversation is compacted.
 const (
-	fullPercent   = 70    // of the model's context
+	fullPercent   = 70    // of the model's context, where the limits say nothing
 	keepTurns     = 4     // last ones, which stay word for word
 	progress      = 2     // turns after which a compaction has helped
 	maxRow        = 2     // compactions in a row that did not
@@ -32,7 +34,7 @@ type held struct {
 // size returns how many tokens the next request has, as far as one can tell.
 func (c *conversation) size() int64 {
 	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
-		return promptTokens(c.request())
+		return llm.Tokens(llm.Estimate(c.request()))
 	}
 	return c.held.tokens + compact.Size(c.messages[c.held.messages:])
 }
@@ -40,15 +42,20 @@ func (c *conversation) size() int64 {
 // fit compacts a conversation that is about to outgrow its model, and reports
 // whether the turn begins anew.
 func (c *conversation) fit(ctx context.Context) (again bool, end *ending, err error) {
-	limit := min(c.Context*fullPercent/100, max(c.Context-c.maxTokens(), c.Context/4))
-	if c.Context <= 0 || c.size() < limit {
+	if c.Context <= 0 || len(c.messages) < c.barren || c.size() < c.room() {
 		return false, nil, nil
 	}
 	again, end, err = c.compact(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
-	if !again { // the provider may still take it
-		c.Context = 0
+	if !again { // the provider may still take it, and later there may be more to leave out
+		c.barren = len(c.messages) + 2*keepTurns
 	}
 	return again, end, err
+}
+
+// room returns from how many tokens on a conversation is compacted.
+func (c *conversation) room() int64 {
+	full := int64(cmp.Or(c.Limits.Compact, fullPercent))
+	return min(c.Context*full/100, max(c.Context-c.maxTokens(), c.Context/4))
 }
 
 // overflow compacts a conversation that the provider found too long.
@@ -73,7 +80,7 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 		return true, end, err
 	}
 	keep := keepTurns
-	if done.Row > 1 {
+	if done.Row > 1 || c.Context > 0 && compact.Size(c.messages[max(0, len(c.messages)-2*keep):]) > c.room()/2 {
 		keep = 1
 	}
 	short, stubbed := compact.Stub(c.messages, keep)
@@ -101,6 +108,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 		r.Messages = chain.Legible(short, c.Foreign)
 	}
 	r.Messages = append(slices.Clip(r.Messages), llm.Say(compact.Wanted))
+	r.Force = "" // it is to write
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
 	id, _, err := c.leave(ctx, r)
 	if end := refused(err); end != nil {
@@ -130,7 +138,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 
 // replace puts messages in the place of those so far, and records that.
 func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
-	c.messages, c.track, c.held = nil, track{}, held{}
+	c.messages, c.track, c.held = nil, track.Track{}, held{}
 	for _, m := range messages {
 		hash, err := c.put(m)
 		if err != nil {

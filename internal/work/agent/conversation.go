@@ -11,6 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 )
 
 // recordTime bounds the record of a turn that was paid for, which goes on
@@ -33,7 +35,7 @@ type conversation struct {
 
 	specs    []llm.Tool
 	messages []llm.Message
-	track    track
+	track    track.Track
 	left     time.Duration     // of the session's time
 	taken    int               // turns of the session, former ones included
 	hops     int               // to other models, since the last call that succeeded
@@ -41,7 +43,9 @@ type conversation struct {
 	failures map[llm.Class]int // of calls since the last that succeeded
 	usage    nexus.Usage       // of this stretch
 	held     held              // what the model said that it holds
+	barren   int               // messages before which compacting is no use
 	facts    []nexus.Fact
+	pass     *limit.Pass // leave of the account's limits for the next call
 }
 
 // ending is why a stretch ends.
@@ -55,6 +59,7 @@ type ending struct {
 
 // run speaks and works until there is an ending.
 func (c *conversation) run(ctx context.Context) (*ending, error) {
+	defer c.drop()
 	end, err := c.open(ctx)
 	for end == nil && err == nil {
 		end, err = c.turn(ctx)
@@ -113,8 +118,8 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 		return nil, c.record(ctx)
 	case len(c.messages) == 0:
 		return nil, errors.New("a session needs a first message")
-	case c.track.handin != nil:
-		return c.handedIn(c.track.handin), nil // its end is recorded already
+	case c.track.Handin != nil:
+		return c.handedIn(c.track.Handin), nil // its end is recorded already
 	case c.messages[len(c.messages)-1].From == llm.Assistant:
 		end, err := c.silent("", c.messages[len(c.messages)-1])
 		return c.close(ctx, end, err)
@@ -157,6 +162,9 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if err != nil {
 		return nil, err
 	}
+	if again, err := c.admit(ctx, r, id); again || err != nil {
+		return nil, err
+	}
 	resp, err := c.call(ctx, r, id)
 	if err != nil {
 		return c.failed(ctx, err)
@@ -176,7 +184,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if err := c.keep(ctx); err != nil {
 		return nil, err
 	}
-	if c.track.stuck() {
+	if c.track.Stuck() {
 		return c.halt(ctx, calls)
 	}
 	return c.work(ctx, calls)
@@ -192,10 +200,10 @@ func (c *conversation) spent() *ending {
 	switch {
 	case turns > 0 && c.taken >= turns:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
-	case c.track.refused > maxRefused:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.refused)}
-	case c.track.stuck():
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
+	case c.track.Refused > track.MaxRefused:
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.Refused)}
+	case c.track.Stuck():
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.Same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
 	case c.Limits.SessionTokens > 0 && tokens >= c.Limits.SessionTokens:
@@ -212,14 +220,14 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message) (*ending, error) {
 	switch {
 	case stop == llm.StopRefuse:
 		return &ending{outcome: nexus.GaveUp, why: cmp.Or(says(m), "the model refused to answer"), text: text}, nil
-	case stop == llm.StopLength && c.track.cut >= maxCut:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
+	case stop == llm.StopLength && c.track.Cut >= track.MaxCut:
+		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", track.MaxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
-		return nil, c.say(nudgeCut, "nudge", 0)
-	case c.track.silent <= maxSilent:
-		return nil, c.say(nudgeSilent, "nudge", 0)
+		return nil, c.say(track.NudgeCut, "nudge", 0)
+	case c.track.Silent <= track.MaxSilent:
+		return nil, c.say(track.NudgeSilent, "nudge", 0)
 	case c.Schema != nil:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was handed in", c.track.silent), text: text}, nil
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was handed in", c.track.Silent), text: text}, nil
 	default:
 		handin, err := json.Marshal(report{Summary: text, Status: "done"})
 		return &ending{outcome: nexus.Accepted, handin: handin, text: text}, err
@@ -296,7 +304,7 @@ func (c *conversation) put(m llm.Message) (hash string, err error) {
 
 func (c *conversation) add(m llm.Message) {
 	c.messages = append(c.messages, m)
-	c.track.see(m)
+	c.track.See(m)
 }
 
 // record appends the facts that have gathered.

@@ -59,7 +59,7 @@ func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (l
 // minute of waits the second is asked, with its own price, and without what
 // only the first can read.
 func TestNextModelOfTheChain(t *testing.T) {
-	for class, calls := range map[llm.Class]int{llm.Overload: 6, llm.Transient: 4, llm.Billing: 1, llm.Auth: 1} {
+	for class, calls := range map[llm.Class]int{llm.Overload: 6, llm.Transient: 6, llm.Billing: 1, llm.Auth: 1} {
 		t.Run(string(class), func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
 			b.brief.Retry = llm.Policy{}
@@ -73,7 +73,7 @@ func TestNextModelOfTheChain(t *testing.T) {
 				start := time.Now()
 				first, second := &failing{err: &llm.Error{Class: class, Status: 500, Cause: errors.New("no")}}, &busy{}
 				b.model, b.brief.Model = first, "one/a"
-				b.brief.Choices = []chain.Choice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage) nexus.Money { return 7 }}}
+				b.brief.Choices = []chain.Choice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.Terms) nexus.Money { return 7 }}}
 				out, err := b.run(t.Context())
 				if len(first.seen) != calls {
 					t.Errorf("%d calls of the first", len(first.seen))

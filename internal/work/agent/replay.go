@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 )
 
 // Opening is what a session begins with, as its transcript keeps it.
@@ -45,12 +46,12 @@ func Recall(s Store, hashes []string) ([]llm.Message, error) {
 // course of a session, oldest first.
 func Handins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage
-	var t track
+	var t track.Track
 	for _, m := range messages {
-		t.see(m)
-		if m.From == llm.User && t.handin != nil {
-			handins = append(handins, t.handin)
-			t.handin = nil
+		t.See(m)
+		if m.From == llm.User && t.Handin != nil {
+			handins = append(handins, t.Handin)
+			t.Handin = nil
 		}
 	}
 	return handins

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,6 +100,45 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 			if len(booked) != 1 || booked[0] != 10 {
 				t.Errorf("booked %v", booked)
 			}
+		})
+	}
+}
+
+// hiccup is a provider that cannot answer for a while.
+type hiccup struct {
+	busy
+	err *llm.Error
+}
+
+func (m *hiccup) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	if time.Now().Before(m.until) {
+		return llm.Response{}, m.err
+	}
+	return m.busy.Stream(ctx, r, heard)
+}
+
+// TestHiccupIsWaitedFor lets a provider be broken, or out of reach, for five
+// minutes, with the shortest waits that may be drawn: the session goes on.
+func TestHiccupIsWaitedFor(t *testing.T) {
+	for name, err := range map[string]*llm.Error{
+		"500":     {Class: llm.Transient, Status: 500, Cause: errors.New("broke")},
+		"502":     {Class: llm.Transient, Status: 502, Cause: errors.New("bad gateway")},
+		"503":     {Class: llm.Overload, Status: 503, Cause: errors.New("unavailable")},
+		"refused": {Class: llm.Transient, Code: "connection", Cause: &net.OpError{Op: "dial", Err: errors.New("refused")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nexus.Coder, llmtest.Script{})
+			b.brief.Limits.SessionTime = time.Minute
+			b.brief.Retry = llm.Policy{Jitter: func() float64 { return 0 }}
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				b.model = &hiccup{busy: busy{until: start.Add(5 * time.Minute)}, err: err}
+				out, err := b.run(t.Context())
+				if took := time.Since(start); err != nil || out.Outcome != nexus.Accepted || took > 15*time.Minute {
+					t.Fatalf("%+v after %s: %v", out, took, err)
+				}
+			})
+			settled(t, b)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -43,14 +44,14 @@ func (c *conversation) work(ctx context.Context, calls []llm.Call) (*ending, err
 		}
 		c.facts = append(c.facts, snap)
 	}
-	if c.track.handin != nil {
-		return c.close(ctx, c.handedIn(c.track.handin), nil)
+	if c.track.Handin != nil {
+		return c.close(ctx, c.handedIn(c.track.Handin), nil)
 	}
 	if end := c.spent(); end != nil {
 		return c.close(ctx, end, nil)
 	}
-	if c.track.repeats() {
-		if err := c.say(nudgeRepeat, "nudge", 0); err != nil {
+	if c.track.Repeats() {
+		if err := c.say(track.NudgeRepeat, "nudge", 0); err != nil {
 			return nil, err
 		}
 	}
@@ -143,6 +144,6 @@ func (c *conversation) halt(ctx context.Context, calls []llm.Call) (*ending, err
 	if err := c.answered(answers); err != nil {
 		return nil, err
 	}
-	why := fmt.Sprintf("the same call %d times: %s %s", c.track.same(), calls[0].Tool, tool.About(calls[0]))
+	why := fmt.Sprintf("the same call %d times: %s %s", c.track.Same(), calls[0].Tool, tool.About(calls[0]))
 	return c.close(ctx, &ending{outcome: nexus.NoProgress, why: why}, nil)
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -45,17 +45,17 @@ type Model struct {
 	Name    string // provider/model
 	Wire    string // as the provider itself names it
 	Context int64  // most tokens that it holds; 0 where nobody knows
-	Price   func(nexus.Usage) nexus.Money
+	Price   func(nexus.Usage, llm.Terms) nexus.Money
 	Worst   func(llm.Request) nexus.Money
 	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
 	Else    []Model                 // what may be asked instead, best first
 }
 
-// choices returns the model and its others as a session takes them.
-func (m Model) choices() []chain.Choice {
+// Choices returns the model and its others as a session takes them.
+func (m Model) Choices() []chain.Choice {
 	all := []chain.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
 	for _, other := range m.Else {
-		all = append(all, other.choices()...)
+		all = append(all, other.Choices()...)
 	}
 	return all
 }
@@ -67,17 +67,22 @@ type Shop struct {
 	Trees *worktree.Store
 	Blobs *blob.Store
 	Box   *sandbox.Box
-	Roles map[nexus.Role]agent.Role
+	Roles map[nexus.Role]cast.Role
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
-	Gates func(dir string) ([]gate.Gate, error) // of a tree, in order
-	Rules string                                // standing rules for agents, may be empty
-	May   func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
-	Alone bool                                  // nobody answers questions: fall back at once
-	Exe   string                                // this program, which builds call for their cache; empty for none
-	Now   func() time.Time
-	Heard func(nexus.SessionID, llm.Delta)
-	Bases *Bases
-	Leaks *leak.Finder // looks for secrets in changes; nil: nobody does
+	// PickReader picks for a role that looks at what another model, the
+	// author, made, and says why; nil picks as for every other role.
+	PickReader func(role nexus.Role, tier nexus.Tier, author string) (m Model, why string, err error)
+	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
+	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Rules      string                                // standing rules for agents, may be empty
+	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
+	Maps       *Maps                                 // of the repository, for the roles that are shown one; nil for none
+	Alone      bool                                  // nobody answers questions: fall back at once
+	Exe        string                                // this program, which builds call for their cache; empty for none
+	Now        func() time.Time
+	Heard      func(nexus.SessionID, llm.Delta)
+	Bases      *Bases
+	Leaks      *leak.Finder // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state

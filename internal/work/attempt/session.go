@@ -17,8 +17,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -30,7 +32,10 @@ type Talk struct {
 	Task    nexus.Task
 	Role    nexus.Role
 	Tier    nexus.Tier
+	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
+	Base    string // commit that the run began with, of which a map is shown; empty for none
 	Next    string // what we say next; empty to go on where it stopped
 	Why     string // brief, repair
 	Handin  json.RawMessage
@@ -50,7 +55,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if t.Role != nexus.Coder && t.Role != nexus.Tester { // who writes climbs with the task; the others do not
 		tier = cmp.Or(role.Tier, tier)
 	}
-	model, err := s.Pick(t.Role, tier, t.Task.Model)
+	model, err := s.pick(ctx, t, tier)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	code, err := s.codeMap(ctx, t, role, model)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -63,9 +72,9 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	defer done()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
-		System: s.masked(prompt.System(role.Prompt, s.Rules)), Next: t.Next, Why: t.Why, Limits: t.Limits,
+		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
-		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.choices(),
+		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
 	if old := t.Attempt.Session(t.Session); old != nil {
@@ -130,7 +139,7 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
+func (s *Shop) tools(t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -161,11 +170,36 @@ func (s *Shop) tools(t Talk, role agent.Role, d Desk, agree func(context.Context
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
 	e.Git = s.git(e)
-	set, err := tool.New(e, role.Tools...)
+	vars, free, err := s.place(t)
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	return set, func() { _ = root.Close() }, nil
+	e.Vars = append(slices.Clone(e.Vars), vars...)
+	set, err := tool.New(e, role.Tools...)
+	if err != nil {
+		free()
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	return set, func() {
+		set.Close()
+		free()
+		_ = root.Close()
+	}, nil
+}
+
+// place gives an attempt ports and names of its own, so that what it starts
+// does not meet what another starts. A run without a state directory gives
+// none.
+func (s *Shop) place(t Talk) (vars []string, free func(), err error) {
+	if s.State == "" {
+		return nil, func() {}, nil
+	}
+	owner := s.mark(t.Tree)
+	own, err := slot.Take(filepath.Join(filepath.Dir(s.State), "slots"), owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	return own.Env(owner, s.Box.Hides()), func() { _ = own.Release() }, nil
 }
 
 // may returns what people add to the policy for a role.

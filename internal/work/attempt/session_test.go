@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -35,7 +35,7 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s, base := shop(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
 		return attempt.Model{
 			Model: ponderous{6 * time.Minute}, Name: "toy/model",
-			Price: func(nexus.Usage) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -33,7 +33,7 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 		}
 	}
 	o, err := w.Converse(ctx, Talk{
-		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree,
+		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base,
 		Next: next, Why: why, Limits: w.view.Limits, Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
@@ -132,7 +132,7 @@ func (w *work) review(ctx context.Context) error {
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{
-			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Tree: w.tree,
+			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Author: Author(w.a, nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk); err != nil {
 			return err

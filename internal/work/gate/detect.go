@@ -10,20 +10,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Detect returns the gates of a tree in the order in which they judge: those
-// of its Go code, each replaced or switched off by the configuration, then
-// the configuration's own by name. It only looks at marker files.
+// of its Go code and of the stacks in [stack.Table], each replaced or switched
+// off by the configuration, then the configuration's own by name. It only looks
+// at marker files.
 func Detect(dir string, c config.Gates) ([]Gate, error) {
 	gates := goGates(dir)
-	for _, name := range []string{"build", "lint", "test"} {
+	var used []string
+	for _, g := range gates {
+		used = append(used, g.Name)
+	}
+	for _, f := range stack.Find(dir, used...) {
+		gates = append(gates, Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports})
+	}
+	for _, name := range steps() {
 		command, set := c.Commands[name]
 		if !set {
 			continue
 		}
-		// The project's own lint command stands for all linting.
-		gates = slices.DeleteFunc(gates, func(g Gate) bool { return g.Name == name || name == "lint" && g.Name == "golangci" })
+		// The project's own command stands for all packages, and for all linting.
+		gates = slices.DeleteFunc(gates, func(g Gate) bool { return Step(g.Name) == name })
 		if command != "" {
 			gates = append(gates, fromLine(name, command))
 		}
@@ -34,7 +43,7 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 	}
 	slices.Sort(own)
 	for _, name := range own {
-		if name == "build" || name == "lint" || name == "test" {
+		if slices.Contains(steps(), name) {
 			continue
 		}
 		gates = slices.DeleteFunc(gates, func(g Gate) bool { return g.Name == name })
@@ -42,9 +51,12 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 			gates = append(gates, fromLine(name, command))
 		}
 	}
-	rank := append(slices.Clone(c.Order), "build", "lint", "golangci", "test")
+	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test")
 	place := func(g Gate) int {
 		if i := slices.Index(rank, g.Name); i >= 0 {
+			return i
+		}
+		if i := slices.Index(rank, Step(g.Name)); i >= 0 && g.Dir != "" {
 			return i
 		}
 		return len(rank)
@@ -54,6 +66,18 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 		gates[i].Timeout = c.Timeout
 	}
 	return gates, unknownOrder(c.Order, gates, c.Commands)
+}
+
+// steps are the gates that a stack may have, in the order in which they judge.
+func steps() []string { return []string{"build", "type", "lint", "format", "test"} }
+
+// Step returns what a gate does, of whatever package it is.
+func Step(gate string) string {
+	name, _, _ := strings.Cut(gate, "-")
+	if name == "golangci" {
+		return "lint"
+	}
+	return name
 }
 
 // unknownOrder refuses an order of gates that are not there, which is most

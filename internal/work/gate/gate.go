@@ -18,12 +18,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Gate is a command that judges a tree.
 type Gate struct {
 	Name    string
 	Args    []string      // run without a shell
+	Dir     string        // below the tree, where it runs; empty is the root
+	Reports []string      // patterns of JUnit files, from Dir, that it writes and that say more than its output
 	Format  string        // how its output is read; one of [parse.Formats]
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
@@ -42,6 +46,14 @@ func (g Gate) Command() string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// within lets a command run in a directory below the tree.
+func (g Gate) within(args []string) []string {
+	if g.Dir == "" || g.Dir == "." {
+		return args
+	}
+	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + g.Dir}, args...)
 }
 
 // Tree is a directory that holds exactly the git tree Hash.
@@ -106,13 +118,18 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	limit := r.limit(g)
 	res, read, err := r.run(ctx, t, g, limit)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		e.Why = err.Error()
+		missing := raw.Missing(g.Args[0], err.Error())
+		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
+		e.Findings[0].Gate = g.Name
 		return e, nil
 	}
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
 	e.State, e.Why, e.Counts, e.Findings = read.State, read.Why, read.Counts, read.Findings
+	if e.State == nexus.Flaky { // the tool tried again by itself, as the project told it to
+		e.State, e.Flaky = nexus.Pass, read.Flaky
+	}
 	e.Exit, e.Duration = res.Exit, res.Duration
 	if res.TimedOut {
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
@@ -127,9 +144,10 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 // printed.
 func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (res sandbox.Result, read parse.Report, err error) {
 	c := sandbox.Command{
-		Args: withTimeout(g, limit), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
+		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
 	}
+	old := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
@@ -147,6 +165,7 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, read, errors.Join(err, r.reset(ctx, bare(g)))
 	}
+	written := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
 	if err == nil {
 		err = r.reset(ctx, bare(g))
 	}
@@ -157,13 +176,17 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
 	in := parse.Input{
-		Format: g.Format, Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Modules: gosrc.Modules(t.Dir),
+		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
+		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
 	}
 	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {
 		in.Expect = gosrc.Expect(t.Dir, in.Modules)
 	}
 	read = parse.Read(in)
+	if in.Stdout = stack.Fresh(written, old); len(in.Stdout) > 0 && !res.TimedOut {
+		in.Format = parse.JUnit
+		read = parse.Both(read, parse.Read(in))
+	}
 	for i := range read.Findings {
 		read.Findings[i].Gate = g.Name
 	}

@@ -217,7 +217,7 @@ func TestStatesOfCommands(t *testing.T) {
 	}{
 		{"test -f ok.txt", 0, nexus.Pass, ""},
 		{"test -f nope.txt", 0, nexus.Fail, ""},
-		{"no-such-tool --x", 0, nexus.NotRun, "no-such-tool"},
+		{"no-such-tool --x", 0, nexus.Environmental, "no-such-tool"},
 		{"sleep 60", 200 * time.Millisecond, nexus.Timeout, "did not end within 200ms"},
 		{"kill -9 $$", 0, nexus.Environmental, "killed"},
 		{"true && go test ./...", 0, nexus.Fail, ""},
@@ -239,7 +239,7 @@ func TestStatesOfCommands(t *testing.T) {
 		}
 	}
 	e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "direct", Args: []string{"no-such-tool"}, Format: "exit"})
-	if err != nil || e.State != nexus.NotRun || !strings.Contains(e.Why, "no-such-tool") {
+	if err != nil || e.State != nexus.Environmental || !strings.Contains(e.Why, "no-such-tool") || !strings.Contains(e.Findings[0].Advice, "Install no-such-tool") {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

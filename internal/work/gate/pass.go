@@ -11,6 +11,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // Pass lets the gates judge a tree in their order and stops at the first red
@@ -35,7 +37,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		switch {
 		case e.Passed():
 			green++
-		case e.State == nexus.NotRun && base.State == nexus.NotRun && base.Tree != "":
+		case e.State == nexus.NotRun && (base.State == nexus.NotRun || lacks(base)) && base.Tree != "":
 		default:
 			v.Why = reason(e)
 			return v, nil
@@ -48,6 +50,17 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	return v, nil
 }
 
+// lacks reports whether a gate could not run because its tool is missing.
+func lacks(e nexus.Evidence) bool {
+	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
+}
+
+// Weigh judges a tree by one gate, against the base where there is one.
+func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
+	e, _, _, err := r.weigh(ctx, t, g, nil)
+	return e, err
+}
+
 // weigh judges a tree by a gate, against what the gate said of the base.
 func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {
@@ -56,6 +69,9 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
 	if err != nil {
 		return e, base, false, err
+	}
+	if f, ok := parse.Find(g.Format); ok && f.Warns {
+		raw.Findings = blocking(raw)
 	}
 	e = against(base, raw, r.Wanted)
 	if !cached && e.State == nexus.Fail {
@@ -80,6 +96,16 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	e.Base = base.Tree
 	e.Raw, err = r.seal(raw)
 	return e, base, cached, err
+}
+
+// blocking returns what is more than a warning among the findings of a gate
+// that is red for more than warnings: of a tool that lets warnings pass, new
+// ones are not held against a tree that has old errors.
+func blocking(e nexus.Evidence) []nexus.Finding {
+	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
+		return e.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
 }
 
 // seal keeps evidence as it was before it was weighed, and returns the blob's
@@ -192,6 +218,9 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		base = nexus.Evidence{} // nothing was there before
 	}
 	switch {
+	case lacks(now) && lacks(base): // nobody can hold that against the work
+		now.State = nexus.NotRun
+		return now
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
 		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
 		return now
@@ -229,7 +258,9 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 
 // ofTheTree reports whether an environmental finding is about something that
 // the work may have changed.
-func ofTheTree(f nexus.Finding) bool { return f.File != "" || f.Code == "exit" }
+func ofTheTree(f nexus.Finding) bool {
+	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing
+}
 
 // untested reports whether tests that were to run did not: what they would
 // have said is not known to be the same.

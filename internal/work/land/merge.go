@@ -69,7 +69,7 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state
 		}.Text()
 	}
 	o, err := l.Converse(ctx, attempt.Talk{
-		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree,
+		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree, Base: l.view.Goal.Base,
 		Next: next, Why: "brief", Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
 	}, l.desk)
 	if err == nil && o.Outcome == nexus.Refused {
@@ -149,7 +149,7 @@ func (l *landing) review(ctx context.Context, hash string) (*nexus.TrainRefused,
 			}.Text()
 		}
 		if _, err := l.Converse(ctx, attempt.Talk{
-			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Tree: l.tree,
+			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: attempt.Author(l.m, nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: l.view.Limits, Record: l.record,
 		}, l.desk); err != nil {
 			return nil, err

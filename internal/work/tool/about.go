@@ -10,20 +10,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-const (
-	aboutWidth = 120
-	maxResult  = 30_000 // bytes of a result that the model sees
-)
+const aboutWidth = 120
 
 // About says in one line for people what a call is about: its path, command,
 // pattern or question. What could fool a terminal is escaped.
 func About(c llm.Call) string {
 	var in struct {
-		Path, Command, Pattern, Question, Summary string
-		Args                                      []string
+		Path, Command, Pattern, Question, Summary, ID string
+		Args                                          []string
 	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
-		return line(c.Tool, aboutWidth)
+		return line(c.Tool)
 	}
 	text := ""
 	switch c.Tool {
@@ -33,6 +30,8 @@ func About(c llm.Call) string {
 		text = strings.Join(in.Args, " ")
 	case "search_code":
 		text = strings.TrimSpace(in.Pattern + " " + in.Path)
+	case "job":
+		text = in.ID
 	case "ask":
 		text = in.Question
 	case "finish":
@@ -43,16 +42,16 @@ func About(c llm.Call) string {
 	if text == "" {
 		text = c.Tool
 	}
-	return line(text, aboutWidth)
+	return line(text)
 }
 
 // line returns the beginning of a text as one printable line.
-func line(text string, width int) string {
+func line(text string) string {
 	text = strings.TrimSpace(text)
 	var b strings.Builder
 	n := 0
 	for i, r := range text {
-		if n++; n > width {
+		if n++; n > aboutWidth {
 			return b.String() + "..."
 		}
 		switch {
@@ -71,28 +70,4 @@ func line(text string, width int) string {
 		}
 	}
 	return b.String()
-}
-
-// fit cuts a result to what the model should see, and keeps the whole.
-func (s *Set) fit(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxResult {
-		return text
-	}
-	kept := ""
-	if s.env.Blob != nil {
-		if hash, err := s.env.Blob.Put([]byte(text)); err == nil {
-			kept = "; kept for people as " + hash
-		}
-	}
-	head, tail := text[:maxResult/2], text[len(text)-maxResult/2:]
-	if i := strings.LastIndexByte(head, '\n'); i > len(head)/2 {
-		head = head[:i+1]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:]
-	}
-	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
-	return fmt.Sprintf("%s\n[... %d bytes left out%s; ask for less at a time ...]\n%s",
-		head, len(text)-len(head)-len(tail), kept, tail)
 }

@@ -100,7 +100,7 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 }
 
 func parseObject(d *json.Decoder, depth int) (any, error) {
-	object := map[string]any{}
+	object, folded := map[string]any{}, map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
@@ -110,9 +110,11 @@ func parseObject(d *json.Decoder, depth int) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("%v is not a key", t)
 		}
-		if _, twice := object[key]; twice {
+		fold := strings.ToLower(strings.ToUpper(key)) // as a reader would that ignores case
+		if folded[fold] {
 			return nil, fmt.Errorf("the key %q is there twice", key)
 		}
+		folded[fold] = true
 		if object[key], err = parseValue(d, depth+1); err != nil {
 			return nil, err
 		}

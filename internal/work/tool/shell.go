@@ -10,65 +10,124 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/screen"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 const (
-	shellTime  = 2 * time.Minute
+	shellTime  = 5 * time.Minute
+	shellIdle  = 2 * time.Minute  // without output
 	shellTimes = 10 * time.Minute // the most that may be asked for
-	shellKeep  = 1 << 20          // bytes of output that go to the blob
+	shellKeep  = 4 << 20          // bytes of output that are kept
+	shellShown = 16_000           // bytes of those that the model sees
 )
+
+// order is what the shell is asked to do.
+type order struct {
+	Command    string
+	Timeout    int `json:"timeout_seconds"`
+	Idle       int `json:"idle_seconds"`
+	Background bool
+}
 
 func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
 		Description: "Run a bash command at the root of the worktree. Each call is a fresh shell; no network, no stdin; " +
-			"everything it started is killed when it returns.",
+			"everything it started is killed when it returns. background starts a server or watcher and returns at once: see job.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
-			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600,"description":"default 120"}},` +
+			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600,"description":"default 300, and 120 without output"},` +
+			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
 			`"required":["command"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
-				Command string
-				Timeout int `json:"timeout_seconds"`
-			}](input)
+			in, err := decode[order](input)
 			if err != nil {
 				return Output{}, err
 			}
-			limit := min(time.Duration(in.Timeout)*time.Second, shellTimes)
-			if limit <= 0 {
-				limit = shellTime
-			}
-			return e.shell(ctx, in.Command, limit)
+			return e.shell(ctx, in)
 		},
 	}
 }
 
-func (e Env) shell(ctx context.Context, command string, limit time.Duration) (Output, error) {
+// limits returns how long a command may run, and how long it may be silent. A
+// limit that was asked for counts for both.
+func (o order) limits() (total, idle time.Duration) {
+	total, idle = shellTime, shellIdle
+	if o.Timeout > 0 {
+		total = min(time.Duration(o.Timeout)*time.Second, shellTimes)
+		idle = total
+	}
+	if o.Idle > 0 {
+		idle = time.Duration(o.Idle) * time.Second
+	}
+	return total, min(idle, total)
+}
+
+var (
+	errIdle  = errors.New("it printed nothing for too long")
+	errTotal = errors.New("its time was up")
+)
+
+func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	if e.Box == nil {
 		return Output{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
-	if err := e.leave(ctx, command); err != nil {
+	if why := screen.Wants(o.Command); why != "" {
+		return Output{}, fmt.Errorf("not run: %s", why)
+	}
+	if err := e.leave(ctx, o.Command); err != nil {
 		return Output{}, fmt.Errorf("refused, not run: %w", err)
 	}
-	r, err := e.Box.Run(ctx, e.command([]string{bash(), "-c", command}, limit))
-	if err != nil {
-		return Output{Changed: e.Writes}, fmt.Errorf("the command was stopped or could not be run: %w", err)
+	if o.Background {
+		return e.start(ctx, o.Command)
 	}
-	text := legible.Terminal(string(r.Stdout))
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	total, idle := o.limits()
+	r, err := e.run(ctx, o.Command, total, idle)
+	out := Output{Text: legible.Terminal(string(r.Stdout)), Changed: e.Writes, Most: shellShown}
+	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
+		out.Text += "\n"
 	}
+	note, failed := ended(r, err, total, idle)
+	if note == "" && err != nil {
+		return out, fmt.Errorf("the command was stopped or could not be run: %w", err)
+	}
+	if note == "" && out.Text == "" {
+		note = "[exit 0, no output]"
+	}
+	out.Text, out.Failed = out.Text+note, failed
+	return out, nil
+}
+
+// ended says how a command ended, where that is worth a word.
+func ended(r sandbox.Result, err error, total, idle time.Duration) (note string, failed bool) {
 	switch {
-	case r.TimedOut:
-		text += fmt.Sprintf("[killed after %s, its limit; timeout_seconds may be up to %d]", limit, int(shellTimes.Seconds()))
-	case r.Exit != 0:
-		text += fmt.Sprintf("[exit %d]", r.Exit)
-	case text == "":
-		text = "[exit 0, no output]"
+	case errors.Is(err, errIdle):
+		return fmt.Sprintf("[killed after %s without output; what never ends runs with background, what takes long with timeout_seconds up to %d]", idle, int(shellTimes.Seconds())), true
+	case errors.Is(err, errTotal) || err == nil && r.TimedOut:
+		return fmt.Sprintf("[killed after %s, its limit; timeout_seconds may be up to %d]", total, int(shellTimes.Seconds())), true
+	case err == nil && r.Exit != 0:
+		return fmt.Sprintf("[exit %d]", r.Exit), true
+	default:
+		return "", false
 	}
-	return Output{Text: text, Failed: r.Exit != 0, Changed: e.Writes}, nil
+}
+
+// run runs a command in a box of its own, or beside what runs in the
+// background.
+func (e Env) run(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
+	c := e.command([]string{bash(), "-c", command}, 0)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	silent := time.AfterFunc(idle, func() { stop(errIdle) })
+	defer silent.Stop()
+	c.Heard = func([]byte) { silent.Reset(idle) }
+	ctx, end := context.WithTimeoutCause(ctx, total, errTotal)
+	defer end()
+	if e.jobs.Alive() {
+		return e.jobs.Do(ctx, c, command)
+	}
+	return e.Box.Run(ctx, c)
 }
 
 // command returns what to run in the box, with the tree as writable as the

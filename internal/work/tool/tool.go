@@ -10,9 +10,9 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -23,14 +23,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
-
-// Store keeps what is too long for the model.
-type Store interface {
-	Put(data []byte) (hash string, err error)
-}
 
 // Env is what the tools work with. Dir is enough; what is missing is refused
 // with a reason when the model asks for it.
@@ -38,7 +35,7 @@ type Env struct {
 	Dir  string                                                               // the worktree
 	Root *os.Root                                                             // Dir, opened; New opens it when nil
 	Box  *sandbox.Box                                                         // runs commands; nil runs none
-	Blob Store                                                                // keeps long output; may be nil
+	Blob Store                                                                // keeps long output; nil keeps the last in memory
 	Git  func(ctx context.Context, args []string) (string, error)             // read-only git on the worktree
 	Mask func([]byte) []byte                                                  // takes keys out of what the model sees; may be nil
 	Ask  func(ctx context.Context, question, fallback string) (string, error) // asks a person; nil: nobody is there
@@ -59,6 +56,9 @@ type Env struct {
 	Mark     string          // names the owner of commands; see sandbox.Sweep
 	Writes   bool            // false: the tree is read-only
 	Handin   json.RawMessage // JSON Schema of finish's input; nil means summary and status
+
+	tree *files.Tree // New makes it, and those below
+	jobs *job.Jobs   // what runs in the background
 }
 
 // Tool is one thing that an agent can do.
@@ -77,6 +77,7 @@ type Output struct {
 	Failed   bool            // it did what was asked, and that failed
 	Changed  bool            // the tree may be different now
 	Finished json.RawMessage // what the agent hands in, when it is done
+	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
 }
 
 // Answer is what became of one call.
@@ -116,6 +117,14 @@ func New(e Env, names ...string) (*Set, error) {
 	if e.Now == nil {
 		e.Now = func() time.Time { return time.Time{} }
 	}
+	if e.Blob == nil {
+		e.Blob = &memory{}
+	}
+	e.tree = files.New(e.Dir, e.Root)
+	e.tree.Writes = e.Writes
+	if e.Box != nil {
+		e.jobs = job.New(bash(), e.Box.Run)
+	}
 	s := &Set{env: e}
 	known := builtin(e)
 	for _, name := range names {
@@ -131,6 +140,13 @@ func New(e Env, names ...string) (*Set, error) {
 	return s, nil
 }
 
+// Close kills what runs in the background. The set is of no use after it.
+func (s *Set) Close() {
+	if s.env.jobs != nil {
+		s.env.jobs.Close()
+	}
+}
+
 // Names returns the names of the tools that New knows.
 func Names() []string {
 	var names []string
@@ -142,7 +158,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), gitTool(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), ask(e), finish(e),
 	}
 }
 
@@ -187,10 +203,10 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
-	text := s.fit(legible.Show(s.masked(out.Text)))
+	text := s.fit(legible.Show(s.masked(out.Text)), cmp.Or(out.Most, files.Most))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
-		About:    line(text, aboutWidth),
+		About:    line(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
 		Duration: s.env.Now().Sub(began),
@@ -233,6 +249,3 @@ func (s *Set) names() string {
 	}
 	return names
 }
-
-// errReadOnly tells a role that it may not write.
-var errReadOnly = errors.New("this role may only read; nothing was changed")

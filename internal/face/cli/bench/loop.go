@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -45,7 +46,7 @@ type loop struct {
 	sessions int // at once
 	box      *sandbox.Box
 	config   config.Config
-	role     agent.Role
+	role     cast.Role
 }
 
 // run runs the loop and returns what its turns took.
@@ -59,7 +60,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 	l.config.Limits = nexus.DefaultLimits()
 	l.config.Limits.Turns, l.config.Limits.Parallel = l.turns+10, l.sessions
 	l.config.Limits.RunMoney, l.config.Limits.DayMoney = 10_000*nexus.Dollar, 10_000*nexus.Dollar
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -74,7 +75,8 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 		if err != nil {
 			return Spent{}, err
 		}
-		return l.floor(ctx, prompt.System(l.role.Prompt, ""), tools.Specs())
+		defer tools.Close()
+		return l.floor(ctx, prompt.System(l.role.Prompt, "", ""), tools.Specs())
 	case ownLoop:
 		return l.inMemory(ctx)
 	case durableLoop, attemptLoop:
@@ -156,11 +158,12 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 	if err != nil {
 		return err
 	}
+	defer tools.Close()
 	name := nexus.SessionID(id) + "/coder.1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
-		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, ""),
+		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, "", ""),
 		Next: l.brief(name), Limits: l.config.Limits, Price: model.Price, Worst: model.Worst,
-		Retry: llm.Policy{Now: l.app.Now},
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: l.app.Now},
 	}, d, s, nil)
 	if err == nil && out.Outcome != nexus.Accepted {
 		err = fmt.Errorf("session %s ended as %s: %s", name, out.Outcome, out.Why)

@@ -4,6 +4,7 @@ package draft
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,10 +35,17 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 			})
 		}
 	}
-	text := view.Table(s, []string{"wave", "task", "title", "needs", "time", "criteria", "files"}, rows)
+	head := []string{"wave", "task", "title", "needs", "time", "criteria", "files"}
 	if s.Plain {
-		return text
+		return view.Table(s, head, rows)
 	}
+	if s.Width > 0 && s.Width < narrow { // titles matter more; --json has all
+		head, rows = without(head, rows, func(i int) bool { return i >= 5 })
+	}
+	head, rows = without(head, rows, func(i int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" })
+	})
+	text := view.Table(s, head, rows)
 	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n"
 	if p.Estimate != nil {
 		for line := range strings.SplitSeq(Words(*p.Estimate), "\n") {
@@ -45,6 +53,27 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 		}
 	}
 	return text
+}
+
+// narrow is the width below which a plan is shown without criteria and files.
+const narrow = 80
+
+// without leaves columns out.
+func without(head []string, rows [][]string, out func(i int) bool) ([]string, [][]string) {
+	keep := func(row []string) []string {
+		var kept []string
+		for i, cell := range row {
+			if !out(i) {
+				kept = append(kept, cell)
+			}
+		}
+		return kept
+	}
+	kept := make([][]string, len(rows))
+	for i, row := range rows {
+		kept[i] = keep(row)
+	}
+	return keep(head), kept
 }
 
 func minutes(n int) string {

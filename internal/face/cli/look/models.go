@@ -66,7 +66,7 @@ func modelsCommand(a *frame.App) *cobra.Command {
 			}
 		}
 		known.With(a.Keys(), pick.Tap{})
-		m := models{Provider: frame.First(args), Service: service, Curated: known.Dated(), List: public(a)}
+		m := models{Provider: frame.First(args), Service: service, Curated: known.Dated(), List: public(a, known)}
 		var rows []pick.Row
 		if m.Provider == "" {
 			rows, m.Left = known.Known(service, all)
@@ -89,8 +89,8 @@ func modelsCommand(a *frame.App) *cobra.Command {
 
 // public returns what is to be said of the public list. One that cannot be read
 // is told to people, and is as good as none.
-func public(a *frame.App) *list {
-	k, err := catalog.Load(pick.ListPath(a.Env))
+func public(a *frame.App, known *pick.Models) *list {
+	k, err := known.Public()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			a.Say("%s: %s", view.Clean(err.Error()), "nexus models refresh fetches it anew")

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -67,6 +67,7 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer set.Close()
 		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
 		a.JSON = true
 		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds()}, nil)
@@ -91,7 +92,7 @@ func toolsOf(role string) ([]string, error) {
 	if role == "" {
 		return tool.Names(), nil
 	}
-	roles, err := agent.Roles(nil)
+	roles, err := cast.Roles(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,12 @@ package pick
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -15,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
@@ -25,11 +30,13 @@ type Models struct {
 	env    func(string) string
 	now    func() time.Time
 	prices *llm.Prices
+	public func() (catalog.Kept, error)
 	keys   *keys
 	tap    Tap
 
-	mu   sync.Mutex // guards made
-	made map[string]llm.Model
+	mu     sync.Mutex // guards made
+	made   map[string]llm.Model
+	limits *limit.Accounts
 
 	able  llm.Able
 	find  func(*Models) string
@@ -49,16 +56,21 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read the prices", Cause: err, Hint: "Mend pricing in the user's configuration file."}
 	}
+	list := sync.OnceValues(func() (catalog.Kept, error) { return catalog.Load(ListPath(env)) })
 	prices.Behind(func() map[string]llm.Listed {
-		kept, _ := catalog.Load(ListPath(env)) // nexus models says what is wrong with it
+		kept, _ := list() // nexus models says what is wrong with it
 		return kept.Models
 	})
 	able, err := llm.LoadAble()
 	if err != nil {
 		return nil, err
 	}
-	return &Models{config: c, env: env, now: now, prices: prices, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}}, nil
+	return &Models{config: c, env: env, now: now, prices: prices, public: list, able: able, find: find, keys: newKeys(key.Store{Env: env}), made: map[string]llm.Model{}, limits: limit.New(now)}, nil
 }
+
+// Public returns the public list of models as it is kept. It is read once, when
+// it is first asked for.
+func (m *Models) Public() (catalog.Kept, error) { return m.public() }
 
 // Name returns the provider/model that a role works with at a tier. A task's
 // pin wins over the role's, and that over the tier's.
@@ -72,10 +84,7 @@ func (m *Models) Name(role nexus.Role, tier nexus.Tier, pin string) (string, err
 // that cannot be.
 func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, error) {
 	r := m.config.Roles[role]
-	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
-		tier = r.Tier
-	}
-	tier = cmp.Or(tier, r.Tier, nexus.Fast)
+	tier = m.tierOf(role, tier)
 	if pin == "" || role == nexus.Reviewer {
 		pin = cmp.Or(r.Model, m.config.Models[tier])
 	}
@@ -95,6 +104,16 @@ func (m *Models) chain(role nexus.Role, tier nexus.Tier, pin string) (string, er
 		return name, nil
 	}
 	return "", m.nobody(role, tier)
+}
+
+// tierOf returns the tier of a role. Who writes climbs with the task, all
+// others stay where they are set.
+func (m *Models) tierOf(role nexus.Role, tier nexus.Tier) nexus.Tier {
+	r := m.config.Roles[role]
+	if r.Tier != "" && role != nexus.Coder && role != nexus.Tester {
+		tier = r.Tier
+	}
+	return cmp.Or(tier, r.Tier, nexus.Fast)
 }
 
 // nobody says that there is no model, and what to set: all of it at once.
@@ -176,6 +195,12 @@ func (m *Models) ready(name string) (attempt.Model, error) {
 	if !ok {
 		return attempt.Model{}, unknown(name, "a model is named provider/model")
 	}
+	if all := m.Providers(); !slices.Contains(all, provider) {
+		return attempt.Model{}, &nexus.Error{
+			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
+			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in ~/.config/nexus/config.toml.", view.Clean(provider), view.Clean(provider)),
+		}
+	}
 	_, priced := m.Price(name, nexus.Usage{})
 	if !priced && m.config.Limits.RunTokens == 0 {
 		return attempt.Model{}, unknown(name, "it has no known price")
@@ -187,13 +212,35 @@ func (m *Models) ready(name string) (attempt.Model, error) {
 	listed, _ := m.prices.Find(name)
 	picked := attempt.Model{
 		Model: client, Name: name, Wire: model, Context: listed.Context,
-		Price: func(u nexus.Usage) nexus.Money { price, _ := m.prices.Price(name, u, m.now()); return price },
-		Worst: func(r llm.Request) nexus.Money { worst, _ := m.prices.Worst(name, r); return worst },
 	}
+	picked.Price, picked.Worst = m.bills(provider, name)
 	if !priced { // its tokens count, against a cap of their own
 		picked.Tokens = func(r llm.Request) int64 { return llm.Estimate(r) + r.MaxTokens }
 	}
 	return picked, nil
+}
+
+// bills returns what prices the calls of a model: what they cost on the terms
+// on which they were answered, and what they may cost on those of the last.
+func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms) nexus.Money, worst func(llm.Request) nexus.Money) {
+	percent := cmp.Or(nexus.Money(m.config.Providers[provider].Percent), 100)
+	home := ""
+	if u, err := url.Parse(m.base(provider)); err == nil {
+		home = u.Hostname()
+	}
+	var last atomic.Pointer[llm.Terms]
+	last.Store(&llm.Terms{Region: home})
+	price = func(u nexus.Usage, t llm.Terms) nexus.Money {
+		t.Region = cmp.Or(t.Region, home)
+		last.Store(&llm.Terms{Service: t.Service, Region: t.Region})
+		cost, _ := m.prices.Bill(name, u, t, m.now())
+		return cost * percent / 100
+	}
+	worst = func(r llm.Request) nexus.Money {
+		cost, _ := m.prices.Worst(name, r, *last.Load(), m.now())
+		return cost * percent / 100
+	}
+	return price, worst
 }
 
 func unknown(name, why string) error {
@@ -201,6 +248,16 @@ func unknown(name, why string) error {
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
 		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + price(name) + " Or allow tokens without a price: budget.tokens.",
 	}
+}
+
+// Providers returns the names of those that can be asked, sorted.
+func (m *Models) Providers() []string {
+	names := slices.Collect(maps.Keys(m.config.Providers))
+	for _, k := range KnownProviders() {
+		names = append(names, k.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // client returns the provider's client, made at the first call.
@@ -223,5 +280,8 @@ func (m *Models) client(name string) (llm.Model, error) {
 		return nil, err
 	}
 	m.made[name] = m.able.Stagger(m.able.Fit(c, name), name, m.now)
+	if m.tap.player == nil { // a recording has no limits
+		m.made[name] = m.account(name, p, key).Keep(m.made[name])
+	}
 	return m.made[name], nil
 }

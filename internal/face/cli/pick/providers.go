@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -15,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 )
@@ -116,6 +118,14 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 	default:
 		return nil, unknown(name+"/...", "there is no provider of this name")
 	}
+}
+
+// account returns whose limits calls of a provider count against: providers
+// of other names share them where wire, address and key are the same.
+func (m *Models) account(name string, p config.Provider, key string) *limit.Account {
+	base := m.base(name)
+	id := limit.Name{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: limit.Identity(key)}
+	return m.limits.Of(id, limit.RulesOf(p.Kind, base == "" || openai.Official(base)))
 }
 
 // asking is how long a server may take to say what models it has.

@@ -38,3 +38,12 @@ func (t Tap) Close() error {
 	}
 	return t.recorder.Close()
 }
+
+// Odd returns how many answers were played to requests that differ from those
+// of the recording in what the tree was like, and how the first did.
+func (t Tap) Odd() (n int, first string) {
+	if t.player == nil {
+		return 0, ""
+	}
+	return t.player.Odd()
+}

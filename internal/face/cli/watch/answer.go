@@ -12,3 +12,22 @@ func answerCommand(a *frame.App) *cobra.Command {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: args[1]}
 	})
 }
+
+func approveCommand(a *frame.App) *cobra.Command {
+	return request(a, "approve ID [--run RUN] [--json]", "agree to what an agent asks leave for", 1, func(args []string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
+	})
+}
+
+func rejectCommand(a *frame.App) *cobra.Command {
+	var why string
+	c := request(a, "reject ID [--why TEXT] [--run RUN] [--json]", "refuse what an agent asks leave for", 1, func(args []string) nexus.Request {
+		text := "no"
+		if why != "" {
+			text += ": " + why
+		}
+		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: text}
+	})
+	c.Flags().StringVar(&why, "why", "", "`TEXT` that the agent is told")
+	return c
+}

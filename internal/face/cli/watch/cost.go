@@ -28,7 +28,7 @@ func costCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
-	c.Flags().StringSliceVar(&by, "by", nil, "show these `WAYS` alone: task, attempt, role, purpose, tier, model, provider")
+	c.Flags().StringSliceVar(&by, "by", nil, "show these `WAYS` alone: task, attempt, session, role, purpose, tier, model, provider")
 	return c
 }
 
@@ -42,7 +42,7 @@ func waysOf(names []string) ([]state.Way, error) {
 		if ways[i] = state.Way(name); !slices.Contains(state.Ways(), ways[i]) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "a cost cannot be shown by " + view.Quote(name),
-				Hint: "Use task, attempt, role, purpose, tier, model or provider.",
+				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -53,14 +54,15 @@ func request(a *frame.App, use, short string, args int, fill func(args []string)
 
 // ask makes a request and says what became of it.
 func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish nexus.Request) error {
-	if wish.Task != "" {
-		s, err := p.Replay(ctx, r.ID)
-		if err != nil {
-			return err
-		}
-		if s.Task(wish.Task) == nil {
-			return frame.NotFound("task", string(wish.Task), "nexus status lists them.")
-		}
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	if wish.Task != "" && s.Task(wish.Task) == nil {
+		return frame.NotFound("task", string(wish.Task), "nexus status lists them.")
+	}
+	if why, hint := over(s, wish); why != "" && r.Holder == nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish.By = a.Env("USER")
 	e, err := p.Journal.Ask(ctx, r.ID, wish)
@@ -89,6 +91,28 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 			return fmt.Sprintf("%s: noted; nobody conducts run %s now, nexus resume does\n", wish.Verb, r.ID)
 		}
 	})
+}
+
+// over says why a request has no sense any more in a run that nobody conducts,
+// and what to do instead; empty where it has.
+func over(s *state.State, wish nexus.Request) (why, hint string) {
+	resume := "nexus resume goes on with it."
+	if s.Status == nexus.StatusDone {
+		resume = "Start another run."
+	}
+	t := s.Task(wish.Task)
+	switch {
+	case t != nil && t.Status == nexus.Landed:
+		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "Nothing is left to do on it; nexus show " + string(t.ID) + " tells what was done."
+	case t != nil && wish.Verb == nexus.VerbTell && t.Status.Ended():
+		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("nexus retry %s first, then nexus resume.", t.ID)
+	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
+		return fmt.Sprintf("skip: %s is skipped already", t.ID), resume
+	case t == nil && s.Status.Ended():
+		return fmt.Sprintf("%s: run %s is over: it is %s", wish.Verb, s.Run, s.Status), resume
+	default:
+		return "", ""
+	}
 }
 
 // settled waits a while for the conductor's answer.

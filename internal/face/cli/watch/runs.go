@@ -28,6 +28,9 @@ func runsCommand(a *frame.App) *cobra.Command {
 			}
 			told = append(told, a.Tell(r, s))
 		}
+		if len(told) == 0 {
+			a.Say("there is no run in this repository yet; start one: nexus run GOAL, or see nexus demo")
+		}
 		return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.Runs(s, told) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	a.JSONFlag(c)

@@ -13,7 +13,7 @@ import (
 func Commands(a *frame.App) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a),
-		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a),
+		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a), approveCommand(a), rejectCommand(a),
 		cleanCommand(a),
 	}
 }

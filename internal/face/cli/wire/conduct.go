@@ -101,7 +101,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		return nil, err
 	}
 	o.tap = tap
-	defer func() { a.Complain(tap.Close()) }()
+	defer leave(a, tap)
 	if err := ready(a, c, *o); err != nil {
 		return nil, err
 	}
@@ -146,6 +146,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		}
 	})
 	screen := newScreen(a, p, o, file)
+	if len(begun) == 0 {
+		screen.past(ctx)
+	}
 	helpers.Go(func() { screen.follow(work) })
 	helpers.Go(func() { screen.listen(ctx, work) })
 	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)

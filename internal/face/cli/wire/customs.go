@@ -1,22 +1,38 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 )
 
 // maxRules is the most bytes that the standing rules may have.
 const maxRules = 1 << 20
 
+// casting reads what a repository says to agents, and puts on top of it what the
+// configuration says of roles.
+func casting(dir string, c config.Config) (map[nexus.Role]cast.Role, string, error) {
+	roles, rules, err := customs(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	for name, r := range roles {
+		r.Effort = cmp.Or(c.Roles[name].Effort, r.Effort)
+		roles[name] = r
+	}
+	return roles, rules, nil
+}
+
 // customs reads what a repository says to agents: its roles, and the standing
 // rules of its AGENTS.md. Both go to a provider, and the repository may be
 // anybody's, so no link is followed out of it.
-func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err error) {
+func customs(dir string) (roles map[nexus.Role]cast.Role, rules string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, "", err
@@ -26,7 +42,7 @@ func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err err
 	if err != nil {
 		return nil, "", err
 	}
-	if roles, err = agent.Roles(theirs); err != nil {
+	if roles, err = cast.Roles(theirs); err != nil {
 		return nil, "", err
 	}
 	info, err := root.Stat("AGENTS.md")

@@ -54,11 +54,30 @@ func (s *screen) follow(ctx context.Context) {
 	if s.live {
 		all.Go(func() { s.redraw(ctx) })
 	}
-	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, 0) {
+	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
 		if err != nil || !s.show(e) {
 			return
 		}
 	}
+}
+
+// past takes over what happened before this process, and says in a line how
+// far the run had come. A stream of events has all of them.
+func (s *screen) past(ctx context.Context) {
+	if s.lines {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e, err := range s.place.Journal.Events(ctx, s.state.Run, 0) {
+		if err != nil || s.state.Apply(e) != nil {
+			return // follow says so
+		}
+		s.stale(e.Fact)
+	}
+	v := view.Of(s.state, s.a.Now())
+	s.a.Say("run %s goes on: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs has what happened before",
+		s.state.Run, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
 }
 
 // redraw keeps the clock on the terminal going.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -56,7 +58,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
 		return Spoken{}, err
 	}
-	roles, _, err := customs(frame.Top(dir))
+	roles, _, err := casting(frame.Top(dir), c)
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -74,7 +76,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	defer func() { a.Complain(tap.Close()) }()
+	defer leave(a, tap)
 	model, err := models.With(a.Keys(), tap).Pick(role.Name, role.Tier, "")
 	if err != nil {
 		return Spoken{}, err
@@ -83,18 +85,16 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	writes := role.Name != nexus.Planner && role.Name != nexus.Reviewer
-	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask, Rules: Rules(c, role.Name)}
-	if !box.Hides() {
-		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
-			return Spoken{}, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
-		}
-		defer func() { _ = os.RemoveAll(env.Tmp) }() // a temporary directory
+	env, done, err := hands(a, c, role.Name, dir, box)
+	if err != nil {
+		return Spoken{}, err
 	}
+	defer done()
 	tools, err := tool.New(env, role.Tools...)
 	if err != nil {
 		return Spoken{}, err
 	}
+	defer tools.Close()
 	d := &desk{heard: t.Heard, day: c.Limits.DayMoney}
 	d.ledger.Cap(c.Limits, 0)
 	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")
@@ -105,13 +105,36 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
-		System: a.Mask.Text(prompt.System(role.Prompt, "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
-		Retry: llm.Policy{Now: a.Now},
+		System: a.Mask.Text(prompt.System(role.Prompt, "", "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: a.Now},
 	}, d, &forgetful{mask: a.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
 	}
 	return Spoken{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, d.ledger.Spent(), out.Usage}, err
+}
+
+// hands returns what an agent works with in a directory that is the user's
+// own, and what gives it back.
+func hands(a *frame.App, c config.Config, role nexus.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+	writes := role != nexus.Planner && role != nexus.Reviewer
+	env := tool.Env{Dir: dir, Box: box, Now: a.Now, Writes: writes, Mask: a.Mask.Mask, Rules: Rules(c, role)}
+	own, err := slot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
+	if err != nil {
+		return env, nil, err
+	}
+	env.Vars = sandbox.Env(own.Env("agent/"+filepath.Base(dir), box.Hides())...)
+	if !box.Hides() {
+		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
+			return env, nil, errors.Join(&nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}, own.Release())
+		}
+	}
+	return env, func() {
+		_ = own.Release()
+		if env.Tmp != "" {
+			_ = os.RemoveAll(env.Tmp) // a temporary directory
+		}
+	}, nil
 }
 
 // forgetful keeps nothing but what was put last: a session outside of any run
@@ -173,7 +196,8 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 	defer d.mu.Unlock()
 	d.record(done)
 	if d.day > 0 {
-		shared, _, err := d.purse.Claim(ctx, d.ledger.Today()+r.Money, d.day)
+		own, grace := d.ledger.Claim(r)
+		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
 		if err != nil {
 			return nil, err
 		}
@@ -188,6 +212,7 @@ func (d *desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexu
 
 // close tells the purse what the session used in the end.
 func (d *desk) close(ctx context.Context) {
-	_, _, _ = d.purse.Claim(ctx, d.ledger.Today(), 0) // it holds at least as much
-	_ = d.purse.Close()                               // only a lock
+	own, _ := d.ledger.Claim(nexus.BudgetReserved{})
+	_, _, _ = d.purse.Claim(ctx, own, 0) // it holds at least as much
+	_ = d.purse.Close()                  // only a lock
 }

@@ -3,7 +3,9 @@ package wire
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
 )
 
@@ -31,5 +33,15 @@ func (t Traffic) open(mask func([]byte) []byte) (pick.Tap, error) {
 		return pick.Playing(p), err
 	default:
 		return pick.Tap{}, nil
+	}
+}
+
+// leave says what could not be recorded, and what was played to requests that
+// are not quite those of the recording.
+func leave(a *frame.App, t pick.Tap) {
+	a.Complain(t.Close())
+	if n, first := t.Odd(); n > 0 {
+		a.Say("%s of the recording went to requests that show another tree than then, as when tasks land in another order; the first: %s",
+			view.Count(n, "answer"), view.Clean(first))
 	}
 }

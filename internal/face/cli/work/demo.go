@@ -10,12 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/bill"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -77,7 +80,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	defer p.Close()
 	err = wire.Carry(ctx, app, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true, Once: !d.keep})
 	if !app.JSON {
-		err = errors.Join(err, history(ctx, app))
+		err = errors.Join(err, costs(ctx, app), history(ctx, app))
 	}
 	if d.keep {
 		d.app.Say("look around: cd %s; export XDG_STATE_HOME=%s; nexus status", app.Dir, filepath.Join(d.home, "state"))
@@ -120,6 +123,15 @@ func (d *stage) inside(url string) *frame.App {
 		return d.app.Env(name)
 	}
 	return &app
+}
+
+// costs says what the run's input came from: the scripted model knows as much
+// of caches as providers do.
+func costs(ctx context.Context, a *frame.App) error {
+	return a.Look(ctx, "", func(_ *frame.Place, _ journal.Run, s *state.State) error {
+		style := a.Style(a.Out)
+		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(bill.Of(s).Cache(), "\n  ") + "\n")
+	})
 }
 
 // history shows the sample's history as git tells it.

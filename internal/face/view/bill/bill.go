@@ -16,12 +16,14 @@ import (
 type Bill struct {
 	Run       nexus.RunID `json:"run"`
 	Money     view.Money  `json:"money"`
-	Estimated nexus.Money `json:"estimated"` // the part that no provider told
-	Wasted    nexus.Money `json:"wasted"`    // by attempts that failed
-	Cached    float64     `json:"cached"`    // share of the input that came from a cache, 0 to 1
+	Estimated nexus.Money `json:"estimated"`                 // the part that no provider told
+	Wasted    nexus.Money `json:"wasted"`                    // by attempts that failed
+	Cached    float64     `json:"cached"`                    // share of the input that came from a cache, 0 to 1
+	Longest   *Longest    `json:"longest_session,omitempty"` // nil before the first call
 	Usage     nexus.Usage `json:"usage"`
 	Tasks     []Share     `json:"by_task"`
 	Attempts  []Share     `json:"by_attempt"`
+	Sessions  []Share     `json:"by_session"`
 	Roles     []Share     `json:"by_role"`
 	Purposes  []Share     `json:"by_purpose"`
 	Tiers     []Share     `json:"by_tier"`
@@ -38,19 +40,51 @@ type Share struct {
 	Usage     nexus.Usage `json:"usage"`
 }
 
+// Longest is the session with the most calls: the longer a session, the more
+// of it a provider should have in its cache.
+type Longest struct {
+	Name   string  `json:"name"`
+	Calls  int     `json:"calls"`
+	Cached float64 `json:"cached"` // share of its input that came from a cache, 0 to 1
+}
+
 // Of returns what a run cost.
 func Of(s *state.State) Bill {
 	c := Bill{
 		Run: s.Run, Money: view.Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
 		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
 	}
-	if p := s.Usage.Prompt(); p > 0 {
-		c.Cached = float64(s.Usage.CacheRead) / float64(p)
-	}
+	c.Cached = cached(s.Usage)
 	for _, way := range state.Ways() {
 		*c.by(way) = shares(s.Spending.By, way)
 	}
+	for _, x := range c.Sessions {
+		if c.Longest == nil || x.Calls > c.Longest.Calls {
+			c.Longest = &Longest{x.Name, x.Calls, cached(x.Usage)}
+		}
+	}
 	return c
+}
+
+// cached returns the share of the input that came from a cache.
+func cached(u nexus.Usage) float64 {
+	if u.Prompt() == 0 {
+		return 0
+	}
+	return float64(u.CacheRead) / float64(u.Prompt())
+}
+
+// Cache says how much of the input came from a cache, over all and in the
+// longest session; empty where there was none.
+func (c Bill) Cache() []string {
+	if c.Usage.Prompt() == 0 {
+		return nil
+	}
+	notes := []string{fmt.Sprintf("%.0f %% of the input from the cache", 100*c.Cached)}
+	if l := c.Longest; l != nil && l.Calls > 1 {
+		notes = append(notes, fmt.Sprintf("%.0f %% in the longest session, %s with %d calls", 100*l.Cached, view.Clean(l.Name), l.Calls))
+	}
+	return notes
 }
 
 // by returns where the shares of a way are.
@@ -60,6 +94,8 @@ func (c *Bill) by(way state.Way) *[]Share {
 		return &c.Tasks
 	case state.ByAttempt:
 		return &c.Attempts
+	case state.BySession:
+		return &c.Sessions
 	case state.ByRole:
 		return &c.Roles
 	case state.ByPurpose:
@@ -115,9 +151,7 @@ func Draw(s view.Style, c Bill, ways ...state.Way) string {
 	if c.Money.Reserved > 0 {
 		notes = append(notes, c.Money.Reserved.String()+" reserved for calls under way")
 	}
-	if c.Usage.Prompt() > 0 {
-		notes = append(notes, fmt.Sprintf("%.0f %% of the input from the cache", 100*c.Cached))
-	}
+	notes = append(notes, c.Cache()...)
 	if c.Wasted > 0 {
 		notes = append(notes, fmt.Sprintf("%.0f %% for attempts that failed", 100*c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9)))
 	}

@@ -46,6 +46,7 @@ type Audit struct {
 	open     map[string]nexus.BudgetReserved
 	closed   map[string]bool
 	spent    nexus.Money
+	largest  nexus.Money // of all calls that were reserved
 	now      time.Time
 	parked   map[string]time.Time // accounts without quota
 	cap      nexus.Money          // the highest that any day or run allowed
@@ -361,7 +362,7 @@ func (b *Audit) money(f nexus.Fact) {
 		if f.Cap == "day" {
 			spent = b.days[b.today] + b.others(b.today)
 		}
-		if (f.Cap == "run" || f.Cap == "day" && b.days[b.today] == b.spent) && f.Asked <= f.Limit-spent {
+		if (f.Cap == "run" || f.Cap == "day") && f.Asked <= f.Limit-spent {
 			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, spent, f.Limit, len(b.open))
 		}
 	case nexus.BudgetSpent:
@@ -374,7 +375,7 @@ func (b *Audit) money(f nexus.Fact) {
 		b.days[b.asked[f.ID]] += f.Money
 	default:
 	}
-	if over := b.world.Books().Charged - b.cap; over > toy.Worst {
+	if over := b.world.Books().Charged - b.cap; over > b.largest {
 		b.wrong("the provider charged %s more than the cap", over)
 	}
 }
@@ -388,6 +389,7 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 		b.wrong("%s is reserved twice", f.ID)
 	}
 	b.rested(f.Model)
+	b.largest = max(b.largest, f.Money)
 	b.open[f.ID] = f
 	b.asked[f.ID] = b.today
 	held, role := b.spent, 0

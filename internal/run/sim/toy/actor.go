@@ -352,8 +352,9 @@ func (x *Actor) handIn(ctx context.Context, s *state.Session, o nexus.Outcome) (
 // cost.
 func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 	for try := 1; ; try++ {
+		o := x.order(s)
 		r := nexus.BudgetReserved{
-			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: Worst, Else: x.others(s.Model),
+			ID: x.id("R"), Task: x.View.Task.ID, Session: s.Session, Role: s.Role, Model: s.Model, Money: o.worst, Else: x.others(s.Model),
 		}
 		done := x.done
 		x.done = nil
@@ -380,7 +381,7 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 		case x.roll(x.scenario.provider):
 			err = errors.New("the provider failed")
 		default:
-			return x.answer(ctx, s, r)
+			return x.answer(ctx, s, r, o)
 		}
 		spent := nexus.BudgetSpent{ID: r.ID, Estimated: true}
 		if auth := (&nexus.Error{}); errors.As(err, &auth) || try == 3 {
@@ -389,15 +390,15 @@ func (x *Actor) turn(ctx context.Context, s *state.Session) error {
 			}
 			return err
 		}
-		if err := x.again(ctx, s, spent, try); err != nil {
+		if err := x.again(ctx, s, r, try); err != nil {
 			return err
 		}
 	}
 }
 
 // again settles a try that failed in the middle of an answer, and waits.
-func (x *Actor) again(ctx context.Context, s *state.Session, spent nexus.BudgetSpent, try int) error {
-	spent.Money = x.charge()
+func (x *Actor) again(ctx context.Context, s *state.Session, r nexus.BudgetReserved, try int) error {
+	spent := nexus.BudgetSpent{ID: r.ID, Estimated: true, Money: x.broke(r)}
 	rest := time.Duration(1+x.pick(300)) * time.Second
 	err := x.record(ctx, spent, nexus.CallDelayed{Session: s.Session, Model: s.Model, Try: try, Wait: rest, Why: "overload"})
 	if err != nil {
@@ -409,9 +410,10 @@ func (x *Actor) again(ctx context.Context, s *state.Session, spent nexus.BudgetS
 }
 
 // answer is a call that succeeds.
-func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
+func (x *Actor) answer(ctx context.Context, s *state.Session, r nexus.BudgetReserved, o order) error {
 	c := call{s.Session, s.Turns + 1}
-	cost := x.bill(c)
+	cost := x.cost(o, x.Now())
+	x.begin(c, bill{r, cost})
 	if err := x.wait(ctx, 20*time.Second); err != nil {
 		x.lose(c)
 		return err

@@ -34,7 +34,9 @@ type Scenario struct {
 	quota     Chance // it says that the account is out of quota
 	spare     bool   // another provider may be asked meanwhile
 	auth      Chance // for good, until a person mends it
-	overshoot bool   // calls may cost a little more than their worst case
+	overshoot bool   // calls may cost up to half more than their worst case
+	loose     int    // of ten calls, that many do where some may
+	Tariff    *Tariff
 	bad       Chance // what an agent writes is red
 	same      Chance // an agent writes nothing new
 	stray     Chance // it touches a file that its task did not declare
@@ -68,6 +70,7 @@ func Draw(r *rand.Rand) Scenario {
 		blind: sometimes(0.3, 0.3), reject: sometimes(0.6, 0.5), odd: sometimes(0.3, 0.1), slow: sometimes(0.3, 0.3),
 		noPlan: sometimes(0.1, 0.5), Reopen: r.IntN(3),
 	}
+	s.loose = 1
 	s.quota, s.spare = sometimes(0.3, 0.2), r.IntN(2) == 0
 	s.Routing = drawRouting(r)
 	if s.Crash > 0 || s.Storage > 0 {

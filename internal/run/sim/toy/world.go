@@ -47,11 +47,21 @@ type World struct {
 	calls     int
 	paid      map[call]int
 	lost      map[call]int // paid calls of which no process will hear
-	flight    map[call]bool
+	flight    map[call]bill
 	windows   map[string]time.Time // until when accounts have no quota
+
+	Most    int                                         // calls that were in flight at once
+	Lost    int                                         // the same, when a process died
+	Charges func(r nexus.BudgetReserved, m nexus.Money) // hears of what the provider charges; may be nil
 
 	dies  func() bool // whether the process dies here
 	wrong func(format string, args ...any)
+}
+
+// bill is what a call under way will cost.
+type bill struct {
+	reserved nexus.BudgetReserved
+	money    nexus.Money
 }
 
 // New returns a world as a scenario has it. Dies is asked wherever a process
@@ -62,7 +72,7 @@ func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string
 	}
 	w := &World{
 		dice: dice, scenario: s, commits: map[string]commit{}, trees: map[nexus.AttemptID]tree{},
-		unjudged: map[tree]bool{}, paid: map[call]int{}, lost: map[call]int{}, flight: map[call]bool{},
+		unjudged: map[tree]bool{}, paid: map[call]int{}, lost: map[call]int{}, flight: map[call]bill{},
 		dies: dies, wrong: wrong,
 	}
 	w.tip = w.commit("", "", "")
@@ -170,30 +180,37 @@ func (w *World) move(to, from string) error {
 	return nil
 }
 
-// bill charges a call. A call that may have been heard of is not made again.
-func (w *World) bill(c call) nexus.Money {
+// begin begins a call. One that may have been heard of is not made again.
+func (w *World) begin(c call, b bill) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.paid[c] > w.lost[c] {
 		w.wrong("turn %d of %s is paid again", c.turn, c.session)
 	}
 	w.paid[c]++
-	w.flight[c] = true
+	w.flight[c] = b
 	w.calls++
-	cost := Worst / 100 * nexus.Money(10+w.dice.IntN(91))
-	if w.scenario.overshoot && w.dice.IntN(10) == 0 {
-		cost = Worst / 100 * 104
-	}
-	w.charged += cost
-	return cost
+	w.Most = max(w.Most, len(w.flight))
 }
 
-// charge charges a call that fails in the middle of its answer.
-func (w *World) charge() nexus.Money {
+// charge charges a call. What breaks off costs no more than was set aside
+// for it: nobody writes on for who does not listen.
+func (w *World) charge(b bill, whole bool) {
+	if !whole {
+		b.money = min(b.money, b.reserved.Money)
+	}
+	w.charged += b.money
+	if w.Charges != nil {
+		w.Charges(b.reserved, b.money)
+	}
+}
+
+// broke charges a call that fails in the middle of its answer.
+func (w *World) broke(r nexus.BudgetReserved) nexus.Money {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	cost := Worst / 100 * nexus.Money(w.dice.IntN(101))
-	w.charged += cost
+	cost := r.Money / 100 * nexus.Money(w.dice.IntN(101))
+	w.charge(bill{r, cost}, false)
 	return cost
 }
 
@@ -201,6 +218,7 @@ func (w *World) charge() nexus.Money {
 func (w *World) heard(c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.charge(w.flight[c], true)
 	delete(w.flight, c)
 }
 
@@ -208,7 +226,8 @@ func (w *World) heard(c call) {
 func (w *World) lose(c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.flight[c] {
+	if b, ok := w.flight[c]; ok {
+		w.charge(b, false)
 		w.lost[c]++
 		delete(w.flight, c)
 	}
@@ -218,7 +237,9 @@ func (w *World) lose(c call) {
 func (w *World) Die() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for c := range w.flight {
+	w.Lost = max(w.Lost, len(w.flight))
+	for c, b := range w.flight {
+		w.charge(b, false)
 		w.lost[c]++
 	}
 	clear(w.flight)

@@ -1,13 +1,13 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
@@ -42,9 +42,26 @@ type usage struct {
 		Hour *int64 `json:"ephemeral_1h_input_tokens"` // of CacheWrite
 	} `json:"cache_creation"`
 	Output *int64 `json:"output_tokens"`
+	terms
 }
 
-func (u usage) over(n *nexus.Usage) {
+// terms are what the price hangs on besides the tokens.
+type terms struct {
+	Service string `json:"service_tier"`
+	Region  string `json:"inference_geo"`
+	Server  struct {
+		Searches int64 `json:"web_search_requests"`
+	} `json:"server_tool_use"`
+}
+
+func (t terms) over(n *llm.Terms) {
+	n.Service, n.Region = cmp.Or(t.Service, n.Service), cmp.Or(t.Region, n.Region)
+	n.Searches = max(n.Searches, t.Server.Searches)
+}
+
+func (u usage) over(r *llm.Response) {
+	u.terms.over(&r.Terms)
+	n := &r.Usage
 	for _, c := range []struct {
 		from *int64
 		to   *int64
@@ -96,7 +113,7 @@ func (d *draft) take(e ssestream.Event, key string) error {
 	switch v.Type {
 	case "message_start":
 		d.r.ID, d.r.Model = v.Message.ID, v.Message.Model
-		v.Message.Usage.over(&d.r.Usage)
+		v.Message.Usage.over(&d.r)
 	case "content_block_start":
 		return d.start(v)
 	case "content_block_delta":
@@ -108,7 +125,7 @@ func (d *draft) take(e ssestream.Event, key string) error {
 		d.blocks[v.Index].closed = true
 	case "message_delta":
 		d.reason = v.Delta.StopReason
-		v.Usage.over(&d.r.Usage)
+		v.Usage.over(&d.r)
 	case "message_stop":
 		d.over = true
 	case "error":

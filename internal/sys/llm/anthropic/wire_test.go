@@ -234,3 +234,15 @@ func TestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTerms holds what the price hangs on besides the tokens.
+func TestTerms(t *testing.T) {
+	s := serve(t, 200, "text/event-stream", stream(
+		`{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1,"service_tier":"standard","inference_geo":"us","server_tool_use":{"web_search_requests":1}}}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"x"}}`, `{"type":"content_block_stop","index":0}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1,"server_tool_use":{"web_search_requests":3}}}`, end))
+	got, err := anthropic.New(anthropic.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), conform.Conversation("c"), nil)
+	if want := (llm.Terms{Service: "standard", Region: "us", Searches: 3}); err != nil || got.Terms != want {
+		t.Errorf("%+v %v", got.Terms, err)
+	}
+}

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -37,6 +38,9 @@ type usage struct {
 	Said     int64 `json:"candidatesTokenCount"`
 	Thoughts int64 `json:"thoughtsTokenCount"` // not in Said
 	Tools    int64 `json:"toolUsePromptTokenCount"`
+
+	Service string `json:"serviceTier"`
+	Traffic string `json:"trafficType"` // the same as Vertex says it
 }
 
 // piece holds what matters of a part; what it does not know is kept raw.
@@ -114,6 +118,9 @@ func (d *draft) take(data []byte, key string) error {
 // count takes the usage apart into classes that do not overlap.
 func (d *draft) count(u usage) {
 	n := &d.r.Usage
+	if service := cmp.Or(u.Service, u.Traffic); service != "" {
+		d.r.Terms.Service = strings.ToLower(service)
+	}
 	if u.Prompt > 0 {
 		n.CacheRead = min(max(u.Cached, 0), u.Prompt)
 		n.Input = u.Prompt - n.CacheRead + max(u.Tools, 0)

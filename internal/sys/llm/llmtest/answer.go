@@ -17,7 +17,7 @@ func compose(a dialect.Asked, t Turn, seen Seen) dialect.Said {
 	_, _ = h.Write([]byte(a.Conversation)) // never fails
 	s := dialect.Said{
 		Asked: a, ID: fmt.Sprintf("msg_%08x_%d", h.Sum32(), a.Step),
-		Think: t.Think, Text: t.Say, Stop: t.stop(),
+		Think: t.Think, Text: t.Say, Stop: t.stop(), Service: t.Service,
 	}
 	for i, c := range t.Calls {
 		input := []byte("{}")

@@ -21,6 +21,7 @@ import (
 type Script struct {
 	Conversations []Conversation `yaml:"conversations"`
 	Default       *Turn          `yaml:"default"` // where no conversation or turn fits; nil is an error that names them
+	Account       *Account       `yaml:"account"` // what it allows; nil is everything
 }
 
 // Conversation is what the model says in the conversations whose name Match
@@ -34,17 +35,18 @@ type Conversation struct {
 
 // Turn is one answer of the model.
 type Turn struct {
-	Think  string        `yaml:"think"` // thinking, with a signature where the wire has one
-	Say    string        `yaml:"say"`
-	Calls  []Call        `yaml:"calls"`
-	Stop   llm.Stop      `yaml:"stop"`   // empty: tools with calls, else done
-	Usage  *Usage        `yaml:"usage"`  // nil: counted from what was sent and said
-	Fault  Fault         `yaml:"fault"`  // what goes wrong
-	Times  int           `yaml:"times"`  // how often, before it goes well; 0 is once, below 0 always
-	After  string        `yaml:"after"`  // the Retry-After of a fault
-	Window bool          `yaml:"window"` // a rate limit says that a window is used up
-	Delay  time.Duration `yaml:"delay"`  // before each event
-	Expect []string      `yaml:"expect"` // each must be in what was said since the last answer; if not, HTTP 400 says so
+	Think   string        `yaml:"think"` // thinking, with a signature where the wire has one
+	Say     string        `yaml:"say"`
+	Calls   []Call        `yaml:"calls"`
+	Stop    llm.Stop      `yaml:"stop"`    // empty: tools with calls, else done
+	Usage   *Usage        `yaml:"usage"`   // nil: counted from what was sent and said
+	Service string        `yaml:"service"` // the tier of service that it says answered
+	Fault   Fault         `yaml:"fault"`   // what goes wrong
+	Times   int           `yaml:"times"`   // how often, before it goes well; 0 is once, below 0 always
+	After   string        `yaml:"after"`   // the Retry-After of a fault
+	Window  bool          `yaml:"window"`  // a rate limit says that a window is used up
+	Delay   time.Duration `yaml:"delay"`   // before each event
+	Expect  []string      `yaml:"expect"`  // each must be in what was said since the last answer; if not, HTTP 400 says so
 }
 
 // Call is a tool call. Its id is made from the conversation and the step.
@@ -101,6 +103,9 @@ func (s Script) check() error {
 				errs = append(errs, fmt.Errorf("conversation %s: turn %d: %w", c.Match, n+1, err))
 			}
 		}
+	}
+	if s.Account != nil {
+		errs = append(errs, s.Account.check())
 	}
 	if s.Default != nil {
 		if err := s.Default.check(); err != nil {

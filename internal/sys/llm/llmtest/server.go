@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -23,6 +24,8 @@ type Options struct {
 	Log    io.Writer     // gets a line of JSON for each request once it is settled; may be nil
 	Pace   time.Duration // a pause before each event, for people who watch
 	Bodies bool          // keep what was sent, in [Seen.Body]
+
+	Now func() time.Time // for the windows of an account, which needs it
 }
 
 // Server plays a script. It is an [http.Handler], too.
@@ -31,6 +34,7 @@ type Server struct {
 	options Options
 	url     string
 	memory  memory
+	account counter
 	stalled chan struct{} // closed when stalled answers must end
 
 	mu     sync.Mutex // guards what follows
@@ -55,9 +59,10 @@ type Seen struct {
 	Prompt       int    `json:"prompt"` // bytes of tools, system and messages
 	Kept         int    `json:"kept"`   // of those, how many an earlier request began with
 	Fault        Fault  `json:"fault,omitempty"`
-	Status       int    `json:"status"` // of the response; 0 without one
-	Paid         bool   `json:"paid"`   // the whole answer is on its way, so it would be charged
-	Body         []byte `json:"-"`      // with [Options.Bodies]
+	Status       int    `json:"status"`         // of the response; 0 without one
+	Over         string `json:"over,omitempty"` // the account's limit that turned it down
+	Paid         bool   `json:"paid"`           // the whole answer is on its way, so it would be charged
+	Body         []byte `json:"-"`              // with [Options.Bodies]
 
 	Usage nexus.Usage `json:"usage,omitzero"` // that the whole answer is charged with
 }
@@ -67,8 +72,12 @@ func New(s Script, o Options) (*Server, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	if s.Account != nil && o.Now == nil {
+		return nil, errors.New("an account needs a clock")
+	}
 	return &Server{
-		script: s, options: o, stalled: make(chan struct{}),
+		account: counter{now: o.Now},
+		script:  s, options: o, stalled: make(chan struct{}),
 		memory: memory{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}},
 		faults: map[turnKey]int{}, calls: map[string]int{},
 	}, nil
@@ -167,13 +176,28 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire)
 		writeJSON(w, seen.Status, wrong(way, "script: "+err.Error()))
 		return
 	}
+	leave := func() {}
+	if s.script.Account != nil {
+		var over string
+		var wait time.Duration
+		if over, wait, leave = s.account.enter(s.script.Account, compose(a, turn, seen), w.Header()); over != "" {
+			seen.Over, seen.Status = over, http.StatusTooManyRequests
+			s.arrive(&seen)(false)
+			refuse(w, way, over, wait)
+			return
+		}
+	}
 	turn.Fault = s.fault(a, turn)
 	seen.Fault, seen.Status = turn.Fault, turn.Fault.status(a)
 	said := compose(a, turn, seen)
 	if turn.Fault.whole() {
 		seen.Usage = said.Usage
 	}
-	settle := s.arrive(&seen)
+	arrived := s.arrive(&seen)
+	settle := func(paid bool) {
+		leave()
+		arrived(paid)
+	}
 	defer settle(false)
 	s.play(w, r, turn, said, seen, sides{begin, settle})
 }

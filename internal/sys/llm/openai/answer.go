@@ -18,6 +18,7 @@ type chunk struct {
 	Model   string          `json:"model"`
 	Error   json.RawMessage `json:"error"`
 	Usage   *usage          `json:"usage"`
+	Service string          `json:"service_tier"`
 	Choices []choice        `json:"choices"`
 }
 
@@ -111,6 +112,9 @@ func (d *draft) take(data []byte, key string) error {
 	}
 	if v.Model != "" {
 		d.r.Model = v.Model
+	}
+	if v.Service != "" {
+		d.r.Terms.Service = v.Service
 	}
 	if v.Usage != nil {
 		d.count(*v.Usage)

@@ -19,11 +19,13 @@ import (
 // by many goroutines.
 type Player struct {
 	mask  func([]byte) []byte
-	calls map[string][]Call // by key, in the order of their tries
 	all   []Call
+	calls map[string][]int // of all, by key, in the order of their tries
+	loose map[string][]int // the same by what is left of the key when the tree is another one
 
-	mu     sync.Mutex // guards played
-	played map[string]int
+	mu     sync.Mutex // guards what follows
+	played []bool     // of all
+	odd    []string   // answers that were played to a request that differs, and how
 }
 
 // Load reads a recording. Mask is what it was written with, since requests
@@ -36,14 +38,26 @@ func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 	if len(all) == 0 {
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no recording in " + dir, Hint: "Name a directory that nexus wrote with --record."}
 	}
-	p := &Player{mask: mask, calls: map[string][]Call{}, all: all, played: map[string]int{}}
-	for _, c := range all {
-		p.calls[c.key()] = append(p.calls[c.key()], c)
-	}
-	for _, same := range p.calls {
-		slices.SortStableFunc(same, func(x, y Call) int { return x.Try - y.Try })
+	slices.SortStableFunc(all, func(x, y Call) int { return x.Try - y.Try })
+	p := &Player{mask: mask, calls: map[string][]int{}, loose: map[string][]int{}, all: all, played: make([]bool, len(all))}
+	for i, c := range all {
+		p.calls[c.key()] = append(p.calls[c.key()], i)
+		if key := c.loosely(); key != "" {
+			p.loose[key] = append(p.loose[key], i)
+		}
 	}
 	return p, nil
+}
+
+// Odd returns how many answers were played to requests that differ in what
+// the tree was like, and how the first of them did.
+func (p *Player) Odd() (n int, first string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.odd) == 0 {
+		return 0, ""
+	}
+	return len(p.odd), p.odd[0]
 }
 
 // Providers returns the names of the providers that the recording has.
@@ -73,7 +87,7 @@ func (p playing) RoundTrip(q *http.Request) (*http.Response, error) {
 		body = p.mask(body)
 	}
 	want := asked(p.provider, q, body)
-	c, ok := p.next(want.key())
+	c, ok := p.next(want)
 	if !ok {
 		return nil, &llm.Error{Class: llm.Fatal, Code: string(nexus.CodeNotRecorded), Cause: p.differs(want)}
 	}
@@ -102,16 +116,37 @@ type broken struct{ err error }
 // Read implements [io.Reader].
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// next returns the next try of a call.
-func (p *Player) next(key string) (Call, bool) {
+// next returns the next try of a call: of the very same one if there is one,
+// else of one that differs only in what the tree was like. Where sessions run
+// side by side, others land before or after, and tools show that.
+func (p *Player) next(want Call) (Call, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := p.played[key]
-	if n >= len(p.calls[key]) {
+	same := p.calls[want.key()]
+	if i, ok := p.fresh(same); ok {
+		p.played[i] = true
+		return p.all[i], true
+	}
+	if len(same) > 0 {
 		return Call{}, false
 	}
-	p.played[key]++
-	return p.calls[key][n], true
+	i, ok := p.fresh(p.loose[want.loosely()])
+	if !ok {
+		return Call{}, false
+	}
+	p.played[i] = true
+	p.odd = append(p.odd, fmt.Sprintf("step %d of conversation %s: %s", want.Step, name(want.Conversation), difference(p.all[i].Request, want.Request)))
+	return p.all[i], true
+}
+
+// fresh returns the first of some calls that was not played yet.
+func (p *Player) fresh(some []int) (int, bool) {
+	for _, i := range some {
+		if !p.played[i] {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // differs says in which way a request is not in the recording.

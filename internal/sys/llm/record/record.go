@@ -101,7 +101,7 @@ func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	}
 	c.Response.Status, c.Response.Header = resp.StatusCode, r.headers(resp.Header)
 	resp.Body = &tape{ReadCloser: resp.Body, ctx: q.Context(), done: func(said []byte, cut error) {
-		c.Response.say(r.masked(said))
+		c.Response.say(r.masked(Unsplit(said, r.mask)))
 		if cut != nil {
 			c.Response.Failed = string(r.masked([]byte(cut.Error())))
 		}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -173,6 +174,59 @@ func TestNotRecorded(t *testing.T) {
 	}
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class.Retryable() || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRecorded}) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAnotherTree plays to requests that differ in what tools showed and in
+// what a brief says of the tree, on every wire, and to no others.
+func TestAnotherTree(t *testing.T) {
+	const brief = "Conversation: T1/coder.1\n\n## What to do\n\n%s\n\n## Landed meanwhile\n\n%s\n\n## Gates\n\n- test: %s\n\n## Last\n\nx"
+	said3 := func(shape, task, said, landed, tests, shown string) string {
+		text, _ := json.Marshal(fmt.Sprintf(brief, task, landed, tests))
+		return fmt.Sprintf(shape, text, said, shown)
+	}
+	for wire, shape := range map[string]string{
+		"anthropic": `{"messages":[{"role":"user","content":[{"type":"text","text":%s}]},{"role":"assistant","content":[{"type":"text","text":%q}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":%q}]}]}`,
+		"chat":      `{"messages":[{"role":"user","content":%s},{"role":"assistant","content":%q},{"role":"tool","tool_call_id":"1","content":%q}]}`,
+		"responses": `{"input":[{"role":"user","content":%s},{"role":"assistant","content":%q},{"type":"function_call_output","call_id":"1","output":%q}]}`,
+		"gemini":    `{"contents":[{"role":"user","parts":[{"text":%s}]},{"role":"model","parts":[{"text":%q}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":%q}}}]}]}`,
+	} {
+		s, calls := server(t)
+		dir := t.TempDir()
+		r, err := Create(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := said(r.Transport("p", nil), s.URL, said3(shape, "Do it.", "look", "T2", "3 passed", "a.txt"))
+		asked := calls.Load()
+		for _, c := range []struct {
+			body string
+			ok   bool
+		}{
+			{said3(shape, "Do it.", "look", "T2", "3 passed", "a.txt"), true},
+			{said3(shape, "Do it.", "look", "T2", "3 passed", "b.txt"), true},
+			{said3(shape, "Do it.", "look", "T3 and T4", "5 passed", "b.txt c.txt"), true},
+			{said3(shape, "Do something else.", "look", "T2", "3 passed", "a.txt"), false},
+			{said3(shape, "Do it.", "look around", "T2", "3 passed", "a.txt"), false},
+		} {
+			p, err := Load(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := said(p.Transport("p"), "http://nowhere.invalid", c.body)
+			if (got == want) != c.ok {
+				t.Errorf("%s: %s\nanswered with %s", wire, c.body, got)
+			}
+			if n, first := p.Odd(); n > 0 && !strings.Contains(first, "T1/coder.1: ") {
+				t.Errorf("%s: %d %q", wire, n, first)
+			}
+			if again := said(p.Transport("p"), "http://nowhere.invalid", c.body); again == want {
+				t.Errorf("%s: the same answer is played twice", wire)
+			}
+		}
+		if calls.Load() != asked {
+			t.Error("the provider was asked")
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type event struct {
 		ID         string          `json:"id"`
 		Model      string          `json:"model"`
 		Usage      *usage          `json:"usage"`
+		Service    string          `json:"service_tier"`
 		Error      json.RawMessage `json:"error"`
 		Incomplete struct {
 			Reason string `json:"reason"`
@@ -45,6 +46,7 @@ type item struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Sealed    string `json:"encrypted_content"`
+	Phase     string `json:"phase"`
 	Content   []struct {
 		Type    string `json:"type"`
 		Text    string `json:"text"`
@@ -122,6 +124,9 @@ func (d *draft) status(v event, key string) error {
 	if r.Model != "" {
 		d.r.Model = r.Model
 	}
+	if r.Service != "" {
+		d.r.Terms.Service = r.Service // "auto" until it is known
+	}
 	if r.Usage != nil {
 		d.count(*r.Usage)
 	}
@@ -181,10 +186,20 @@ func (d *draft) done(v event) error {
 		return wire.Malformed(err)
 	}
 	delete(d.open, v.Index)
+	if it.Type == "web_search_call" {
+		d.r.Terms.Searches++
+	}
 	d.whole += len(v.Item)
 	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
 	switch it.Type {
 	case "message":
+		if it.Phase != "" {
+			raw, err := wire.Encode(private{Phase: it.Phase})
+			if err != nil {
+				return wire.Malformed(err)
+			}
+			add(llm.Part{Raw: raw})
+		}
 		for _, c := range it.Content {
 			d.refused = d.refused || c.Type == "refusal"
 			if text := c.Text + c.Refusal; text != "" {
@@ -202,7 +217,7 @@ func (d *draft) done(v event) error {
 		}
 		fallthrough
 	default:
-		raw, err := wire.Encode(private{v.Item})
+		raw, err := wire.Encode(private{Item: v.Item})
 		if err != nil {
 			return wire.Malformed(err)
 		}

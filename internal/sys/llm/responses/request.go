@@ -54,6 +54,7 @@ type message struct {
 	Type    string  `json:"type"`
 	Role    string  `json:"role"`
 	Content []block `json:"content"`
+	Phase   string  `json:"phase,omitempty"`
 }
 
 type block struct {
@@ -74,9 +75,12 @@ type result struct {
 	Output string `json:"output"`
 }
 
-// private is an item that the provider wants back, kept as a raw part.
+// private is what the provider wants back, kept as a raw part: an item, or
+// the phase of the texts that follow, which says whether they are the answer or
+// come on the way to it.
 type private struct {
-	Item json.RawMessage `json:"responses"`
+	Item  json.RawMessage `json:"responses,omitempty"`
+	Phase string          `json:"responses_phase,omitempty"`
 }
 
 func (m *model) encode(r llm.Request) ([]byte, error) {
@@ -126,7 +130,7 @@ func encodeOurs(m llm.Message) []any {
 		}
 	}
 	if said := m.Text(); strings.TrimSpace(said) != "" {
-		out = append(out, message{"message", "user", []block{{"input_text", said}}})
+		out = append(out, message{Type: "message", Role: "user", Content: []block{{"input_text", said}}})
 	}
 	return out
 }
@@ -134,17 +138,22 @@ func encodeOurs(m llm.Message) []any {
 // encodeAnswer returns the model's items as they came.
 func encodeAnswer(parts []llm.Part) []any {
 	var out []any
+	phase := ""
 	for _, p := range parts {
 		switch {
 		case p.Raw != nil:
 			var q private
-			if json.Unmarshal(p.Raw, &q) == nil && q.Item != nil { // else another provider's
+			if json.Unmarshal(p.Raw, &q) != nil { // another provider's
+				continue
+			}
+			if phase = q.Phase; q.Item != nil {
 				out = append(out, q.Item)
 			}
 		case p.Call != nil:
+			phase = ""
 			out = append(out, call{"function_call", p.Call.ID, p.Call.Tool, string(p.Call.Input)})
 		case strings.TrimSpace(p.Text) != "":
-			out = append(out, message{"message", "assistant", []block{{"output_text", p.Text}}})
+			out = append(out, message{Type: "message", Role: "assistant", Content: []block{{"output_text", p.Text}}, Phase: phase})
 		}
 	}
 	return out

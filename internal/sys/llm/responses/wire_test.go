@@ -142,3 +142,39 @@ func TestStrings(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestPhase sends back whether a text was the answer or came on the way to
+// it, with the text that it was said of and no other.
+func TestPhase(t *testing.T) {
+	said := func(text, phase string) string {
+		return item(`{"type":"message","phase":` + phase + `,"content":[{"type":"output_text","text":"` + text + `"}]}`)
+	}
+	got, _, err := ask(t, conform.Conversation("c"), said("I look.", `"commentary"`),
+		item(`{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`), said("No word.", "null"), said("It is so.", `"final_answer"`), done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := got.Message.Text(); text != "I look.No word.It is so." {
+		t.Errorf("%q", text)
+	}
+	r := conform.Conversation("c")
+	r.Messages = append(r.Messages, got.Message, llm.Message{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: "a"}}}})
+	_, body, err := ask(t, r, done)
+	var sent struct {
+		Input []struct{ Role, Phase, Type string }
+	}
+	if json.Unmarshal([]byte(body), &sent) != nil || err == nil && len(sent.Input) < 5 {
+		t.Fatal(body, err)
+	}
+	n := len(sent.Input)
+	want := []struct{ Role, Phase, Type string }{
+		{"assistant", "commentary", "message"},
+		{"", "", "function_call"},
+		{"assistant", "", "message"},
+		{"assistant", "final_answer", "message"},
+		{"", "", "function_call_output"},
+	}
+	if d := cmp.Diff(want, sent.Input[n-5:]); d != "" {
+		t.Errorf("%s\n%s", d, body)
+	}
+}

@@ -30,18 +30,33 @@ var (
 )
 
 // Client returns a client like h, or a new one for nil, that follows no
-// redirect: a redirect would carry the key to another host.
+// redirect, since that would carry the key to another host, and that lets
+// [llm.Listen] hear of every response.
 func Client(h *http.Client) *http.Client {
 	c := http.Client{}
 	if h != nil {
 		c = *h
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+	}
+	if t, ok := http.DefaultTransport.(*http.Transport); ok && c.Transport == nil {
 		t = t.Clone()
 		t.MaxIdleConnsPerHost = 64 // sessions run side by side
 		c.Transport = t
 	}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Transport = herald{cmp.Or(c.Transport, http.DefaultTransport)}
 	return &c
+}
+
+// herald tells who listens what the headers of each response say.
+type herald struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (h herald) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := h.RoundTripper.RoundTrip(r)
+	if err == nil {
+		llm.Tell(r.Context(), resp.StatusCode, resp.Header)
+	}
+	return resp, err
 }
 
 // Watch is over one call: it cancels the call's context when the provider is

@@ -22,6 +22,7 @@ type Transcript struct {
 	Over     bool          // it ended, for now
 	Last     nexus.TreeSnapshotted
 	Compact  nexus.SessionCompacted // the last time that it was compacted
+	Foreign  int                    // messages that another model than the present one saw
 }
 
 // Replay reads a session back from the events of its run, of which it takes
@@ -85,6 +86,11 @@ func (r *replay) own(e nexus.Event) {
 		r.lap(e.At)
 	case nexus.SessionCompacted:
 		r.hashes, r.Compact = slices.Clone(f.Messages), f
+		if r.Foreign > 0 {
+			r.Foreign = len(r.hashes)
+		}
+	case nexus.ModelSwitched:
+		r.Model, r.Foreign, r.Compact.Row = f.To, len(r.hashes), 0
 	case nexus.SessionEnded:
 		r.Over, r.since = true, time.Time{}
 	default:
@@ -112,6 +118,8 @@ func sessionOf(f nexus.Fact) nexus.SessionID {
 	case nexus.ToolsAnswered:
 		return f.Session
 	case nexus.SessionCompacted:
+		return f.Session
+	case nexus.ModelSwitched:
 		return f.Session
 	case nexus.SessionEnded:
 		return f.Session

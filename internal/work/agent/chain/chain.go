@@ -13,7 +13,7 @@ import (
 type Choice struct {
 	Model  llm.Model
 	Name   string // provider/model
-	Price  func(nexus.Usage) nexus.Money
+	Price  func(nexus.Usage, llm.Terms) nexus.Money
 	Worst  func(llm.Request) nexus.Money
 	Tokens func(llm.Request) int64
 

@@ -8,51 +8,61 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // readExit reads a command that exits 0 when all is well. Where it runs
-// tests, it must also say how many.
+// tests, it must also say how many. Its output is read as that of the tool
+// that speaks in it, as far as one is recognised.
 func readExit(in Input) Report {
-	all := append(lines(in.Stdout), lines(in.Stderr)...)
+	all := in.Text()
+	f, sure, known := Recognise(in)
 	var r Report
-	counted := false
-	if in.Tests {
-		r.Counts, counted = count(all)
+	if known && f.Name != Exit {
+		r = f.read(in)
 	}
-	switch {
-	case in.Exit == 0 && !in.Tests:
-		r.State = nexus.Pass
-	case in.Exit == 0 && !counted:
-		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
-	case in.Exit == 0 && r.Counts.Failed == 0:
-		r.State = nexus.Pass // settle wants at least one that passed
-	case in.Exit < 0 || in.Exit == 137:
-		r.State, r.Why = nexus.Environmental, "it was killed"
-	case in.Exit == 127 && missing(all) != "":
-		r.State, r.Why = nexus.NotRun, missing(all)
-	case in.Exit == 126:
-		r.State, r.Why = nexus.NotRun, "the command cannot be executed: "+lastLines(in)
-	case in.Exit == 5 && counted && r.Counts == (nexus.Counts{}):
-		r.State, r.Why = nexus.NotRun, "no test ran"
-	default:
-		r.State = nexus.Fail
-		r.Findings = findings(in, all)
-		if len(r.Findings) == 0 && in.Exit == 0 {
-			r.Findings = []nexus.Finding{{Code: codeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
+	if !r.Counted {
+		if c, ok := countGo(all); ok {
+			r.Counts, r.Counted = c, true
 		}
+	}
+	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
+	switch {
+	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests)):
+		r.State, r.Why = nexus.Fail, ""
+		if len(r.Findings) == 0 {
+			r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
+		}
+	case in.Exit == 0 && !in.Tests:
+		r.State, r.Why = nexus.Pass, ""
+		if in.Guess && !known {
+			r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all is well"
+		}
+		r.Findings = slices.DeleteFunc(r.Findings, raw.Blocks)
+	case in.Exit == 0 && !r.Counted:
+		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
+	case in.Exit == 0:
+		r.State = cmp.Or(r.State, nexus.Pass) // settle wants at least one that passed
+	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || believed && r.State == nexus.Fail && r.Findings[0].Code != raw.CodeExit):
+	case in.Killed():
+		r.State, r.Why = nexus.Environmental, "it was killed"
+	default:
+		return failed(in, r, all)
 	}
 	return r
 }
 
-// missing returns the line in which a shell misses a command.
-func missing(all []string) string {
-	i := slices.IndexFunc(all, func(l string) bool {
-		return strings.Contains(l, "not found") || strings.Contains(l, "No such file or directory")
-	})
-	if i < 0 {
-		return ""
+// failed is the report of a command that exits with an error, and whose words
+// no format explains.
+func failed(in Input, r Report, all []string) Report {
+	r.State, r.Why = nexus.Fail, ""
+	if general := findings(in, all); len(general) > 0 {
+		r.Findings = general
+		return r
 	}
-	return clip(all[i])
+	silent := in.Silent()
+	r.State, r.Why, r.Findings = silent.State, silent.Why, silent.Findings
+	return r
 }
 
 // findings looks for the ways in which most tools name a place or a test.
@@ -65,9 +75,9 @@ func findings(in Input, all []string) []nexus.Finding {
 	var found []nexus.Finding
 	var said nexus.Finding // the message that waits for its place
 	for i, l := range all {
-		l = l[:min(len(l), 2*maxMessage)]
+		l = l[:min(len(l), 4096)]
 		switch {
-		case len(found) > maxFindings:
+		case len(found) > raw.MaxFindings:
 			return found
 		case rust.MatchString(l):
 			m := rust.FindStringSubmatch(l)
@@ -75,18 +85,18 @@ func findings(in Input, all []string) []nexus.Finding {
 		case arrow.MatchString(l):
 			m := arrow.FindStringSubmatch(l)
 			f := said
-			f.File, f.Line, f.Column = in.place(m[1]), number(m[2]), number(m[3])
+			f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
 			f.Message, said = cmp.Or(f.Message, strings.TrimSpace(l)), nexus.Finding{}
 			found = append(found, f)
 		case python.MatchString(l):
 			m := python.FindStringSubmatch(l)
-			if file := in.place(m[1]); file != "" && raised(all[i+1:]) != "" {
-				found = append(found, nexus.Finding{File: file, Line: number(m[2]), Message: raised(all[i+1:])})
+			if file := in.Place(m[1]); file != "" && raised(all[i+1:]) != "" {
+				found = append(found, nexus.Finding{File: file, Line: raw.Number(m[2]), Message: raised(all[i+1:])})
 			}
 		case test.MatchString(l):
 			m := test.FindStringSubmatch(l)
 			name := cmp.Or(m[1], m[3], m[4], m[5], m[6])
-			found = append(found, nexus.Finding{Code: codeTest, Test: name, Message: cmp.Or(m[2], strings.TrimSpace(l))})
+			found = append(found, nexus.Finding{Code: raw.CodeTest, Test: name, Message: cmp.Or(m[2], strings.TrimSpace(l))})
 		default:
 			if f, ok := pos.at(in, l); ok && f.File != "" && !harmless(l) {
 				found = append(found, f)
@@ -113,90 +123,6 @@ func raised(rest []string) string {
 func harmless(l string) bool {
 	l = strings.ToLower(l)
 	return strings.Contains(l, ": warning") || strings.Contains(l, ": note:") || strings.Contains(l, "://")
-}
-
-// tally is one way of saying how many tests ran.
-type tally struct {
-	line *regexp.Regexp // picks the lines that count
-	sum  bool           // every such line counts, not the last one alone
-	find map[string]func(*nexus.Counts) *int
-	all  *regexp.Regexp // the number of all tests, where those that passed are not said
-}
-
-func passed(c *nexus.Counts) *int  { return &c.Passed }
-func failed(c *nexus.Counts) *int  { return &c.Failed }
-func skipped(c *nexus.Counts) *int { return &c.Skipped }
-
-// tallies returns the ways that are known, the clearest first.
-func tallies() []tally {
-	re := regexp.MustCompile
-	return []tally{
-		{line: re(`^test result: `), sum: true, find: map[string]func(*nexus.Counts) *int{ // cargo
-			`(\d+) passed`: passed, `(\d+) failed`: failed, `(\d+) ignored`: skipped,
-		}},
-		{line: re(`^=+ .* in [\d.]+s`), sum: true, find: map[string]func(*nexus.Counts) *int{ // pytest
-			`(\d+) passed`: passed, `(\d+) failed`: failed, `(\d+) errors?`: failed, `(\d+) skipped`: skipped,
-		}},
-		{line: re(`^\s*Tests:? +.*\d+ (?:total|passed|failed|skipped|todo)|^\s*Tests +\d.*\(\d+\)$`), sum: true, find: map[string]func(*nexus.Counts) *int{ // jest, vitest
-			`(\d+) passed`: passed, `(\d+) failed`: failed, `(\d+) skipped`: skipped, `(\d+) todo`: skipped,
-		}},
-		{line: re(`Tests run: \d+, Failures: \d+, Errors: \d+`), find: map[string]func(*nexus.Counts) *int{ // maven
-			`Failures: (\d+)`: failed, `Errors: (\d+)`: failed, `Skipped: (\d+)`: skipped,
-		}, all: re(`Tests run: (\d+)`)},
-		{line: re(`^(?:Ran \d+ tests? in|OK\b|FAILED \()`), sum: true, find: map[string]func(*nexus.Counts) *int{ // unittest
-			`failures=(\d+)`: failed, `errors=(\d+)`: failed, `skipped=(\d+)`: skipped,
-		}, all: re(`^Ran (\d+) tests? in`)},
-		{line: re(`^\d+ examples?, \d+ failures?`), find: map[string]func(*nexus.Counts) *int{ // rspec
-			`(\d+) failures?`: failed, `(\d+) pending`: skipped,
-		}, all: re(`^(\d+) examples?`)},
-		{line: re(`^\s*(?:(?:#|\x{2139}) (?:pass|fail|skipped) \d+|\d+ (?:passing|failing|pending)\b)`), sum: true, find: map[string]func(*nexus.Counts) *int{ // node, TAP, mocha
-			`pass (\d+)`: passed, `fail (\d+)`: failed, `skipped (\d+)`: skipped,
-			`(\d+) passing`: passed, `(\d+) failing`: failed, `(\d+) pending`: skipped,
-		}},
-		{line: re(`(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+`), sum: true, find: map[string]func(*nexus.Counts) *int{ // dotnet
-			`Passed: +(\d+)`: passed, `Failed: +(\d+)`: failed, `Skipped: +(\d+)`: skipped,
-		}},
-		{line: re(`\d+% tests passed, \d+ tests failed out of \d+`), find: map[string]func(*nexus.Counts) *int{ // ctest
-			`(\d+) tests failed`: failed,
-		}, all: re(`out of (\d+)`)},
-	}
-}
-
-// count reads how many tests ran, and false where nothing says so.
-func count(all []string) (nexus.Counts, bool) {
-	for _, t := range tallies() {
-		if c, ok := t.read(all); ok {
-			return c, true
-		}
-	}
-	return countGo(all)
-}
-
-func (t tally) read(all []string) (c nexus.Counts, ok bool) {
-	total := 0
-	for _, l := range all {
-		if !t.line.MatchString(l) {
-			continue
-		}
-		if !t.sum {
-			c, total = nexus.Counts{}, 0
-		}
-		ok = true
-		for pattern, field := range t.find {
-			if m := regexp.MustCompile(pattern).FindStringSubmatch(l); m != nil {
-				*field(&c) += number(m[1])
-			}
-		}
-		if t.all != nil {
-			if m := t.all.FindStringSubmatch(l); m != nil {
-				total += number(m[1])
-			}
-		}
-	}
-	if t.all != nil {
-		c.Passed = max(0, total-c.Failed-c.Skipped)
-	}
-	return c, ok
 }
 
 // countGo reads go test without -json. Without -v it tells packages only, and

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // goText is what the text of the go command says.
@@ -38,13 +39,13 @@ func readGoText(in Input, all []string, code string) goText {
 		case strings.HasPrefix(l, "# "):
 			open = false
 			if strings.HasPrefix(l, "# [") {
-				code = codeVet
+				code = raw.CodeVet
 			}
 		case strings.TrimSpace(l) == "" || strings.HasPrefix(l, "go: downloading ") || strings.HasPrefix(l, "go: warning: "):
 			open = false
 		case machine(l):
 			t.environment, open = true, false
-			t.findings = append(t.findings, nexus.Finding{File: named(l), Code: codeEnvironment, Message: l, Advice: adviceOn(l)})
+			t.findings = append(t.findings, nexus.Finding{File: named(l), Code: raw.CodeEnvironment, Message: l, Advice: adviceOn(l)})
 		case strings.TrimSpace(l) != "too many errors":
 			rest, open = append(rest, l), false
 		}
@@ -87,7 +88,7 @@ func adviceOn(message string) string {
 }
 
 func readBuild(in Input, code string) Report {
-	t := readGoText(in, append(lines(in.Stderr), lines(in.Stdout)...), code)
+	t := readGoText(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...), code)
 	return t.report(in)
 }
 
@@ -118,8 +119,8 @@ func firstMessage(all []nexus.Finding) string {
 // readVet reads go vet. With -json it exits 0 whatever it found, so its
 // findings count and not its exit code.
 func readVet(in Input) Report {
-	text, objects := splitJSON(append(lines(in.Stderr), lines(in.Stdout)...))
-	t := readGoText(in, text, codeVet)
+	text, objects := splitJSON(append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...))
+	t := readGoText(in, text, raw.CodeVet)
 	found := false
 	for _, o := range objects {
 		diagnostics, ok := readVetJSON(in, o)
@@ -172,23 +173,23 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 	pos := goPositions()
 	var all []nexus.Finding
 	for _, analyzers := range packages {
-		for name, raw := range analyzers {
+		for name, object := range analyzers {
 			var found []diagnostic
-			if json.Unmarshal(raw, &found) != nil {
+			if json.Unmarshal(object, &found) != nil {
 				var failed struct {
 					Error string `json:"error"`
 				}
-				if json.Unmarshal(raw, &failed) != nil || failed.Error == "" {
+				if json.Unmarshal(object, &failed) != nil || failed.Error == "" {
 					return nil, false
 				}
 				found = []diagnostic{{Message: failed.Error}}
 			}
 			for _, d := range found {
-				f, ok := pos.at(in, plain(d.Posn)+": "+plain(d.Message))
+				f, ok := pos.at(in, raw.Plain(d.Posn)+": "+raw.Plain(d.Message))
 				if !ok {
-					f = nexus.Finding{Message: plain(d.Message)}
+					f = nexus.Finding{Message: raw.Plain(d.Message)}
 				}
-				f.Code = plain(name)
+				f.Code = raw.Plain(name)
 				all = append(all, f)
 			}
 		}
@@ -199,9 +200,9 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 // readFmt reads gofmt -l, which exits 0 after naming files that are not
 // formatted.
 func readFmt(in Input) Report {
-	t := readGoText(in, lines(in.Stderr), codeCompile)
-	for _, l := range lines(in.Stdout) {
-		if f := in.place(l); strings.TrimSpace(l) != "" && f != "" {
+	t := readGoText(in, raw.Lines(in.Stderr), raw.CodeCompile)
+	for _, l := range raw.Lines(in.Stdout) {
+		if f := in.Place(l); strings.TrimSpace(l) != "" && f != "" {
 			t.findings = append(t.findings, nexus.Finding{File: f, Code: "gofmt", Message: "is not formatted", Advice: "Run gofmt -w on it."})
 		}
 	}
@@ -237,7 +238,7 @@ func readGolangCI(in Input) Report {
 	}
 	var all []nexus.Finding
 	for _, i := range out.Issues {
-		f := nexus.Finding{File: in.place(i.Pos.Filename), Line: number10(i.Pos.Line), Column: number10(i.Pos.Column), Code: plain(i.FromLinter), Message: plain(i.Text)}
+		f := nexus.Finding{File: in.Place(i.Pos.Filename), Line: number10(i.Pos.Line), Column: number10(i.Pos.Column), Code: raw.Plain(i.FromLinter), Message: raw.Plain(i.Text)}
 		if f.File == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -251,7 +252,7 @@ func readGolangCI(in Input) Report {
 	default:
 		r := unreadLint(in)
 		if out.Report.Error != "" {
-			r.Why = clip(plain(out.Report.Error))
+			r.Why = raw.Clip(raw.Plain(out.Report.Error))
 		}
 		return r
 	}
@@ -261,7 +262,7 @@ func number10(n int) int { return min(max(n, 0), 1<<30) }
 
 // unreadLint is the report of a linter that did not get as far as linting.
 func unreadLint(in Input) Report {
-	t := readGoText(in, append(lines(in.Stderr), lines(in.Stdout)...), "golangci")
+	t := readGoText(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...), "golangci")
 	switch {
 	case in.Exit == 0:
 		return Report{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
@@ -270,7 +271,7 @@ func unreadLint(in Input) Report {
 	case otherLint(string(in.Stderr)):
 		return Report{State: nexus.NotRun, Why: "the golangci-lint that is installed is not of the version that the configuration is for"}
 	default:
-		return Report{State: nexus.Environmental, Why: clip(lastLines(in)), Findings: t.findings}
+		return Report{State: nexus.Environmental, Why: raw.Clip(in.Last()), Findings: t.findings}
 	}
 }
 

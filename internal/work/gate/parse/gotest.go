@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // event is one line of go test -json.
@@ -21,7 +22,7 @@ type event struct {
 type unit struct {
 	pkg, test string
 	state     string // run, pass, fail, skip
-	out       tail
+	out       raw.Tail
 	build     string // the build that failed, of a package
 	cut       bool   // its package's result arrived within it: the process ended there
 	closed    bool   // it said itself that it is done, rather than its process ending with code 0
@@ -34,7 +35,7 @@ type testLog struct {
 	in     Input
 	units  map[[2]string]*unit
 	order  []*unit
-	builds map[string]*tail
+	builds map[string]*raw.Tail
 	built  []string
 	other  []string // lines that are not events
 	events int
@@ -45,14 +46,14 @@ type testLog struct {
 
 func readTests(in Input) Report {
 	l := testLog{
-		in: in, units: map[[2]string]*unit{}, builds: map[string]*tail{}, below: map[[2]string]bool{},
+		in: in, units: map[[2]string]*unit{}, builds: map[string]*raw.Tail{}, below: map[[2]string]bool{},
 		at:    regexp.MustCompile(`^\s+([^\s:/]+\.go):(\d+): `),
 		frame: regexp.MustCompile(`^\s+(/?[^\s:]+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`),
 	}
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
 		l.line(line)
 	}
-	l.other = append(l.other, lines(in.Stderr)...)
+	l.other = append(l.other, raw.Lines(in.Stderr)...)
 	return l.report()
 }
 
@@ -62,18 +63,18 @@ func (l *testLog) line(data []byte) {
 		return
 	}
 	if data[0] != '{' || json.Unmarshal(data, &e) != nil || e.Action == "" {
-		l.other = append(l.other, clean(data))
+		l.other = append(l.other, raw.Clean(data))
 		return
 	}
 	l.events++
 	if strings.HasPrefix(e.Action, "build-") {
 		b := l.builds[e.ImportPath]
 		if b == nil {
-			b = &tail{}
+			b = &raw.Tail{}
 			l.builds[e.ImportPath] = b
 			l.built = append(l.built, e.ImportPath)
 		}
-		b.add(e.Output)
+		b.Add(e.Output)
 		return
 	}
 	u := l.unit(e.Package, e.Test)
@@ -87,10 +88,10 @@ func (l *testLog) line(data []byte) {
 		// A test that ends the process with code 0 counts as passed to go
 		// test, and so do all that were to come.
 		if u.closed && !u.cut || l.in.Cut || e.Test == "" {
-			u.state, u.out = "pass", tail{}
+			u.state, u.out = "pass", raw.Tail{}
 		}
 	case "bench", "skip":
-		u.state, u.out = e.Action, tail{}
+		u.state, u.out = e.Action, raw.Tail{}
 	case "fail":
 		u.state, u.build = "fail", e.FailedBuild
 		for i := strings.LastIndexByte(u.test, '/'); i > 0; i = strings.LastIndexByte(u.test[:i], '/') {
@@ -115,7 +116,7 @@ func (l *testLog) output(u *unit, text string) {
 		u.cut = true
 	}
 	if !framed || text == "\n" {
-		u.out.add(text)
+		u.out.Add(text)
 	}
 }
 
@@ -144,7 +145,7 @@ func (l *testLog) report() Report {
 	var r Report
 	machineToBlame := false
 	for _, b := range l.built {
-		t := readGoText(l.in, lines(l.builds[b].text()), codeCompile)
+		t := readGoText(l.in, raw.Lines(l.builds[b].Text()), raw.CodeCompile)
 		r.Findings = append(r.Findings, t.findings...)
 		machineToBlame = machineToBlame || t.environment
 	}
@@ -156,15 +157,15 @@ func (l *testLog) report() Report {
 	r.Findings = append(r.Findings, l.missing(r.Findings)...)
 	r.Tests, r.Ended = l.tests()
 	r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool {
-		return f.Code == codeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
-			return g.Code != codeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
+		return f.Code == raw.CodeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
+			return g.Code != raw.CodeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
 		})
 	})
 	switch {
 	case machineToBlame && r.Counts.Failed == 0:
 		r.State, r.Why = nexus.Environmental, firstMessage(r.Findings)
 	case l.events == 0:
-		t := readGoText(l.in, l.other, codeCompile)
+		t := readGoText(l.in, l.other, raw.CodeCompile)
 		r = t.report(l.in)
 		if l.in.Exit == 0 && r.State == nexus.Pass {
 			r = Report{State: nexus.Unverifiable, Why: "go test printed no events"}
@@ -184,7 +185,7 @@ func (l *testLog) report() Report {
 // unexplained is the report of a run in which nothing but the exit code says
 // that something is wrong.
 func (l *testLog) unexplained(r Report) Report {
-	t := readGoText(l.in, l.other, codeCompile)
+	t := readGoText(l.in, l.other, raw.CodeCompile)
 	if len(t.findings) > 0 && !t.environment {
 		r.State, r.Findings = nexus.Fail, t.findings
 		return r
@@ -234,16 +235,16 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 		case len(lost[u.pkg]) > 0:
 			r.Findings = append(r.Findings, l.lost(u, lost[u.pkg], sick[u.pkg])...)
 		case u.tests && !l.in.Cut && (u.state == "pass" && !u.closed || u.state == ""):
-			r.Findings = append(r.Findings, nexus.Finding{Code: codeVanished, Test: plain(u.pkg), Message: "the test process ended before the tests were done"})
+			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg), Message: "the test process ended before the tests were done"})
 		case u.state != "fail" || sick[u.pkg]:
 		case u.build != "":
-			if l.builds[u.build] == nil || len(l.builds[u.build].text()) == 0 {
-				r.Findings = append(r.Findings, nexus.Finding{Code: codeCompile, Message: "package " + plain(u.pkg) + " does not build"})
+			if l.builds[u.build] == nil || len(l.builds[u.build].Text()) == 0 {
+				r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeCompile, Message: "package " + raw.Plain(u.pkg) + " does not build"})
 			}
 		default:
 			f, _ := l.finding(u)
-			if f.Code == codeTest {
-				f.Code = codeExit
+			if f.Code == raw.CodeTest {
+				f.Code = raw.CodeExit
 				quiet = append(quiet, f)
 				continue
 			}
@@ -267,13 +268,13 @@ func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
 	var all []nexus.Finding
 	for _, u := range l.order {
 		if u.test != "" || u.build != "" || slices.ContainsFunc(found, func(f nexus.Finding) bool {
-			return f.Code != codeTest && (f.Test == plain(u.pkg) || strings.HasPrefix(f.Test, plain(u.pkg)+"."))
+			return f.Code != raw.CodeTest && (f.Test == raw.Plain(u.pkg) || strings.HasPrefix(f.Test, raw.Plain(u.pkg)+"."))
 		}) {
 			continue
 		}
 		for _, name := range l.in.Expect(u.pkg) {
 			if t := l.units[[2]string{u.pkg, name}]; t == nil || t.state == "" {
-				all = append(all, nexus.Finding{Code: codeVanished, Test: plain(u.pkg + "." + name), Message: "the test is there and did not run"})
+				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test is there and did not run"})
 			}
 		}
 	}
@@ -299,7 +300,7 @@ func (l *testLog) tests() ([]Test, map[string]string) {
 func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
 	var all []nexus.Finding
 	for _, u := range append([]*unit{pkg}, units...) {
-		if f, _ := l.finding(u); f.Code != codeTest {
+		if f, _ := l.finding(u); f.Code != raw.CodeTest {
 			all = append(all, f)
 		}
 	}
@@ -308,7 +309,7 @@ func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding
 	}
 	for _, u := range units {
 		f, _ := l.finding(u)
-		f.Code = codeVanished
+		f.Code = raw.CodeVanished
 		f.Message = strings.TrimSuffix("the test began and never ended\n"+f.Message, "\n"+wordless)
 		all = append(all, f)
 	}
@@ -318,26 +319,26 @@ func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding
 // finding reads the output of a test or package that failed; own says that
 // it wrote something of its own.
 func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
-	f = nexus.Finding{Code: codeTest, Test: plain(u.pkg)}
+	f = nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(u.pkg)}
 	if u.test != "" {
-		f.Test = plain(u.pkg + "." + u.test)
+		f.Test = raw.Plain(u.pkg + "." + u.test)
 	}
 	var said []string
 	stack := false
-	for _, line := range lines(u.out.text()) {
+	for _, line := range raw.Lines(u.out.Text()) {
 		trimmed := strings.TrimSpace(line)
-		if code := disaster(trimmed); code != "" && f.Code == codeTest {
+		if code := disaster(trimmed); code != "" && f.Code == raw.CodeTest {
 			f.Code, f.File, f.Line = code, "", 0 // the place of the disaster wins
 		}
 		if m := l.at.FindStringSubmatch(line); m != nil && !stack && m[1] != "testing.go" {
 			own = true
 			if f.File == "" {
-				f.File, f.Line = path.Join(l.dir(u.pkg), m[1]), number(m[2])
+				f.File, f.Line = path.Join(l.dir(u.pkg), m[1]), raw.Number(m[2])
 			}
 		}
-		if m := l.frame.FindStringSubmatch(line); m != nil && f.File == "" && f.Code != codeTest {
-			if file := l.in.place(m[1]); l.in.Root != "" && file != "" && !strings.HasPrefix(file, "_") {
-				f.File, f.Line = file, number(m[2])
+		if m := l.frame.FindStringSubmatch(line); m != nil && f.File == "" && f.Code != raw.CodeTest {
+			if file := l.in.Place(m[1]); l.in.Root != "" && file != "" && !strings.HasPrefix(file, "_") {
+				f.File, f.Line = file, raw.Number(m[2])
 			}
 		}
 		stack = stack || strings.HasPrefix(trimmed, "goroutine ")
@@ -345,11 +346,11 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 			said = append(said, line)
 		}
 	}
-	f.Message = clip(dedent(said))
+	f.Message = raw.Clip(dedent(said))
 	if f.Message == "" {
 		f.Message = wordless
 	}
-	return f, own || f.Code != codeTest
+	return f, own || f.Code != raw.CodeTest
 }
 
 const wordless = "failed without a word"
@@ -358,11 +359,11 @@ const wordless = "failed without a word"
 func disaster(line string) string {
 	switch {
 	case strings.HasPrefix(line, "panic: test timed out after "):
-		return codeTimeout
+		return raw.CodeTimeout
 	case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "), strings.HasPrefix(line, "SIGSEGV"), strings.HasPrefix(line, "SIGABRT"):
-		return codePanic
+		return raw.CodePanic
 	case line == "WARNING: DATA RACE", strings.HasPrefix(line, "testing: race detected outside"):
-		return codeRace
+		return raw.CodeRace
 	default:
 		return ""
 	}
@@ -407,7 +408,7 @@ func (l *testLog) dir(pkg string) string {
 			best, dir = len(module), path.Join(at, rest)
 		}
 	}
-	if best < 0 || l.in.place(dir+"/x") == "" {
+	if best < 0 || l.in.Place(dir+"/x") == "" {
 		return ""
 	}
 	return strings.TrimPrefix(dir, "/")

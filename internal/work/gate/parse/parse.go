@@ -7,80 +7,22 @@
 package parse
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 // Input is what a tool printed and where it ran.
-type Input struct {
-	Format         string
-	Stdout, Stderr []byte
-	Exit           int                       // -1: it did not exit by itself
-	Cut            bool                      // the middle of the output is missing
-	Tests          bool                      // it is meant to run tests; none is no pass
-	Root           string                    // absolute directory it ran in; empty is unknown
-	Expect         func(pkg string) []string // tests of a Go package that must have run; nil: nobody knows
-	Modules        map[string]string         // Go module path to its directory below Root; tells where a package is
-}
+type Input = raw.Input
 
-// Report is what the output means. Its zero State is [nexus.NotRun]'s
-// neighbour: it has not passed.
-type Report struct {
-	State    nexus.GateState
-	Why      string // why a state other than pass or fail
-	Findings []nexus.Finding
-	Counts   nexus.Counts
-	Tests    []Test            // that the output names one by one, each once
-	Ended    map[string]string // how each package ended, where the output says so: pass, fail, skip
-}
+// Report is what the output means.
+type Report = raw.Report
 
 // Test is a test and how it ended.
-type Test struct {
-	Package, Name string
-	State         string // pass, fail, skip; run when it did not end
-}
-
-// String names the test as findings do.
-func (t Test) String() string { return plain(t.Package + "." + t.Name) }
-
-// The formats.
-const (
-	GoBuild    = "go-build"
-	GoVet      = "go-vet" // text or -json
-	GoTestJSON = "go-test-json"
-	GoFmt      = "gofmt" // gofmt -l
-	GolangCI   = "golangci"
-	Exit       = "exit" // any command that exits 0 when all is well
-)
-
-// Formats returns the names of all formats.
-func Formats() []string {
-	return []string{GoBuild, GoVet, GoTestJSON, GoFmt, GolangCI, Exit}
-}
-
-// Bounds of a report. A tool that prints more is cut, and says so.
-const (
-	maxFindings = 200
-	maxMessage  = 2000
-)
-
-// The codes of findings that are not a tool's own.
-const (
-	codeCompile     = "compile"
-	codeVet         = "vet"
-	codeTest        = "test"
-	codePanic       = "panic"
-	codeRace        = "race"
-	codeTimeout     = "timeout"
-	codeVanished    = "vanished" // a test that never ended or never began
-	codeExit        = "exit"     // nothing but the exit code says that it failed
-	codeEnvironment = "environment"
-	codeMore        = "more" // findings that were left out
-)
+type Test = raw.Test
 
 // Output reads the output of a tool that ran in the root of a tree. Format
 // "exit" asks for no tests; see [Read].
@@ -89,43 +31,55 @@ func Output(format string, stdout, stderr []byte, exit int) (nexus.GateState, []
 	return r.State, r.Findings, r.Counts
 }
 
-// Read reads the output of a tool.
+// Read reads the output of a tool. A format that is not known is [Exit].
 func Read(in Input) Report {
-	var r Report
-	switch in.Format {
-	case GoBuild:
-		r = readBuild(in, codeCompile)
-	case GoVet:
-		r = readVet(in)
-	case GoTestJSON:
-		in.Tests = true
-		r = readTests(in)
-	case GoFmt:
-		r = readFmt(in)
-	case GolangCI:
-		r = readGolangCI(in)
-	default:
-		r = readExit(in)
+	f, ok := Find(in.Format)
+	if !ok {
+		f, _ = Find(Exit)
 	}
-	return settle(in, r)
+	in.Tests = in.Tests || f.Tests
+	if r, ok := unable(in, f); ok {
+		return settle(in, f, r)
+	}
+	return settle(in, f, f.read(in))
+}
+
+// unable is the report of a command that could not be run at all.
+func unable(in Input, f Format) (Report, bool) {
+	if f.Go || in.Exit != 126 && in.Exit != 127 {
+		return Report{}, false
+	}
+	if trouble, ok := raw.Trouble(in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
+	}
+	if in.Exit == 126 {
+		why := "the command cannot be executed: " + in.Last()
+		return Report{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: raw.CodeEnvironment, Message: why}}}, true
+	}
+	return Report{}, false
 }
 
 // settle holds a report to the rules that no format may break.
-func settle(in Input, r Report) Report {
-	r.Findings = tidy(r.Findings)
+func settle(in Input, f Format, r Report) Report {
+	r.Findings = raw.Tidy(r.Findings)
+	for i := range r.Findings {
+		r.Findings[i] = sound(r.Findings[i])
+	}
 	switch {
 	case r.State == "":
 		r.State, r.Why = nexus.Unverifiable, "the output was not understood"
-	case r.State != nexus.Pass:
+	case r.State != nexus.Pass && r.State != nexus.Flaky:
 	case in.Exit != 0:
 		r.State, r.Why = nexus.Unverifiable, fmt.Sprintf("exit code %d, and nothing in the output says why", in.Exit)
-	case len(r.Findings) > 0 || r.Counts.Failed > 0:
+	case slices.ContainsFunc(r.Findings, raw.Blocks) || r.Counts.Failed > 0:
 		r.State = nexus.Fail
-	case in.Tests && r.Counts.Passed == 0:
+	case in.Tests && r.Counts.Passed == 0 && r.State != nexus.Flaky:
 		r.State, r.Why = nexus.NotRun, "no test ran"
+	case in.Guess && !r.Counted && !f.clean(in):
+		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all is well"
 	}
 	if r.State == nexus.Fail && len(r.Findings) == 0 {
-		r.Findings = []nexus.Finding{{Code: codeExit, Message: lastLines(in)}}
+		r.Findings = []nexus.Finding{{Code: raw.CodeExit, Message: in.Last()}}
 	}
 	if in.Cut && r.Why == "" && r.State == nexus.Fail {
 		r.Why = "the output was cut, there may be more findings"
@@ -133,29 +87,35 @@ func settle(in Input, r Report) Report {
 	return r
 }
 
-// tidy orders findings by place, drops doubles and bounds their number.
-func tidy(all []nexus.Finding) []nexus.Finding {
-	for i := range all {
-		all[i].Message = clip(all[i].Message)
+// sound drops from a finding what cannot be: a column without a line, an end
+// before the beginning, control characters.
+func sound(f nexus.Finding) nexus.Finding {
+	if f.File == "" || f.Line < 0 {
+		f.Line = 0
 	}
-	slices.SortStableFunc(all, func(a, b nexus.Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-	})
-	all = slices.Compact(all)
-	if more := len(all) - maxFindings; more > 0 {
-		all = append(all[:maxFindings], nexus.Finding{Code: codeMore, Message: fmt.Sprintf("and %d more findings", more)})
+	if f.Line == 0 || f.Column < 0 {
+		f.Column = 0
 	}
-	return all
+	if f.Line == 0 || f.EndLine < f.Line {
+		f.EndLine, f.EndColumn = 0, 0
+	}
+	if f.EndColumn < 0 || f.EndLine == f.Line && f.EndColumn < f.Column {
+		f.EndColumn = 0
+	}
+	f.Code, f.Test = strings.TrimSpace(raw.Plain(f.Code)), strings.TrimSpace(raw.Plain(f.Test))
+	f.Message, f.Expected, f.Actual, f.Stack = raw.Plain(f.Message), raw.Plain(f.Expected), raw.Plain(f.Actual), raw.Plain(f.Stack)
+	return f
 }
 
-// lastLines is the finding where a tool failed without a word that we
-// understand: the end of what it said.
-func lastLines(in Input) string {
-	all := append(lines(in.Stdout), lines(in.Stderr)...)
-	all = slices.DeleteFunc(all, func(s string) bool { return strings.TrimSpace(s) == "" })
-	if len(all) == 0 {
-		return fmt.Sprintf("exit code %d without a word", in.Exit)
+// Both joins what a tool printed with what its report says of the same run:
+// the report counts and names, and the worse word of the two holds.
+func Both(printed, report Report) Report {
+	if !report.Counted {
+		return printed
 	}
-	return strings.TrimSpace(strings.Join(all[max(0, len(all)-20):], "\n"))
+	if printed.State == nexus.Environmental || printed.State == nexus.Fail && report.State != nexus.Fail {
+		printed.Counts, printed.Counted = report.Counts, true
+		return printed
+	}
+	return report
 }

@@ -138,18 +138,18 @@ func TestText(t *testing.T) {
 		{name: "exit", format: "exit", out: "done\n", want: "pass 0/0/0"},
 		{name: "exit code", format: "exit", out: "boom\n", exit: 3, want: "fail 0/0/0\n:0:0 [exit] : boom"},
 		{name: "unknown tests", format: "exit", out: "done\n", tests: true, want: "unverifiable 0/0/0 (it exits 0, but nothing in its output says how many tests ran)"},
-		{name: "missing tool", format: "exit", err: "sh: 1: cargo: not found\n", exit: 127, want: "not-run 0/0/0 (sh: 1: cargo: not found)"},
-		{name: "not executable", format: "exit", err: "sh: 1: ./x: Permission denied\n", exit: 126, want: "not-run 0/0/0 (the command cannot be executed: sh: 1: ./x: Permission denied)"},
+		{name: "missing tool", format: "exit", err: "sh: 1: cargo: not found\n", exit: 127, want: "environmental 0/0/0 (sh: 1: cargo: not found)\n:0:0 [missing-tool] : sh: 1: cargo: not found"},
+		{name: "not executable", format: "exit", err: "sh: 1: ./x: Permission denied\n", exit: 126, want: "environmental 0/0/0 (the command cannot be executed: sh: 1: ./x: Permission denied)\n:0:0 [environment] : the command cannot be executed: sh: 1: ./x: Permission denied"},
 		{name: "killed", format: "exit", exit: -1, want: "environmental 0/0/0 (it was killed)"},
 		{name: "cargo", format: "exit", tests: true, out: "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured\ntest result: ok. 2 passed; 0 failed; 0 ignored\n", want: "pass 5/0/1"},
 		{name: "cargo zero", format: "exit", tests: true, out: "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out\n", want: "not-run 0/0/0 (no test ran)"},
-		{name: "cargo red", format: "exit", tests: true, exit: 101, out: "test a::b ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n", want: "fail 1/1/0\n:0:0 [test] a::b: test a::b ... FAILED"},
+		{name: "cargo red", format: "exit", tests: true, exit: 101, out: "test a::b ... FAILED\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n", want: "fail 1/1/0\n:0:0 [test] a::b: failed without a word"},
 		{name: "rustc", format: "exit", exit: 101, err: "error[E0308]: mismatched types\n  --> src/main.rs:3:5\n", want: "fail 0/0/0\nsrc/main.rs:3:5 [E0308] : mismatched types"},
-		{name: "pytest", format: "exit", tests: true, exit: 1, out: "FAILED tests/test_a.py::test_x - assert 1 == 2\n==== 1 failed, 3 passed, 1 skipped in 0.12s ====\n", want: "fail 3/1/1\n:0:0 [test] tests/test_a.py::test_x: assert 1 == 2"},
+		{name: "pytest", format: "exit", tests: true, exit: 1, out: "FAILED tests/test_a.py::test_x - assert 1 == 2\n==== 1 failed, 3 passed, 1 skipped in 0.12s ====\n", want: "fail 3/1/1\ntests/test_a.py:0:0 [test] tests/test_a.py::test_x: assert 1 == 2"},
 		{name: "pytest none", format: "exit", tests: true, exit: 5, out: "==== no tests ran in 0.01s ====\n", want: "not-run 0/0/0 (no test ran)"},
 		{name: "jest", format: "exit", tests: true, out: "Tests:       1 skipped, 5 passed, 6 total\n", want: "pass 5/0/1"},
 		{name: "swallowed exit code", format: "exit", tests: true, out: "Tests:       1 failed, 5 passed, 6 total\n", want: "fail 5/1/0\n:0:0 [test] : 1 tests failed, though the command exits 0"},
-		{name: "vitest", format: "exit", tests: true, out: "      Tests  1 failed | 4 passed (5)\n", exit: 1, want: "fail 4/1/0\n:0:0 [exit] : Tests  1 failed | 4 passed (5)"},
+		{name: "vitest", format: "exit", tests: true, out: "      Tests  1 failed | 4 passed (5)\n", exit: 1, want: "fail 4/1/0\n:0:0 [test] : 1 tests failed"},
 		{name: "mocha", format: "exit", tests: true, out: "  4 passing (12ms)\n  1 pending\n", want: "pass 4/0/1"},
 		{name: "node", format: "exit", tests: true, out: "# tests 2\n# pass 2\n# fail 0\n# skipped 0\n", want: "pass 2/0/0"},
 		{name: "unittest", format: "exit", tests: true, err: "Ran 4 tests in 0.001s\n\nOK (skipped=1)\n", want: "pass 3/0/1"},
@@ -157,7 +157,7 @@ func TestText(t *testing.T) {
 		{name: "go test", format: "exit", tests: true, out: "ok  \ta/b\t0.1s\n?   \ta/c\t[no test files]\n", want: "pass 1/0/0"},
 		{name: "go test nothing", format: "exit", tests: true, out: "ok  \ta/b\t0.1s [no tests to run]\n", want: "not-run 0/0/0 (no test ran)"},
 		{name: "python", format: "exit", exit: 1, err: "Traceback (most recent call last):\n  File \"/src/a.py\", line 3, in <module>\n    f()\n  File \"/src/b.py\", line 7, in f\n    x\nNameError: name 'x' is not defined\n", want: "fail 0/0/0\nb.py:7:0 [] : NameError: name 'x' is not defined"},
-		{name: "typescript", format: "exit", exit: 2, out: "src/a.ts(3,5): error TS2322: Type 'x'\n", want: "fail 0/0/0\nsrc/a.ts:3:5 [] : error TS2322: Type 'x'"},
+		{name: "typescript", format: "exit", exit: 2, out: "src/a.ts(3,5): error TS2322: Type 'x'\n", want: "fail 0/0/0\nsrc/a.ts:3:5 [TS2322] : Type 'x'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := parse.Read(parse.Input{Format: tt.format, Stdout: []byte(tt.out), Stderr: []byte(tt.err), Exit: tt.exit, Tests: tt.tests, Root: "/src"})
@@ -205,7 +205,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(5, []byte("test result: ok. 1 passed; 0 failed"), []byte("\x1b[1m\xff\r\x1b]0;"), 1, true, true)
 	f.Fuzz(func(t *testing.T, format int, out, err []byte, exit int, tests, cut bool) {
 		all := parse.Formats()
-		in := parse.Input{Format: all[uint(format)%uint(len(all))], Stdout: out, Stderr: err, Exit: exit, Tests: tests, Cut: cut, Root: "/src", Modules: map[string]string{"a": "../.."}}
+		in := parse.Input{Format: all[uint(format)%uint(len(all))].Name, Stdout: out, Stderr: err, Exit: exit, Tests: tests, Cut: cut, Root: "/src", Modules: map[string]string{"a": "../.."}}
 		r := parse.Read(in)
 		switch {
 		case r.State == "":

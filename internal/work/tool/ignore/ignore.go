@@ -1,11 +1,13 @@
 // Package ignore walks a tree as git sees it: without .git, without what the
-// tree's own .gitignore files leave out, and without following links.
+// tree's own .gitignore files leave out, and without following links. What
+// .nexusignore files leave out, in the same language, is not for agents at all.
 package ignore
 
 import (
 	"bufio"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"slices"
@@ -23,10 +25,26 @@ type rule struct {
 	keep    bool // "!": what it matches is not ignored after all
 }
 
-// load returns the rules of a directory's .gitignore. A pipe or a device of
-// that name is not read.
-func load(root *os.Root, dir string) []rule {
-	f, err := root.OpenFile(path.Join(dir, ".gitignore"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// own is the file that keeps agents from what it names.
+const own = ".nexusignore"
+
+// rules are those that hold in a directory. What one of the two lists leaves
+// out, the other does not bring back.
+type rules struct{ git, own []rule }
+
+// with returns the rules with those that stand in a directory.
+func (r rules) with(root *os.Root, dir string) rules {
+	return rules{append(slices.Clip(r.git), load(root, dir, ".gitignore")...), append(slices.Clip(r.own), load(root, dir, own)...)}
+}
+
+func (r rules) skip(name string, dir bool) bool {
+	return ignored(r.git, name, dir) || ignored(r.own, name, dir)
+}
+
+// load returns the rules of a directory's file. A pipe or a device of that
+// name is not read.
+func load(root *os.Root, dir, file string) []rule {
+	f, err := root.OpenFile(path.Join(dir, file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
@@ -99,27 +117,49 @@ func ignored(rules []rule, name string, dir bool) bool {
 	return false
 }
 
+// Hidden reports whether .nexusignore keeps agents from a path.
+func Hidden(root *os.Root, name string) bool {
+	all := load(root, ".", own)
+	for at := range above(name) {
+		if len(all) > 0 {
+			info, err := root.Lstat(at)
+			if ignored(all, at, at != name || err == nil && info.IsDir()) {
+				return true
+			}
+		}
+		if at != name {
+			all = append(all, load(root, at, own)...)
+		}
+	}
+	return false
+}
+
 // Walk calls visit for what is below a directory and not ignored, in the
 // order of names, and stops when visit says false.
 func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
-	var rules []rule
-	for at := "."; ; { // the rules above dir count too
-		rules = append(rules, load(root, at)...)
-		rest := strings.TrimPrefix(strings.TrimPrefix(dir, at), "/")
-		if at == "." {
-			rest = strings.TrimPrefix(dir, ".")
-		}
-		if rest == "" {
-			break
-		}
-		next, _, _ := strings.Cut(rest, "/")
-		at = path.Join(at, next)
+	all := rules{}.with(root, ".")
+	for at := range above(dir) {
+		all = all.with(root, at)
 	}
-	_, err := walk(root, dir, rules, visit)
+	_, err := walk(root, dir, all, visit)
 	return err
 }
 
-func walk(root *os.Root, dir string, rules []rule, visit func(string, fs.DirEntry) bool) (more bool, err error) {
+// above gives the directories from below the root down to dir.
+func above(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(dir) && dir != "."; i++ {
+			if dir[i] == '/' && !yield(dir[:i]) {
+				return
+			}
+		}
+		if dir != "." {
+			yield(dir)
+		}
+	}
+}
+
+func walk(root *os.Root, dir string, r rules, visit func(string, fs.DirEntry) bool) (more bool, err error) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return false, err
@@ -132,7 +172,7 @@ func walk(root *os.Root, dir string, rules []rule, visit func(string, fs.DirEntr
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
-		if entry.Name() == ".git" || ignored(rules, name, entry.IsDir()) {
+		if entry.Name() == ".git" || r.skip(name, entry.IsDir()) {
 			continue
 		}
 		if !visit(name, entry) {
@@ -141,8 +181,7 @@ func walk(root *os.Root, dir string, rules []rule, visit func(string, fs.DirEntr
 		if !entry.IsDir() {
 			continue
 		}
-		below := append(slices.Clip(rules), load(root, name)...)
-		if more, err := walk(root, name, below, visit); err != nil || !more {
+		if more, err := walk(root, name, r.with(root, name), visit); err != nil || !more {
 			return false, err
 		}
 	}

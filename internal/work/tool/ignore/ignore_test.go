@@ -149,3 +149,41 @@ func FuzzParse(f *testing.F) {
 		ignored(rules, "sub/"+name, false)
 	})
 }
+
+// TestWalkFromAnywhere shows below a directory what is shown below the root,
+// unless the directory itself is left out, and hides nothing that it shows.
+func TestWalkFromAnywhere(t *testing.T) {
+	names := []string{"a", "b.log", "dir/a", "dir/b.log", "dir/sub/a", "dir/sub/c.log", ".github/a", "build/x", "dir/build/y", ".git/x", "dir/.git/z", "dir.x/a"}
+	lines := []string{"", "*.log\n", "build/\n", "/dir\n", "dir/\n", "sub\n", "*\n!a\n!dir\n", "dir/*\n!dir/a\n", "a\n"}
+	rapid.Check(t, func(rt *rapid.T) {
+		dir := t.TempDir()
+		for _, n := range names {
+			plant(t, dir, map[string]string{n: ""})
+		}
+		for _, n := range []string{".gitignore", "dir/.gitignore", "dir/.nexusignore", ".nexusignore"} {
+			plant(t, dir, map[string]string{n: rapid.SampledFrom(lines).Draw(rt, n)})
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer root.Close()
+		all := walked(t, dir, ".")
+		for _, n := range all {
+			if Hidden(root, n) {
+				rt.Fatalf("%s is listed and hidden", n)
+			}
+		}
+		for _, from := range []string{"dir", "dir/sub", ".github", "build"} {
+			want := []string{}
+			for _, n := range all {
+				if strings.HasPrefix(n, from+"/") {
+					want = append(want, n)
+				}
+			}
+			if got := walked(t, dir, from); len(want) > 0 && !slices.Equal(got, want) {
+				rt.Fatalf("%s: %q, and from the root %q", from, got, want)
+			}
+		}
+	})
+}

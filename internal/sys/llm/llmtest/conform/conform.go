@@ -121,6 +121,7 @@ func Run(t *testing.T, w dialect.Wire, m Model) {
 	t.Run("out of reach", func(t *testing.T) { testReach(t, m) })
 	t.Run("models", func(t *testing.T) { testModels(t, m) })
 	t.Run("force", func(t *testing.T) { testForce(t, m) })
+	t.Run("windows", func(t *testing.T) { testWindows(t, w, m) })
 	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
 	t.Run("no bound", func(t *testing.T) {
 		r := Conversation("x")
@@ -300,13 +301,16 @@ func testUsage(t *testing.T, w dialect.Wire, m Model) {
 	if w == dialect.Anthropic { // which alone says for how long it keeps what
 		want.CacheHour = 3
 	}
-	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x", Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}})
+	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x", Service: "priority", Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}})
 	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(want, got.Usage); diff != "" || got.Estimated {
 		t.Error(diff)
+	}
+	if got.Terms != (llm.Terms{Service: "priority"}) {
+		t.Errorf("answered on %+v", got.Terms)
 	}
 }
 

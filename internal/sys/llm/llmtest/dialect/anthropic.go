@@ -15,11 +15,15 @@ func (s anthropicAnswer) reason() string {
 }
 
 func (s anthropicAnswer) usageAt(output int64) object {
-	return object{
+	u := object{
 		"input_tokens": s.Usage.Input, "cache_read_input_tokens": s.Usage.CacheRead,
 		"cache_creation_input_tokens": s.Usage.CacheWrite, "output_tokens": output,
 		"cache_creation": object{"ephemeral_5m_input_tokens": s.Usage.CacheWrite - s.Usage.CacheHour, "ephemeral_1h_input_tokens": s.Usage.CacheHour},
 	}
+	if s.Service != "" {
+		u["service_tier"] = s.Service
+	}
+	return u
 }
 
 func (s anthropicAnswer) signature() string { return "c2lnbmVk" + s.ID }

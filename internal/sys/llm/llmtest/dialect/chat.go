@@ -56,6 +56,9 @@ func (s chatAnswer) Events() [][]byte {
 		for k, v := range more {
 			data[k] = v
 		}
+		if s.Service != "" {
+			data["service_tier"] = s.Service
+		}
 		out = append(out, Event(Chat, "", data))
 	}
 	delta := func(d object) { chunk([]object{{"index": 0, "delta": d, "finish_reason": nil}}, nil) }

@@ -35,7 +35,8 @@ type Said struct {
 	Calls       []Call
 	Stop        llm.Stop
 	Usage       nexus.Usage
-	Cut         bool // the input of the last call ends in the middle
+	Service     string // tier of service; empty says nothing
+	Cut         bool   // the input of the last call ends in the middle
 }
 
 // Call is a tool call. Its input may be anything but JSON.

@@ -52,6 +52,9 @@ func (s geminiAnswer) chunk(output int64, reason string, parts ...object) object
 		"promptTokenCount": prompt, "candidatesTokenCount": output - thoughts, "thoughtsTokenCount": thoughts,
 		"totalTokenCount": prompt + output,
 	}
+	if s.Service != "" {
+		usage["serviceTier"] = s.Service
+	}
 	if s.Usage.CacheRead > 0 {
 		usage["cachedContentTokenCount"] = s.Usage.CacheRead
 	}

@@ -14,8 +14,9 @@ type Asked struct {
 	Wire         Wire
 	Model        string
 	Stream       bool
-	Counts       bool // the usage is wanted at the end of a stream
-	Cached       bool // breakpoints for a cache are set, or not needed
+	Counts       bool  // the usage is wanted at the end of a stream
+	Cached       bool  // breakpoints for a cache are set, or not needed
+	Max          int64 // most tokens that the answer may have; 0 where it is not said
 	Conversation string
 	Step         int
 	Summary      bool     // a summary is asked for, and no turn
@@ -27,16 +28,16 @@ type Asked struct {
 }
 
 // form says where a wire has the parts of a prompt, and who speaks in it.
-type form struct{ tools, system, messages, role, model string }
+type form struct{ tools, system, messages, role, model, most string }
 
 func (w Wire) form() form {
 	switch w {
 	case Responses:
-		return form{"tools", "instructions", "input", "role", "assistant"}
+		return form{"tools", "instructions", "input", "role", "assistant", "max_output_tokens"}
 	case Gemini:
-		return form{"tools", "systemInstruction", "contents", "role", "model"}
+		return form{"tools", "systemInstruction", "contents", "role", "model", "generationConfig.maxOutputTokens"}
 	default:
-		return form{"tools", "system", "messages", "role", "assistant"}
+		return form{"tools", "system", "messages", "role", "assistant", "max_completion_tokens"}
 	}
 }
 
@@ -48,8 +49,8 @@ func Read(w Wire, path string, body []byte) (Asked, error) {
 		return Asked{}, errors.New("the request is not JSON")
 	}
 	f := w.form()
-	q := gjson.GetManyBytes(body, "model", "stream", "stream_options.include_usage", f.tools, f.system, f.messages)
-	a := Asked{Wire: w, Model: q[0].String(), Stream: q[1].Bool(), Counts: q[2].Bool()}
+	q := gjson.GetManyBytes(body, "model", "stream", "stream_options.include_usage", f.tools, f.system, f.messages, f.most, "max_tokens")
+	a := Asked{Wire: w, Model: q[0].String(), Stream: q[1].Bool(), Counts: q[2].Bool(), Max: max(q[6].Int(), q[7].Int())}
 	if w == Gemini {
 		name, verb, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
 		a.Model, a.Stream = name, verb == "streamGenerateContent"

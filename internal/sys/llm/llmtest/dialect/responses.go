@@ -38,6 +38,9 @@ func (s responsesAnswer) response(status string, output []object, usage object) 
 	if usage != nil {
 		r["usage"] = usage
 	}
+	if s.Service != "" {
+		r["service_tier"] = s.Service
+	}
 	if status == "incomplete" {
 		r["incomplete_details"] = object{"reason": "max_output_tokens"}
 	}

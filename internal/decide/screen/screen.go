@@ -1,0 +1,258 @@
+// Package screen says which commands wait for a person at a terminal, such as
+// an editor or a prompt, and what to do instead. There is no terminal where
+// agents run commands, so each of them would fail, or hang until its time is
+// up. What is not known not to, may run.
+package screen
+
+import (
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+//go:embed commands.txt
+var table string
+
+// rule is one line of the table, for one of its names.
+type rule struct {
+	words   []string // the program, and what it is asked to do
+	when    string
+	options []string
+	most    int // operands of bare and few
+	advice  string
+}
+
+const maxLength = 20_000 // bytes of a command line that is looked at
+
+// Wants says of a command line what in it wants a person, and what to do
+// instead. It is empty where nothing does, or where nobody can tell.
+func Wants(line string) string {
+	if len(line) > maxLength {
+		return ""
+	}
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return ""
+	}
+	fed := map[syntax.Node]bool{} // what has something on its standard input
+	said := ""
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				fed[n.Y] = true
+			}
+		case *syntax.Stmt:
+			feed(n, fed)
+		case *syntax.CallExpr:
+			if said == "" {
+				said = call(n, fed[n])
+			}
+		}
+		return said == ""
+	})
+	return said
+}
+
+// feed passes on to a statement's command that there is something on its
+// standard input.
+func feed(n *syntax.Stmt, fed map[syntax.Node]bool) {
+	in := fed[n]
+	for _, r := range n.Redirs {
+		switch r.Op {
+		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.RdrInOut:
+			in = true
+		default:
+		}
+	}
+	if !in || n.Cmd == nil {
+		return
+	}
+	fed[n.Cmd] = true
+	switch c := n.Cmd.(type) {
+	case *syntax.Subshell:
+		for _, s := range c.Stmts {
+			fed[s] = true
+		}
+	case *syntax.Block:
+		for _, s := range c.Stmts {
+			fed[s] = true
+		}
+	case *syntax.BinaryCmd:
+		fed[c.X] = true
+	case *syntax.WhileClause:
+		for _, s := range slices.Concat(c.Cond, c.Do) {
+			fed[s] = true
+		}
+	default:
+	}
+}
+
+// call looks at one simple command.
+func call(n *syntax.CallExpr, fed bool) string {
+	var words []string
+	for _, w := range n.Args {
+		words = append(words, literal(w))
+	}
+	words = unwrap(words)
+	if len(words) == 0 {
+		return ""
+	}
+	words[0] = program(words[0])
+	for _, r := range rules() {
+		if !slices.Equal(r.words, words[:min(len(words), len(r.words))]) {
+			continue
+		}
+		if r.wants(words[len(r.words):], fed) {
+			return fmt.Sprintf("%s waits for a person, and nobody is there: %s", strings.Join(r.words, " "), r.advice)
+		}
+	}
+	return ""
+}
+
+// literal returns a word as it stands, and a lone star for one that is only
+// known when it runs.
+func literal(w *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, q := range p.Parts {
+				l, ok := q.(*syntax.Lit)
+				if !ok {
+					return "*"
+				}
+				b.WriteString(l.Value)
+			}
+		default:
+			return "*"
+		}
+	}
+	return b.String()
+}
+
+// program returns the name of a program of the system's.
+func program(word string) string {
+	if path.IsAbs(word) {
+		return path.Base(word)
+	}
+	return word
+}
+
+// unwrap takes away what only runs another command.
+func unwrap(words []string) []string {
+	for len(words) > 0 {
+		switch program(words[0]) {
+		case "exec", "command", "builtin", "nohup", "setsid", "time", "sudo", "doas", "env", "nice", "ionice", "stdbuf", "chronic", "caffeinate":
+			if len(words) > 1 && strings.ToLower(words[1]) == "-v" && words[0] == "command" {
+				return nil // it only says where the program is
+			}
+			words = words[1:]
+		case "timeout":
+			words = operands(words[1:], "-k", "-s", "--kill-after", "--signal")
+			words = words[min(1, len(words)):]
+			continue
+		default:
+			return words
+		}
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+			words = words[1:]
+		}
+	}
+	return words
+}
+
+// operands skips options at the beginning, with the values of some.
+func operands(words []string, valued ...string) []string {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		if slices.Contains(valued, words[0]) && len(words) > 1 {
+			words = words[1:]
+		}
+		words = words[1:]
+	}
+	return words
+}
+
+// wants reports whether the rule is about a command with these arguments.
+func (r rule) wants(args []string, fed bool) bool {
+	has := false
+	operands := 0
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") || a == "-" {
+			operands++
+		}
+		has = has || slices.ContainsFunc(r.options, func(o string) bool { return given(a, o) })
+	}
+	switch r.when {
+	case "always":
+		return true
+	case "only":
+		return has
+	case "unless":
+		return !has
+	default: // bare and few
+		return !has && !fed && operands <= r.most
+	}
+}
+
+// given reports whether an argument is an option, has its value attached, or
+// holds its letter among others.
+func given(arg, option string) bool {
+	if arg == option || strings.HasPrefix(arg, option+"=") {
+		return true
+	}
+	short := len(option) == 2 && !strings.HasPrefix(arg, "--") && strings.HasPrefix(arg, "-")
+	if !short {
+		return false
+	}
+	letters := strings.TrimLeftFunc(arg[1:], func(r rune) bool { return r != rune(option[1]) })
+	return letters != "" && strings.IndexFunc(arg[1:], func(r rune) bool { return r < 'A' || r > 'z' }) < 0 || strings.HasPrefix(arg, option)
+}
+
+// rules reads the table. It is read for each command line, of which there are
+// few.
+func rules() []rule {
+	var all []rule
+	for line := range strings.Lines(table) {
+		parts := strings.SplitN(strings.TrimSpace(line), "|", 3)
+		if len(parts) < 3 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		when := strings.Fields(parts[1])
+		r := rule{when: when[0], options: when[1:], advice: strings.TrimSpace(parts[2])}
+		if r.when == "few" {
+			r.most, _ = strconv.Atoi(when[1]) // the table is tested
+			r.options = when[2:]
+		}
+		names := strings.Fields(parts[0])
+		if several(names[0]) && len(names) > 1 {
+			r.words = names
+			all = append(all, r)
+			continue
+		}
+		for _, name := range names {
+			r.words = []string{name}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// several reports whether the words after a name say what it is to do, and
+// are not other names.
+func several(name string) bool {
+	switch name {
+	case "git", "npm", "yarn", "cargo", "poetry", "composer", "pip", "pip3", "conda", "apt", "apt-get", "terraform", "docker", "kubectl", "gh":
+		return true
+	}
+	return name == "bun"
+}

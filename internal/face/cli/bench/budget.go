@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+)
+
+func budgetCommand(a *frame.App) *cobra.Command {
+	var s size
+	c := a.Command("budget [flags]", "let many workers spend at once and say by how much caps are passed", func(_ context.Context, _ []string) error {
+		if err := s.check(1_000_000); err != nil {
+			return err
+		}
+		r, err := sim.Overshoot(s.seed, s.n)
+		if err != nil {
+			return err
+		}
+		if err := a.Answer(r, func(v view.Style) string { return drawBudget(v, r) }); err != nil || r.Violations == 0 {
+			return err
+		}
+		return frame.ExitError(frame.CodeFailed)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	s.flags(a, c, 1000, "runs to play, with 32 workers each, up to four of them with one day's money")
+	return c
+}
+
+func drawBudget(s view.Style, r sim.Overspent) string {
+	var b strings.Builder
+	verdict := s.Good("no cap passed by more than one reserved call")
+	if r.Violations > 0 {
+		verdict = s.Bad(view.Count(r.Violations, "violation"))
+	}
+	fmt.Fprintf(&b, "%s in %s from %d on\n", verdict, view.Count(r.Runs, "run"), r.First)
+	fmt.Fprintf(&b, "  %d model calls, up to %d in flight at once in a run; 32 in %s\n", r.Calls, r.Most, view.Count(r.Crowded, "run"))
+	fmt.Fprintf(&b, "  %d deaths of a process with %d calls in flight; 16 or more at once in %s\n\n", r.Deaths, r.Lost, view.Count(r.DiedFull, "run"))
+	fmt.Fprintf(&b, "  %-9s %8s %8s %14s %14s %12s\n", "cap", "runs", "passed", "p99, in calls", "max, in calls", "max")
+	for _, c := range r.Caps {
+		fmt.Fprintf(&b, "  %-9s %8d %8d %14.2f %14.2f %12s\n", c.Name, c.Held, c.Passed, c.P99, c.Max, c.Money)
+	}
+	if r.Worst != nil {
+		fmt.Fprintf(&b, "\nseed %d: %s\n%s\n", r.Worst.Seed, view.CleanText(r.Worst.Violation), view.CleanText(r.Worst.Tape))
+	}
+	return b.String()
+}

@@ -1,0 +1,57 @@
+// Package check holds the commands that say what is true about a tree: they
+// run its gates, and read what tools print. None of them needs a model.
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Commands returns the commands.
+func Commands(a *frame.App) []*cobra.Command {
+	return []*cobra.Command{checkCommand(a), parseCommand(a)}
+}
+
+// shapes are the ways in which a verdict can be written.
+func shapes() []string { return []string{"text", "json", "junit", "sarif", "github"} }
+
+// shapeOf checks the shape that was asked for.
+func shapeOf(a *frame.App, shape string) (string, error) {
+	if a.JSON {
+		shape = "json"
+	}
+	if !slices.Contains(shapes(), shape) {
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--format knows no " + view.Quote(shape), Hint: "Use " + strings.Join(shapes(), ", ") + "."}
+	}
+	return shape, nil
+}
+
+// write writes a verdict in a shape; object is what stands for it in JSON.
+func write(a *frame.App, shape string, v verdict.Verdict, object any) error {
+	var text string
+	var err error
+	switch shape {
+	case "json":
+		a.JSON = true
+		return a.Answer(object, nil)
+	case "junit":
+		text, err = verdict.JUnit(v)
+	case "sarif":
+		text, err = verdict.SARIF(v)
+	case "github":
+		text = verdict.GitHub(v)
+	default:
+		text = verdict.Text(a.Style(a.Out), v)
+	}
+	if err != nil {
+		return err
+	}
+	return a.Print(text)
+}

@@ -1,0 +1,165 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+)
+
+// most is the most that is read of an output.
+const most = 256 << 20
+
+// parseFlags are the flags of `parse`.
+type parseFlags struct {
+	command, root, stderr, shape string
+	exit                         int
+	exitSet, tests, list         bool
+}
+
+// understood is what `parse` prints.
+type understood struct {
+	Format   string          `json:"format"`
+	State    nexus.GateState `json:"state"`
+	Why      string          `json:"why,omitzero"`
+	Findings []nexus.Finding `json:"findings"`
+	Counts   nexus.Counts    `json:"counts"`
+	Counted  bool            `json:"counted"` // the output says how many tests ran
+	Flaky    []nexus.Flake   `json:"flaky,omitempty"`
+	Coverage raw.Coverage    `json:"coverage,omitzero"`
+}
+
+func parseCommand(a *frame.App) *cobra.Command {
+	var f parseFlags
+	var c *cobra.Command
+	c = a.Command("parse [FORMAT] [FILE]", "say what the output of a build, lint or test tool means", func(_ context.Context, args []string) error {
+		f.exitSet = c.Flags().Changed("exit")
+		if f.list {
+			return listFormats(a)
+		}
+		return parseOutput(a, f, args)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(0, 2)
+	c.Flags().StringVar(&f.command, "command", "", "`COMMAND` that printed it; tells the format")
+	c.Flags().IntVar(&f.exit, "exit", 0, "the command's exit code `N`; -1 when it was killed; unknown if not given")
+	c.Flags().StringVar(&f.root, "root", "", "`DIR` that the command ran in, which paths are made relative to; the working directory if not given")
+	c.Flags().StringVar(&f.stderr, "stderr", "", "`FILE` with what it printed to standard error, where that is apart")
+	c.Flags().BoolVar(&f.tests, "tests", false, "the command was to run tests: none is no pass")
+	c.Flags().BoolVar(&f.list, "list", false, "name the formats")
+	c.Flags().StringVar(&f.shape, "format", "json", "how to print what it means: `SHAPE` is text, json, junit, sarif or github")
+	a.JSONFlag(c)
+	return c
+}
+
+func listFormats(a *frame.App) error {
+	type row struct {
+		Name  string `json:"name"`
+		About string `json:"about"`
+		Tests bool   `json:"tests"`
+	}
+	var all []row
+	for _, f := range parse.Formats() {
+		all = append(all, row{f.Name, f.About, f.Tests})
+	}
+	return a.Answer(map[string][]row{"formats": all}, func(s view.Style) string {
+		rows := make([][]string, len(all))
+		for i, r := range all {
+			rows[i] = []string{r.Name, r.About}
+		}
+		return view.Table(s, []string{"format", "whose output"}, rows)
+	})
+}
+
+func parseOutput(a *frame.App, f parseFlags, args []string) error {
+	shape, err := shapeOf(a, f.shape)
+	if err != nil {
+		return err
+	}
+	format, file, err := whichOf(args)
+	if err != nil {
+		return err
+	}
+	dir := f.root
+	if dir == "" {
+		dir, err = a.WorkDir()
+	} else {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return err
+	}
+	in := parse.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(dir), Find: stack.Finder(dir)}
+	if in.Stdout, err = readAll(a.In, file); err != nil {
+		return err
+	}
+	if f.stderr != "" {
+		if in.Stderr, err = readAll(nil, f.stderr); err != nil {
+			return err
+		}
+	}
+	if format == "" {
+		found, _, ok := parse.Recognise(in)
+		in.Format = parse.Exit
+		if ok {
+			in.Format = found.Name
+		}
+	}
+	r := parse.Read(in)
+	u := understood{in.Format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
+	if u.Findings == nil {
+		u.Findings = []nexus.Finding{}
+	}
+	for i := range u.Findings {
+		u.Findings[i].Severity = cmp.Or(u.Findings[i].Severity, nexus.Major)
+	}
+	e := nexus.Evidence{Gate: in.Format, Command: f.command, State: r.State, Why: r.Why, Counts: r.Counts, Findings: r.Findings, Exit: f.exit}
+	return write(a, shape, verdict.Of([]nexus.Evidence{e}), u)
+}
+
+// whichOf tells a format from a file.
+func whichOf(args []string) (format, file string, err error) {
+	switch {
+	case len(args) == 0:
+		return "", "-", nil
+	case len(args) == 1 && args[0] == "-":
+		return "", "-", nil
+	case args[0] == "auto":
+		return "", cmp.Or(strings.Join(args[1:], ""), "-"), nil
+	}
+	if _, ok := parse.Find(args[0]); ok {
+		return args[0], cmp.Or(strings.Join(args[1:], ""), "-"), nil
+	}
+	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
+		return "", args[0], nil
+	}
+	return "", "", frame.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
+}
+
+func readAll(in io.Reader, file string) ([]byte, error) {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "read the output", Cause: err, Hint: "Name a file that exists, or - for standard input."}
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the output", Cause: err, Hint: "Name a file that can be read."}
+	}
+	return data, nil
+}

@@ -1,0 +1,255 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// checkFlags are the flags of `check`.
+type checkFlags struct {
+	gates                []string
+	base, shape, summary string
+	stop, list           bool
+	junit, sarif, github bool
+}
+
+func checkCommand(a *frame.App) *cobra.Command {
+	var f checkFlags
+	c := a.Command("check", "run the gates on the working tree", func(ctx context.Context, _ []string) error {
+		for shape, set := range map[string]bool{"junit": f.junit, "sarif": f.sarif, "github": f.github} {
+			if set {
+				f.shape = shape
+			}
+		}
+		shape, err := shapeOf(a, f.shape)
+		if err != nil {
+			return err
+		}
+		return checkTree(ctx, a, f, shape)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
+	fl := c.Flags()
+	fl.StringSliceVar(&f.gates, "gates", nil, "only these `GATES`, by name or by what they do: build,type,lint,format,test")
+	fl.StringVar(&f.base, "base", "", "judge only what got worse since `REF`")
+	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
+	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
+	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
+	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
+	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
+	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
+	fl.BoolVar(&f.github, "github", false, "the same as --format github")
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
+	a.Knobs(c, "sandbox")
+	return c
+}
+
+func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) error {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return err
+	}
+	dir = frame.Top(dir)
+	settings, _, err := a.Settings()
+	if err != nil {
+		return err
+	}
+	gates, err := pickGates(dir, settings.Gates, f.gates)
+	if err != nil {
+		return err
+	}
+	if f.list {
+		return listGates(a, gates)
+	}
+	all, err := judge(ctx, a, f, shape, dir, settings, gates)
+	if err != nil {
+		return err
+	}
+	v := verdict.Of(all)
+	if err := write(a, shape, v, v); err != nil {
+		return err
+	}
+	if err := summarize(cmp.Or(f.summary, a.Env("GITHUB_STEP_SUMMARY")), a.Mask.Text(verdict.Summary(v))); err != nil {
+		return err
+	}
+	switch v.State {
+	case nexus.Pass:
+		return nil
+	case nexus.Fail, nexus.Timeout, nexus.Flaky, nexus.MissingAsset:
+		return frame.ExitError(frame.CodeFailed)
+	case nexus.NotRun, nexus.Environmental, nexus.Unverifiable:
+	}
+	return frame.ExitError(frame.CodePartial) // nobody can tell
+}
+
+// pickGates returns the gates of a directory that were asked for.
+func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) {
+	all, err := gate.Detect(dir, c)
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	var picked []gate.Gate
+	for _, g := range all {
+		if slices.ContainsFunc(names, func(n string) bool { return g.Name == n || gate.Step(g.Name) == n }) {
+			picked = append(picked, g)
+		}
+	}
+	for _, n := range names {
+		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || gate.Step(g.Name) == n }) {
+			return nil, frame.NotFound("gate", n, "See nexus check --list.")
+		}
+	}
+	return picked, nil
+}
+
+func listGates(a *frame.App, gates []gate.Gate) error {
+	type row struct {
+		Name    string `json:"name"`
+		Command string `json:"command"`
+		Dir     string `json:"dir"`
+		Format  string `json:"format"`
+		Tests   bool   `json:"tests"`
+	}
+	all := make([]row, len(gates))
+	for i, g := range gates {
+		all[i] = row{g.Name, g.Command(), cmp.Or(g.Dir, "."), g.Format, g.Tests}
+	}
+	return a.Answer(map[string][]row{"gates": all}, func(s view.Style) string {
+		rows := make([][]string, len(all))
+		for i, r := range all {
+			rows[i] = []string{r.Name, r.Dir, view.Clean(r.Command)}
+		}
+		return view.Table(s, []string{"gate", "directory", "command"}, rows)
+	})
+}
+
+// judge runs the gates and says how each ends.
+func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, error) {
+	if len(gates) == 0 {
+		return nil, nil
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(dir))
+	cache := filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
+	now, err := runner(a, box, dir, cache, settings)
+	if err != nil {
+		return nil, err
+	}
+	if f.base != "" {
+		done, err := against(ctx, a, f.base, cache, settings, box, gates, &now)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
+	var all []nexus.Evidence
+	for _, g := range gates {
+		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
+		if err != nil {
+			return nil, err
+		}
+		e.Raw = ""
+		all = append(all, e)
+		if shape != "text" {
+			a.Say("%s: %s", e.Gate, e.State)
+		}
+		if f.stop && !e.Passed() {
+			break
+		}
+	}
+	return all, nil
+}
+
+// runner returns what runs gates in a directory. It puts nothing back: the
+// working tree is the user's.
+func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
+	setup, err := gate.GoEnv(dir, cache)
+	if err != nil {
+		return gate.Runner{}, err
+	}
+	return gate.Runner{
+		Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable,
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.Versions{},
+	}, nil
+}
+
+// against lets a runner hold a tree only to what was well at a commit: the
+// gates judge that first, in a directory of its own.
+func against(ctx context.Context, a *frame.App, rev, cache string, settings config.Config, box *sandbox.Box, gates []gate.Gate, now *gate.Runner) (func(), error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	repo, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.Resolve(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	at, err := os.MkdirTemp(cache, "base-")
+	if err != nil {
+		return nil, err
+	}
+	done := func() { _ = os.RemoveAll(at) } // a copy
+	tree := filepath.Join(at, "tree")
+	err = os.Mkdir(tree, 0o700)
+	copied := git.Repo{Dir: repo.Dir, Work: tree, Index: filepath.Join(at, "index")}
+	for _, args := range [][]string{{"read-tree", commit}, {"checkout-index", "--all", "--force"}} {
+		if err == nil {
+			_, err = copied.Run(ctx, args...)
+		}
+	}
+	base, err2 := runner(a, box, tree, filepath.Join(cache, "base"), settings)
+	if err := errors.Join(err, err2); err != nil {
+		done()
+		return nil, fmt.Errorf("check out %s: %w", rev, err)
+	}
+	known := map[string]nexus.Evidence{}
+	for _, g := range gates {
+		e, err := base.Judge(ctx, gate.Tree{Dir: tree, Hash: commit}, g)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		known[g.Name] = e
+		a.Say("%s at %s: %s", e.Gate, rev, e.State)
+	}
+	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := known[name]; return e, ok }
+	return done, nil
+}
+
+// summarize appends a summary to a file, if there is one.
+func summarize(path, text string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the user's own file, for others to read
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the summary", Cause: err, Hint: "Name a file that can be written with --summary."}
+	}
+	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,231 @@
+// Package verdict shows what gates say: as text for people, and as JUnit,
+// SARIF, annotations and a summary for the machines that check pull requests.
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Verdict is what gates say about a tree.
+type Verdict struct {
+	Passed bool             `json:"passed"`
+	State  nexus.GateState  `json:"state"` // the worst of all
+	Why    string           `json:"why,omitzero"`
+	Gates  []nexus.Evidence `json:"gates"`
+}
+
+// Of sums up what gates said. Only where all have passed, the whole has.
+func Of(all []nexus.Evidence) Verdict {
+	v := Verdict{State: nexus.Pass, Gates: all}
+	if len(all) == 0 {
+		return Verdict{State: nexus.NotRun, Why: "there is no gate: neither the configuration nor the files name one", Gates: []nexus.Evidence{}}
+	}
+	order := []nexus.GateState{nexus.Pass, nexus.NotRun, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable, nexus.Environmental, nexus.Timeout, nexus.Fail}
+	rank := func(s nexus.GateState) int {
+		for i, o := range order {
+			if o == s {
+				return i
+			}
+		}
+		return len(order)
+	}
+	for _, e := range all {
+		if rank(e.State) > rank(v.State) {
+			v.State = e.State
+			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, count(len(e.Findings), "finding")), ": ")
+		}
+	}
+	v.Passed = v.State == nexus.Pass
+	return v
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// severity is the word that most tools have for it.
+func severity(f nexus.Finding) string {
+	switch f.Severity {
+	case nexus.Minor:
+		return "warning"
+	case nexus.Suggestion:
+		return "note"
+	default:
+		return "error"
+	}
+}
+
+// place names where a finding is, as editors understand it.
+func place(f nexus.Finding) string {
+	switch {
+	case f.File == "":
+		return ""
+	case f.Line == 0:
+		return f.File
+	case f.Column == 0:
+		return fmt.Sprintf("%s:%d", f.File, f.Line)
+	default:
+		return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	}
+}
+
+// Text draws a verdict for people.
+func Text(s view.Style, v Verdict) string {
+	var b strings.Builder
+	for _, e := range v.Gates {
+		b.WriteString(gate(s, e))
+		for _, f := range e.Findings {
+			b.WriteString(finding(s, f))
+		}
+	}
+	switch {
+	case v.Passed:
+		fmt.Fprintf(&b, "%s\n", s.Good("passed"))
+	default:
+		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.Clean(v.Why))
+	}
+	return b.String()
+}
+
+func gate(s view.Style, e nexus.Evidence) string {
+	word := s.Warn(string(e.State))
+	if e.State == nexus.Pass {
+		word = s.Good(string(e.State))
+	} else if e.State == nexus.Fail || e.State == nexus.Timeout {
+		word = s.Bad(string(e.State))
+	}
+	text := fmt.Sprintf("%s: %s", s.Bold(view.Clean(e.Gate)), word)
+	if e.Counts != (nexus.Counts{}) {
+		text += fmt.Sprintf(", %d passed, %d failed, %d skipped", e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped)
+	}
+	if e.Why != "" {
+		text += ", " + view.Clean(e.Why)
+	}
+	if e.Duration > 0 {
+		text += " " + s.Dim(fmt.Sprintf("(%.1fs)", e.Duration.Seconds()))
+	}
+	return text + "\n"
+}
+
+func finding(s view.Style, f nexus.Finding) string {
+	word := severity(f)
+	switch word {
+	case "error":
+		word = s.Bad(word)
+	case "warning":
+		word = s.Warn(word)
+	}
+	first, rest, _ := strings.Cut(f.Message, "\n")
+	text := "  "
+	if p := place(f); p != "" {
+		text += view.Clean(p) + ": "
+	}
+	text += word + ": "
+	if f.Test != "" {
+		text += view.Clean(f.Test) + ": "
+	}
+	text += view.Clean(first)
+	if f.Code != "" {
+		text += " " + s.Dim("["+view.Clean(f.Code)+"]")
+	}
+	text += "\n"
+	for i, l := range strings.Split(strings.TrimSpace(rest), "\n") {
+		if l != "" && i < 12 {
+			text += "      " + view.Clean(l) + "\n"
+		}
+	}
+	if f.Expected+f.Actual != "" {
+		text += fmt.Sprintf("      want %s, have %s\n", view.Clean(f.Expected), view.Clean(f.Actual))
+	}
+	if f.Advice != "" {
+		text += "      " + view.Clean(f.Advice) + "\n"
+	}
+	return text
+}
+
+// Summary writes a verdict as Markdown, for the page of a build.
+func Summary(v Verdict) string {
+	var b strings.Builder
+	word := "passed"
+	if !v.Passed {
+		word = string(v.State)
+	}
+	fmt.Fprintf(&b, "## nexus check: %s\n\n", word)
+	if len(v.Gates) > 0 {
+		b.WriteString("| gate | state | passed | failed | skipped | time |\n|---|---|--:|--:|--:|--:|\n")
+	}
+	for _, e := range v.Gates {
+		state := string(e.State)
+		if e.Why != "" {
+			state += ": " + e.Why
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", cell(e.Gate), cell(state), e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped, e.Duration.Round(100*time.Millisecond))
+	}
+	for _, e := range v.Gates {
+		if len(e.Findings) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n", cell(e.Gate))
+		for i, f := range e.Findings {
+			if i == 50 {
+				fmt.Fprintf(&b, "- and %d more\n", len(e.Findings)-i)
+				break
+			}
+			first, _, _ := strings.Cut(f.Message, "\n")
+			line := "- "
+			for _, part := range []string{place(f), f.Test} {
+				if part != "" {
+					line += "`" + strings.ReplaceAll(view.Clean(part), "`", "'") + "` "
+				}
+			}
+			b.WriteString(line + cell(first) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// cell makes text harmless within Markdown.
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
+}
+
+// GitHub writes findings as annotations.
+func GitHub(v Verdict) string {
+	var b strings.Builder
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, e := range v.Gates {
+		for _, f := range e.Findings {
+			word := severity(f)
+			if word == "note" {
+				word = "notice"
+			}
+			var about []string
+			add := func(key, value string) {
+				if value != "" && value != "0" {
+					about = append(about, key+"="+property.Replace(value))
+				}
+			}
+			add("file", f.File)
+			add("line", fmt.Sprint(f.Line))
+			add("endLine", fmt.Sprint(f.EndLine))
+			add("col", fmt.Sprint(f.Column))
+			add("endColumn", fmt.Sprint(f.EndColumn))
+			add("title", strings.TrimSuffix(view.Clean(e.Gate)+": "+view.Clean(cmp.Or(f.Test, f.Code)), ": "))
+			fmt.Fprintf(&b, "::%s %s::%s\n", word, strings.Join(about, ","), data.Replace(f.Message))
+		}
+		if e.State != nexus.Pass && len(e.Findings) == 0 {
+			fmt.Fprintf(&b, "::error title=%s::%s\n", property.Replace(view.Clean(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
+		}
+	}
+	return b.String()
+}

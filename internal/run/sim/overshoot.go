@@ -1,0 +1,201 @@
+package sim
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+)
+
+// Overspent is by how much many runs passed their caps.
+type Overspent struct {
+	First      uint64  `json:"first_seed"`
+	Runs       int     `json:"runs"`
+	Calls      int     `json:"calls"`
+	Deaths     int     `json:"deaths"`
+	Lost       int     `json:"lost"`         // calls in flight when a process died
+	Most       int     `json:"most"`         // calls in flight at once, in one run
+	Crowded    int     `json:"crowded"`      // runs that had 32 in flight at once
+	DiedFull   int     `json:"died_crowded"` // runs whose process died with 16 or more in flight
+	Caps       []Cap   `json:"caps"`
+	Violations int     `json:"violations"`
+	Worst      *Result `json:"worst,omitempty"` // the first run that violates something
+}
+
+// Cap is by how much runs passed one of the caps, in calls: what the provider
+// charged beyond it, by what was set aside for the call that passed it; for
+// the day, which runs share, by the largest call then in flight.
+type Cap struct {
+	Name   string      `json:"name"`
+	Held   int         `json:"held"`   // runs that had such a cap
+	Passed int         `json:"passed"` // runs that passed it by anything
+	P99    float64     `json:"p99"`    // of the runs that had it
+	Max    float64     `json:"max"`
+	Money  nexus.Money `json:"max_money"`
+	calls  []float64   // of each run, sorted in the end
+}
+
+// table is how many runs of each size a round of crowds has: ten runs, in
+// crowds of one to four that share a day.
+const table = 4
+
+// Overshoot plays n runs with 32 workers each, up to four of them side by
+// side with one day's money, and holds what the provider charged against
+// every cap.
+func Overshoot(seed uint64, n int) (Overspent, error) {
+	tariff, err := toy.NewTariff(tape.Start())
+	if err != nil {
+		return Overspent{}, err
+	}
+	defer roomy()()
+	out := Overspent{First: seed, Runs: n}
+	caps := map[string]*Cap{}
+	var sizes []int
+	for left := n; left > 0; left -= sizes[len(sizes)-1] {
+		sizes = append(sizes, min(left, 1+len(sizes)%table))
+	}
+	results := make([][]played, len(sizes))
+	var next atomic.Int64
+	var players sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(sizes)); i = next.Add(1) - 1 {
+				results[i] = crowd(seed+uint64(i), sizes[i], tariff) //nolint:gosec // i is not below 0
+			}
+		})
+	}
+	players.Wait()
+	for _, r := range slices.Concat(results...) {
+		out.add(r, caps)
+	}
+	for _, c := range caps {
+		slices.Sort(c.calls)
+		c.Max, c.P99, c.calls = c.calls[len(c.calls)-1], c.calls[(len(c.calls)*99-1)/100], nil
+		out.Caps = append(out.Caps, *c)
+	}
+	slices.SortFunc(out.Caps, func(a, b Cap) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// played is what became of a run of a crowd.
+type played struct {
+	Result
+
+	most, lost int
+	over       map[string]audit.Over
+}
+
+func (o *Overspent) add(r played, caps map[string]*Cap) {
+	o.Calls += r.Calls
+	o.Deaths += r.Deaths
+	o.Lost += r.Repeated
+	o.Most = max(o.Most, r.most)
+	if r.most >= 32 {
+		o.Crowded++
+	}
+	if r.lost >= 16 {
+		o.DiedFull++
+	}
+	for name, over := range r.over {
+		c := caps[name]
+		if c == nil {
+			c = &Cap{Name: name}
+			caps[name] = c
+		}
+		c.Held++
+		c.calls = append(c.calls, over.Calls())
+		if over.Money > 0 {
+			c.Passed++
+			c.Money = max(c.Money, over.Money)
+		}
+		if over.Calls() > 1 && r.Violation == "" {
+			r.Violation = fmt.Sprintf("the %s's cap is passed by %s, %.2f reserved calls", name, over.Money, over.Calls())
+		}
+	}
+	if r.Violation != "" {
+		o.Violations++
+		if o.Worst == nil {
+			o.Worst = &r.Result
+		}
+	}
+}
+
+// crowd plays runs side by side in one virtual time, in the order of what
+// happens in them.
+func crowd(seed uint64, n int, t *toy.Tariff) []played {
+	dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
+	day := nexus.Money(0)
+	if dice.IntN(3) > 0 {
+		day = nexus.Dollar * nexus.Money(2+dice.IntN(60*n))
+	}
+	days, shared := &audit.Days{}, till{}
+	runs, meters := make([]*sim, n), make([]*audit.Meter, n)
+	for i := range runs {
+		s := fresh(toy.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
+		s.now = tape.Start().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
+		m := audit.NewMeter(fmt.Sprint(i), days)
+		s.world.Charges = m.Charge
+		books := s.journal.booked
+		s.journal.booked = func(e nexus.Event) { m.Event(e); books(e) }
+		s.use(share{shared, fmt.Sprint(i), func() time.Time { return s.now }})
+		runs[i], meters[i] = s, m
+		s.guard(s.open)
+	}
+	for {
+		var first *sim
+		for _, s := range runs {
+			if !s.ended() && (first == nil || s.queue[0].at.Before(first.queue[0].at)) {
+				first = s
+			}
+		}
+		if first == nil {
+			break
+		}
+		first.guard(first.step)
+	}
+	out := make([]played, n)
+	for i, s := range runs {
+		s.kill()
+		out[i] = played{s.result(seed), s.world.Most, s.world.Lost, meters[i].Worst}
+	}
+	return out
+}
+
+// ended reports whether nothing will happen in the run any more.
+func (s *sim) ended() bool {
+	return s.over || s.violation != "" || s.queue.Len() == 0 && !s.poke()
+}
+
+// step lets the next thing happen.
+func (s *sim) step() {
+	e, _ := heap.Pop(&s.queue).(event)
+	s.now = e.at
+	if s.steps++; s.steps > maxSteps || s.now.Sub(tape.Start()) > maxTime {
+		s.wrong("the run does not end")
+	}
+	if e.life == 0 || e.life == s.life {
+		e.do()
+		s.after()
+	}
+}
+
+// guard does something. A panic of the code under test is one more thing that
+// must not happen.
+func (s *sim) guard(do func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.wrong("panic: %v", r)
+		}
+	}()
+	do()
+}

@@ -1,0 +1,68 @@
+package conform
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+)
+
+// testWindows checks that what the headers of an answer tell of the account is
+// heard before the answer ends, and that of a call that is turned down, too.
+func testWindows(t *testing.T, w dialect.Wire, m Model) {
+	t.Helper()
+	s, stop, err := llmtest.Start(t.Context(), llmtest.Script{
+		Default: &llmtest.Turn{Say: "x"}, Account: &llmtest.Account{Requests: 2, Tokens: 50_000, Output: 9000, Every: time.Hour},
+	}, llmtest.Options{Now: time.Now}) //nolint:forbidigo // the server and the client have the same clock
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	names := map[dialect.Wire][]string{dialect.Anthropic: {"input-tokens", "output-tokens", "requests"}, dialect.Gemini: nil}[w]
+	if w == dialect.Chat || w == dialect.Responses {
+		names = []string{"requests", "tokens"}
+	}
+	model := m(s.URL(), llm.Limits{}, nil)
+	for call, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		var got []llm.Window
+		told, early := 0, false
+		ctx := llm.Listen(t.Context(), func(status int, all []llm.Window) { told, got = status, all })
+		_, err := model.Stream(ctx, Conversation("c"), func(llm.Delta) { early = told > 0 })
+		if told != want || (err == nil) != (want == http.StatusOK) || err == nil && !early {
+			t.Fatalf("call %d: heard of %d, early %v: %v", call, told, early, err)
+		}
+		wantWindows(t, got, names, int64(1-call))
+		if err == nil {
+			continue
+		}
+		e, ok := errors.AsType[*llm.Error](err)
+		wait, asked := e.Wait(time.Time{})
+		if !ok || e.Class != llm.Quota || !asked || wait < 20*time.Minute || wait > 31*time.Minute {
+			t.Errorf("%+v: after %s", e, wait)
+		}
+	}
+}
+
+// wantWindows checks the windows and how many requests are left.
+func wantWindows(t *testing.T, got []llm.Window, names []string, left int64) {
+	t.Helper()
+	if len(got) != len(names) {
+		t.Fatalf("got %+v, want %v", got, names)
+	}
+	for i, x := range got {
+		wait, ok := x.Wait(time.Now()) //nolint:forbidigo // as the server's
+		if x.Name != names[i] || x.Limit <= 0 || !ok || wait <= 0 || wait > time.Hour+2*time.Second {
+			t.Errorf("%+v: %s", x, wait)
+		}
+		if x.Name == "requests" && x.Left != max(left, 0) {
+			t.Errorf("%+v, want %d left", x, left)
+		}
+		if x.Name == "tokens" && x.Left > x.Limit-1000 { // the most that the answers may have
+			t.Errorf("%+v counts no answer ahead", x)
+		}
+	}
+}

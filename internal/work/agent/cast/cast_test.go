@@ -1,0 +1,126 @@
+package cast_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestSystemPrompts(t *testing.T) {
+	roles, err := cast.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router} {
+		r, ok := roles[name]
+		if !ok || r.Name != name {
+			t.Fatalf("role %s: %+v", name, r)
+		}
+		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", ""))
+	}
+	if len(roles) != 6 {
+		t.Errorf("%d roles", len(roles))
+	}
+}
+
+const good = "---\ntier: strong\ntools: [read_file, finish]\nturns: 7\nmax_tokens: 1000\n---\n\nYou code.\n"
+
+func TestRolesAreOverridden(t *testing.T) {
+	roles, err := cast.Roles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cast.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
+	if diff := cmp.Diff(want, roles[nexus.Coder]); diff != "" {
+		t.Error(diff)
+	}
+	blind, err := cast.Roles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
+	if err != nil || blind[nexus.Coder].Map {
+		t.Errorf("a role that wants no map is shown one: %v", err)
+	}
+	own, err := cast.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(own[nexus.Tester], roles[nexus.Tester]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBadRolesAreNamed(t *testing.T) {
+	with := func(old, new string) string { return strings.Replace(good, old, new, 1) }
+	cases := []struct{ name, file, text, want string }{
+		{"no front matter", "coder", "You code.", "front matter is missing"},
+		{"not closed", "coder", "---\ntier: fast\n", "front matter is missing"},
+		{"empty front matter", "coder", "---\n---\nYou code.", `tier "" is none of`},
+		{"unknown key", "coder", with("turns", "truns"), "truns"},
+		{"key twice", "coder", with("turns: 7", "turns: 7\nturns: 8"), "turns"},
+		{"wrong type", "coder", with("turns: 7", "turns: many"), "many"},
+		{"unknown tier", "coder", with("strong", "mighty"), `tier "mighty" is none of fast, balanced, strong`},
+		{"unknown tool", "coder", with("read_file", "rm"), `there is no tool "rm"; there are read_file`},
+		{"tool twice", "coder", with("read_file", "finish"), "the tool finish is there twice"},
+		{"no finish", "coder", with(", finish", ""), "tools must hold finish"},
+		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
+		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
+		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
+		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, tester"},
+		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
+		{"large", "coder", good + strings.Repeat("x", 70_000), "the most is 65536"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := cast.Roles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
+			e, ok := errors.AsType[*nexus.Error](err)
+			if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Error(), c.want) || !strings.Contains(e.Error(), c.file) || !strings.Contains(e.Hint, c.file+".md") {
+				t.Errorf("%v (%#v), want %q", err, e, c.want)
+			}
+		})
+	}
+}
+
+func FuzzParseRole(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte("---\ntier: &a [*a]\n---\nx"))
+	f.Add([]byte("---\r\ntier: fast\r\n---\r\nx"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := cast.ParseRole("coder", data)
+		if err != nil {
+			return
+		}
+		if !r.Tier.Known() || r.Prompt == "" || len(r.Tools) == 0 || r.Turns < 0 || r.MaxTokens < 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}

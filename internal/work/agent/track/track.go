@@ -1,0 +1,121 @@
+// Package track counts what repeats in a session, so that one that makes no
+// progress is nudged, and then ended.
+package track
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
+)
+
+// What a session may do before it is ended.
+const (
+	repeatNudge = 3 // equal calls in a row that bring a nudge
+	repeatStop  = 5 // and that end it
+	MaxSilent   = 2 // answers in a row without a call that bring a nudge
+	MaxCut      = 3 // answers that were cut off
+	MaxRefused  = 3 // hand-ins that did not fit
+)
+
+// nudge begins every message that we send by ourselves; it sets no count back.
+const nudge = "Nudge: "
+
+// The nudges.
+const (
+	NudgeSilent = nudge + "you made no call. Go on with the tools, or call finish to hand in."
+	NudgeCut    = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
+	NudgeRepeat = nudge + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
+		"or call finish and say what is in the way."
+)
+
+// Track counts what repeats. It is made from the messages alone, so that a
+// session that goes on after a crash counts on.
+type Track struct {
+	lastCall, lastTurn   string
+	sameCalls, sameTurns int
+	Silent               int // answers in a row without a call
+	Cut                  int // answers cut off since we last asked for something
+	Refused              int // hand-ins refused since then
+	Handin               json.RawMessage
+	finishing            map[string]json.RawMessage // hand-ins of the last answer, by call
+}
+
+// See counts one message of the conversation.
+func (t *Track) See(m llm.Message) {
+	if m.From == llm.Assistant {
+		t.said(m)
+		return
+	}
+	text, results := m.Text(), false
+	for _, p := range m.Parts {
+		if p.Result == nil {
+			continue
+		}
+		results = true
+		input, isFinish := t.finishing[p.Result.ID]
+		switch {
+		case isFinish && p.Result.Failed:
+			t.Refused++
+		case isFinish:
+			t.Handin = input
+		}
+	}
+	switch {
+	case text == NudgeCut:
+		t.Cut++
+	case !results && !strings.HasPrefix(text, nudge) && !strings.HasPrefix(text, compact.Note):
+		*t = Track{}
+	}
+}
+
+// said counts an answer of the model.
+func (t *Track) said(m llm.Message) {
+	calls := llm.Response{Message: m}.Calls()
+	if len(calls) == 0 {
+		t.Silent++
+		return
+	}
+	t.Silent, t.finishing = 0, map[string]json.RawMessage{}
+	turn := ""
+	for _, c := range calls {
+		if c.Tool == "finish" {
+			t.finishing[c.ID] = c.Input
+			t.lastCall, t.sameCalls = "", 0
+			continue
+		}
+		key := keyOf(c)
+		turn += key + "\n"
+		if key != t.lastCall {
+			t.lastCall, t.sameCalls = key, 0
+		}
+		t.sameCalls++
+	}
+	if turn != t.lastTurn {
+		t.lastTurn, t.sameTurns = turn, 0
+	}
+	if turn != "" {
+		t.sameTurns++
+	}
+}
+
+// keyOf names a call by its tool and input.
+func keyOf(c llm.Call) string {
+	var b bytes.Buffer
+	if json.Compact(&b, c.Input) != nil {
+		return c.Tool + " " + string(c.Input)
+	}
+	return c.Tool + " " + b.String()
+}
+
+// Same returns how often the last call, or the last whole answer, was made
+// in a row.
+func (t *Track) Same() int { return max(t.sameCalls, t.sameTurns) }
+
+// Repeats reports whether it is time for a nudge.
+func (t *Track) Repeats() bool { return t.Same() >= repeatNudge }
+
+// Stuck reports whether the session is to end.
+func (t *Track) Stuck() bool { return t.Same() >= repeatStop }

@@ -1,0 +1,177 @@
+package attempt_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+)
+
+// listener hands in at once, and keeps what it was sent.
+type listener struct {
+	mu   sync.Mutex // guards sent
+	sent []llm.Request
+}
+
+func (l *listener) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent = append(l.sent, r)
+	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
+	return llm.Response{
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: handin}}}},
+		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
+	}, nil
+}
+
+// floor is where roles are heard.
+type floor struct {
+	shop  *attempt.Shop
+	model *listener
+	holds int64
+	less  int64
+}
+
+func newFloor(t *testing.T) (*floor, string) {
+	t.Helper()
+	s, base := shop(t)
+	roles, err := cast.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &floor{shop: s, model: &listener{}, holds: 200_000}
+	s.Roles, s.Maps, s.Rules = roles, &attempt.Maps{Tokens: 4_000}, "Keep it small."
+	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
+		m := attempt.Model{
+			Model: f.model, Name: "toy/model", Context: f.holds,
+			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+		}
+		if f.less > 0 {
+			small := m
+			small.Name, small.Context = "toy/small", f.less
+			m.Else = []attempt.Model{small}
+		}
+		return m, nil
+	}
+	return f, base
+}
+
+// hear lets a role speak once in a tree of its own, and returns what was sent.
+func (f *floor) hear(t *testing.T, role nexus.Role, id nexus.AttemptID, from, base string) llm.Request {
+	t.Helper()
+	c, _ := change(t, f.shop, id, from)
+	a := &state.Attempt{ID: id, Task: "T1"}
+	o, err := f.shop.Converse(t.Context(), attempt.Talk{
+		Attempt: a, Session: nexus.SessionID(string(id) + "/" + string(role) + ".1"), Task: nexus.Task{ID: "T1"}, Role: role, Tree: c.Tree, Base: base,
+		Next: "Do " + string(id), Limits: nexus.DefaultLimits(),
+		Record: func(_ context.Context, facts ...nexus.Fact) error {
+			for _, fact := range facts {
+				a.Apply(fact, time.Now())
+			}
+			return nil
+		},
+		Snap: func(context.Context) (nexus.TreeSnapshotted, error) { return nexus.TreeSnapshotted{}, nil },
+	}, &desk{})
+	if err != nil || o.Outcome != nexus.Accepted {
+		t.Fatal(o.Outcome, o.Why, err)
+	}
+	return f.model.sent[len(f.model.sent)-1]
+}
+
+// TestSiblingsShareTheMap holds for every role that two workers begin alike,
+// byte by byte, the map included, also when the second one starts from what
+// landed meanwhile, and in another process.
+func TestSiblingsShareTheMap(t *testing.T) {
+	f, base := newFloor(t)
+	_, landed := change(t, f.shop, "T0.1", base)
+	for role := range f.shop.Roles {
+		f.shop.Maps = &attempt.Maps{Tokens: 4_000}
+		one := f.hear(t, role, "T1.1", base, base)
+		two := f.hear(t, role, "T2.1", landed, base)
+		f.shop.Maps = &attempt.Maps{Tokens: 4_000} // the next process
+		three := f.hear(t, role, "T3.1", landed, base)
+		for _, r := range []llm.Request{two, three} {
+			was, _ := json.Marshal([]any{one.System, one.Tools})
+			is, _ := json.Marshal([]any{r.System, r.Tools})
+			if !bytes.Equal(was, is) {
+				t.Errorf("%s: siblings begin differently:\n%s\n%s", role, was, is)
+			}
+		}
+		has := strings.Contains(one.System, "Commit "+base[:12]+", 1 file.") && strings.Contains(one.System, "```text\nCommit ")
+		if want := role != nexus.Merger && role != nexus.Router; has != want {
+			t.Errorf("%s: its map is there: %v, want %v", role, has, want)
+		}
+		if strings.Contains(one.System, "T1.1") {
+			t.Errorf("%s: the shared part names who works", role)
+		}
+	}
+}
+
+// TestMapsAreAsLargeAsModels leaves room in small models, and none where it
+// is switched off.
+func TestMapsAreAsLargeAsModels(t *testing.T) {
+	f, first := newFloor(t)
+	c, _ := change(t, f.shop, "T0.1", first)
+	for n := range 40 {
+		name := filepath.Join(c.Tree.Dir, strings.Repeat("x", n+1)+".go")
+		if err := os.WriteFile(name, []byte("package x\n\nfunc "+strings.Repeat("F", 60)+"()\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	base, _, err := c.Tree.Snapshot(t.Context(), "more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for _, m := range []struct {
+		tokens       int
+		holds, other int64
+		most, least  int
+	}{
+		{4_000, 0, 0, 12_000, 2_000},
+		{4_000, 200_000, 0, 12_000, 2_000},
+		{400, 200_000, 0, 1_200, 700},
+		{4_000, 8_192, 0, 1_536, 700},
+		{4_000, 200_000, 8_192, 1_536, 700}, // the session may go on with less
+		{4_000, 2_048, 0, 0, 0},
+		{0, 200_000, 0, 0, 0},
+	} {
+		f.shop.Maps, f.holds, f.less = &attempt.Maps{Tokens: m.tokens}, m.holds, m.other
+		f.shop.Rules = ""
+		last++
+		sys := f.hear(t, nexus.Coder, nexus.AttemptID("T1."+strings.Repeat("1", last)), base, base).System
+		_, text, _ := strings.Cut(sys, "```text\n")
+		if n := len(text); n > m.most+8 || n < m.least {
+			t.Errorf("%+v: a map of %d bytes", m, n)
+		}
+	}
+}
+
+// TestMapsAreMasked plants a key in what a map shows.
+func TestMapsAreMasked(t *testing.T) {
+	f, base := newFloor(t)
+	c, _ := change(t, f.shop, "T0.1", base)
+	if err := os.WriteFile(filepath.Join(c.Tree.Dir, "k.go"), []byte("package k\n\nconst Key = \"sk-planted\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	head, _, err := c.Tree.Snapshot(t.Context(), "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.shop.Mask = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("sk-planted"), []byte("[key]")) }
+	sys := f.hear(t, nexus.Coder, "T1.1", head, head).System
+	if strings.Contains(sys, "sk-planted") || !strings.Contains(sys, `const Key = "[key]"`) {
+		t.Error(sys)
+	}
+}

@@ -1,0 +1,21 @@
+package codemap
+
+// Sketch draws one file as a map does.
+func Sketch(name, text string) string {
+	langs, err := languages()
+	if err != nil {
+		panic(err)
+	}
+	f := file{path: name}
+	if f.lang, f.shown = of(langs, name); f.lang == nil {
+		return plain(name)
+	}
+	f.outline = f.lang.outline(text)
+	x := index{whole: map[string]int{}, dirs: map[string]string{}}
+	x.add(name, 0)
+	for _, i := range f.imports {
+		x.find(name, i, true)
+		x.find(name, i, false)
+	}
+	return f.draw()
+}

@@ -1,0 +1,227 @@
+package codemap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// What is read of a tree at most. These bounds, and no clock, end a survey, so
+// that it says the same each time.
+const (
+	maxRead  = 3_000     // files
+	maxBytes = 16 << 20  // of them all
+	maxFile  = 128 << 10 // bytes of one
+	maxShown = 200_000   // files of a tree; what is beyond them is not looked at
+)
+
+// file is one file of a tree.
+type file struct {
+	path, id string
+	size     int
+	lang     *language
+	shown    bool // it may declare something for others
+	outline
+	score int // how often others name it
+}
+
+// Survey is what was seen of one commit. It never changes.
+type Survey struct {
+	commit string
+	files  []file // by path
+	langs  []language
+	beyond int // files that were not looked at
+}
+
+// Look surveys a commit of a repository, by git's objects alone: no checkout
+// is needed, nothing is run and no link is followed.
+func Look(ctx context.Context, repo git.Repo, commit string) (*Survey, error) {
+	if !git.ID(commit) {
+		return nil, fmt.Errorf("map of %q: it is no commit's name", commit)
+	}
+	s := &Survey{commit: commit}
+	var err error
+	if s.langs, err = languages(); err != nil {
+		return nil, err
+	}
+	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
+	}
+	for line := range strings.SplitSeq(listed, "\x00") {
+		if f, ok := s.entry(line); ok && len(s.files) < maxShown {
+			s.files = append(s.files, f)
+		} else if ok {
+			s.beyond++
+		}
+	}
+	if err := s.read(ctx, repo); err != nil {
+		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
+	}
+	s.rank()
+	return s, nil
+}
+
+// entry reads a line of git ls-tree -l: mode, kind, id, size, tab, path.
+// Links and submodules are left out.
+func (s *Survey) entry(line string) (file, bool) {
+	head, name, ok := strings.Cut(line, "\t")
+	f := strings.Fields(head)
+	if !ok || len(f) != 4 || f[1] != "blob" || f[0] == "120000" {
+		return file{}, false
+	}
+	size, err := strconv.Atoi(f[3])
+	if err != nil {
+		return file{}, false
+	}
+	one := file{path: name, id: f[2], size: size}
+	one.lang, one.shown = of(s.langs, name)
+	return one, true
+}
+
+// read outlines files: those nearest to the root first, as many as the bounds
+// allow.
+func (s *Survey) read(ctx context.Context, repo git.Repo) error {
+	var chosen []int
+	for i, f := range s.files {
+		if f.shown && f.size <= maxFile && git.ID(f.id) {
+			chosen = append(chosen, i)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int {
+		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
+	})
+	chosen = chosen[:min(len(chosen), maxRead)]
+	var ids strings.Builder
+	total := 0
+	for n, i := range chosen {
+		if total += s.files[i].size; total > maxBytes {
+			chosen = chosen[:n]
+			break
+		}
+		ids.WriteString(s.files[i].id + "\n")
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	out, err := repo.RunIn(ctx, strings.NewReader(ids.String()), "cat-file", "--batch")
+	if err != nil {
+		return err
+	}
+	for _, i := range chosen {
+		f := &s.files[i]
+		head, rest, _ := strings.Cut(out, "\n")
+		if head != fmt.Sprintf("%s blob %d", f.id, f.size) || len(rest) <= f.size {
+			return fmt.Errorf("git cat-file: %q for %s", head, f.id)
+		}
+		f.outline = f.lang.outline(rest[:f.size])
+		out = rest[f.size+1:]
+	}
+	return nil
+}
+
+// rank counts how often files are named by others: what many rely on is worth
+// knowing first.
+func (s *Survey) rank() {
+	at := index{whole: map[string]int{}, dirs: map[string]string{}}
+	for i, f := range s.files {
+		if f.shown {
+			at.add(f.path, i)
+		}
+	}
+	byDir := map[string]int{}
+	for _, f := range s.files {
+		for _, name := range f.imports {
+			if i, dir := at.find(f.path, name, f.lang.Between != ""); i >= 0 {
+				s.files[i].score++
+			} else if dir != "" && dir != path.Dir(f.path) {
+				byDir[dir]++
+			}
+		}
+	}
+	for i := range s.files {
+		s.files[i].score += byDir[path.Dir(s.files[i].path)]
+	}
+}
+
+// index finds files and directories by the names that code has for them.
+type index struct {
+	whole map[string]int    // file by its path without an ending
+	dirs  map[string]string // directory by the end of its path, empty where several have it
+}
+
+func (x index) add(file string, i int) {
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	for _, own := range []string{"/index", "/__init__", "/mod", "/lib"} { // a file that stands for its directory
+		stem = strings.TrimSuffix(stem, own)
+	}
+	if _, taken := x.whole[stem]; !taken {
+		x.whole[stem] = i
+	}
+	x.dirs["/"+path.Dir(file)] = path.Dir(file)
+	dir := path.Dir(file)
+	for end := dir; end != "."; {
+		_, rest, more := strings.Cut(end, "/")
+		if was, taken := x.dirs[end]; taken && was != dir {
+			x.dirs[end] = ""
+		} else {
+			x.dirs[end] = dir
+		}
+		if !more {
+			break
+		}
+		end = rest
+	}
+}
+
+// most is how many parts of a name are looked at.
+const most = 12
+
+// find returns the file that a name in another file means, -1 for none, and
+// the directory. What is near may be meant without saying so, in languages
+// whose names are no paths.
+func (x index) find(from, name string, near bool) (int, string) {
+	name = strings.TrimSuffix(name, path.Ext(name))
+	if strings.HasPrefix(name, ".") {
+		name = path.Join(path.Dir(from), name)
+		if i, ok := x.whole[name]; ok {
+			return i, ""
+		}
+		return -1, x.dirs["/"+name]
+	}
+	parts := strings.Split(strings.Trim(name, "/"), "/")
+	parts = parts[:min(len(parts), most)]
+	for last := len(parts); near && last > 0; last-- {
+		for first := range last {
+			if i, ok := x.whole[path.Join(path.Dir(from), path.Join(parts[first:last]...))]; ok {
+				return i, ""
+			}
+		}
+	}
+	for first := range parts { // without what stands before it in the repository: a module's or a crate's name
+		rest := strings.Join(parts[first:], "/")
+		for _, root := range []string{"", "src/"} {
+			if i, ok := x.whole[root+rest]; ok {
+				return i, ""
+			}
+			if dir, ok := x.dirs["/"+root+rest]; ok {
+				return -1, dir
+			}
+		}
+	}
+	for last := len(parts); last >= 2; last-- { // within what stands before it here: src/main/java
+		if dir := x.dirs[strings.Join(parts[:last], "/")]; dir != "" {
+			if i, ok := x.whole[path.Join(append([]string{dir}, parts[last:]...)...)]; ok {
+				return i, ""
+			}
+			return -1, dir
+		}
+	}
+	return -1, ""
+}

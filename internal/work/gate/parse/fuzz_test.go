@@ -1,0 +1,184 @@
+package parse_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+)
+
+// family returns the names of the formats that test picks, and seeds a fuzz
+// test with the recordings of these.
+func family(f *testing.F, pick func(parse.Format) bool) []string {
+	f.Helper()
+	var names []string
+	for _, x := range parse.Formats() {
+		if pick(x) {
+			names = append(names, x.Name)
+		}
+	}
+	for _, r := range recordings(f) {
+		if i := slices.Index(names, r.in.Format); i >= 0 {
+			f.Add(uint8(i), r.in.Stdout, r.in.Stderr, r.in.Exit)
+			f.Add(uint8(i), r.in.Stdout[:len(r.in.Stdout)/2], r.in.Stderr, 0)
+		}
+	}
+	f.Add(uint8(0), []byte{}, []byte{}, 0)
+	return names
+}
+
+// hold checks what holds for every report, whatever was read.
+func hold(t *testing.T, in parse.Input) {
+	t.Helper()
+	r := parse.Read(in)
+	if r.State == nexus.Pass || r.State == nexus.Flaky {
+		if in.Exit != 0 || r.Counts.Failed > 0 || slices.ContainsFunc(r.Findings, raw.Blocks) {
+			t.Errorf("passed: %s", tell(r))
+		}
+		if f, _ := parse.Find(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
+			t.Errorf("passed without a test: %s", tell(r))
+		}
+	}
+	if r.State == "" || r.State == nexus.Fail && len(r.Findings) == 0 || len(r.Findings) > raw.MaxFindings+1 {
+		t.Errorf("odd: %s", tell(r))
+	}
+	for _, f := range r.Findings {
+		if f.Line < 0 || f.Column < 0 || f.File == "" && f.Line != 0 || f.Line == 0 && f.Column != 0 || strings.HasPrefix(f.File, "/") || strings.HasPrefix(f.File, "..") ||
+			strings.ContainsAny(f.Message+f.Test+f.Code+f.File, "\x1b\x00") {
+			t.Errorf("odd finding %+v", f)
+		}
+	}
+	if d := cmp.Diff(tell(r), tell(parse.Read(in))); d != "" {
+		t.Errorf("differs from time to time: %s", d)
+	}
+}
+
+func FuzzChecks(f *testing.F) {
+	names := family(f, func(x parse.Format) bool { return !x.Tests && !x.Go && x.Name != parse.Exit && !machine(x) })
+	f.Fuzz(func(t *testing.T, i uint8, out, err []byte, exit int) {
+		hold(t, parse.Input{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+	})
+}
+
+func FuzzSuites(f *testing.F) {
+	names := family(f, func(x parse.Format) bool { return x.Tests && !x.Go && !machine(x) })
+	f.Fuzz(func(t *testing.T, i uint8, out, err []byte, exit int) {
+		hold(t, parse.Input{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+	})
+}
+
+func FuzzMachines(f *testing.F) {
+	names := family(f, machine)
+	f.Fuzz(func(t *testing.T, i uint8, out, err []byte, exit int) {
+		hold(t, parse.Input{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+	})
+}
+
+func FuzzRecognise(f *testing.F) {
+	for _, r := range recordings(f) {
+		f.Add(r.in.Format, r.in.Stdout, r.in.Stderr, r.in.Exit)
+	}
+	f.Fuzz(func(t *testing.T, command string, out, err []byte, exit int) {
+		hold(t, parse.Input{Format: parse.Exit, Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src", Guess: exit == 0})
+	})
+}
+
+func machine(x parse.Format) bool {
+	return slices.Contains([]string{"junit", "tap", "sarif", "checkstyle-xml", "lcov", "cobertura", "go-cover"}, x.Name)
+}
+
+// TestRecordingsAreRecognised holds that each recording is found to be of its
+// format by its text alone.
+func TestRecordingsAreRecognised(t *testing.T) {
+	silent := []string{"cargo-nextest", "cmake-build-ok", "maven-offline", "nomodule", "pnpm-missing", "python-tb"} // nothing in them is the tool's own
+	twin := map[string]string{"cargo-test-nobuild": "cargo", "vitest-json": "jest"}
+	for _, r := range recordings(t) {
+		name := strings.TrimSuffix(strings.TrimPrefix(r.path, "testdata/said/"), ".txtar")
+		if slices.Contains(silent, name) {
+			continue
+		}
+		f, _, ok := parse.Recognise(parse.Input{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
+		if !ok || f.Name != r.in.Format && f.Name != twin[name] {
+			t.Errorf("%s is taken for %q", r.path, f.Name)
+		}
+	}
+}
+
+// TestCutOutputNeverTurnsGreen cuts every recording of a failure anywhere: it
+// may be red or unknown, but what is left of it is no pass.
+func TestCutOutputNeverTurnsGreen(t *testing.T) {
+	for _, r := range recordings(t) {
+		if r.in.Exit == 0 {
+			continue
+		}
+		for _, part := range []int{8, 4, 2} {
+			in := r.in
+			in.Cut = true
+			in.Stdout, in.Stderr = cut(in.Stdout, part), cut(in.Stderr, part)
+			if got := parse.Read(in); got.State == nexus.Pass || got.State == nexus.Flaky {
+				t.Errorf("%s cut to 1/%d passes: %s", r.path, part, tell(got))
+			}
+		}
+	}
+}
+
+func cut(b []byte, part int) []byte {
+	n := len(b) / (2 * part)
+	return slices.Concat(b[:n], []byte("\n... output was left out ...\n"), b[len(b)-n:])
+}
+
+// TestColoursAndLineEndsDoNotMatter reads every recording as Windows would
+// print it, in colours.
+func TestColoursAndLineEndsDoNotMatter(t *testing.T) {
+	paint := func(b []byte) []byte {
+		if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) || bytes.HasPrefix(bytes.TrimSpace(b), []byte("[{")) || bytes.HasPrefix(bytes.TrimSpace(b), []byte("<")) || bytes.HasPrefix(bytes.TrimSpace(b), []byte("[\n")) {
+			return b
+		}
+		b = bytes.ReplaceAll(b, []byte("\n"), []byte("\x1b[0m\r\n"))
+		return bytes.ReplaceAll(b, []byte("error"), []byte("\x1b[1;31merror\x1b[0m"))
+	}
+	for _, r := range recordings(t) {
+		in := r.in
+		in.Stdout, in.Stderr = paint(in.Stdout), paint(in.Stderr)
+		if d := cmp.Diff(tell(parse.Read(r.in)), tell(parse.Read(in))); d != "" {
+			t.Errorf("%s: %s", r.path, d)
+		}
+	}
+}
+
+// TestHugeOutput reads many lines before what each tool says.
+func TestHugeOutput(t *testing.T) {
+	for _, r := range recordings(t) {
+		in := r.in
+		in.Stdout = slices.Concat(bytes.Repeat([]byte("some line of chatter: 12 passed 3 failed?\n"), 1500), in.Stdout)
+		if strings.Contains(r.path, "cover") || strings.Contains(r.path, "cobertura") {
+			continue // it is a file, and nobody writes into it
+		}
+		if got := parse.Read(in); got.Counts != parse.Read(r.in).Counts {
+			t.Errorf("%s: %s", r.path, tell(got))
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, r := range recordings(b) {
+		switch strings.TrimSuffix(strings.TrimPrefix(r.path, "testdata/said/"), ".txtar") {
+		case "tsc", "eslint-json", "gcc", "cargo-build", "pytest", "vitest", "jest", "cargo-test", "pytest-junit", "node-tap", "mypy", "maven-test":
+			in := r.in
+			in.Stdout = bytes.Repeat(in.Stdout, 1+(256<<10)/max(1, len(in.Stdout)+len(in.Stderr)))
+			in.Stderr = bytes.Repeat(in.Stderr, 1+(256<<10)/max(1, len(r.in.Stdout)+len(in.Stderr)))
+			b.Run(in.Format, func(b *testing.B) {
+				b.SetBytes(int64(len(in.Stdout) + len(in.Stderr)))
+				for b.Loop() {
+					parse.Read(in)
+				}
+			})
+		}
+	}
+}

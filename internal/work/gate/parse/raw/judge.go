@@ -1,0 +1,220 @@
+package raw
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Blocks reports whether a finding is more than a remark: an error, and not a
+// warning.
+func Blocks(f nexus.Finding) bool {
+	return f.Severity != nexus.Minor && f.Severity != nexus.Suggestion
+}
+
+// Check is the report of a tool that looks at code: a compiler, a linter, a
+// formatter. Known says that it printed what it prints when all is well.
+func (in Input) Check(found []nexus.Finding, known bool) Report {
+	r := Report{Findings: found}
+	switch {
+	case in.Killed():
+		r.State, r.Why = nexus.Environmental, "it was killed"
+	case in.Exit == 0 && slices.ContainsFunc(found, Blocks):
+		r.State = nexus.Fail
+	case in.Exit == 0 && !known:
+		r.State, r.Why = nexus.Unverifiable, "the output was not understood"
+	case in.Exit == 0:
+		r.State = nexus.Pass
+	case len(found) > 0:
+		r.State = nexus.Fail
+	default:
+		return in.Silent()
+	}
+	return r
+}
+
+// Killed reports whether somebody else ended the tool.
+func (in Input) Killed() bool { return in.Exit < 0 || in.Exit == 137 }
+
+// Silent is the report of a tool that failed and named nothing in the code.
+func (in Input) Silent() Report {
+	if f, ok := Trouble(in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	}
+	return Report{State: nexus.Fail, Findings: []nexus.Finding{{Code: CodeExit, Message: in.Last()}}}
+}
+
+// Run is what a runner said of the tests that it ran.
+type Run struct {
+	Findings []nexus.Finding
+	Counts   nexus.Counts
+	Counted  bool // it said how many there were
+	Planned  int  // how many it meant to run; 0 is unknown
+	Empty    bool // it says itself that there are none
+	Flaky    []nexus.Flake
+	Tests    []Test
+}
+
+// Suite is the report of a tool that runs tests.
+func (in Input) Suite(r Run) Report {
+	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Flaky: r.Flaky, Tests: r.Tests}
+	ran := r.Counts.Passed + r.Counts.Failed + r.Counts.Skipped
+	if short := coverage(in); short != nil {
+		out.Findings = append(out.Findings, *short)
+	}
+	if r.Counted && r.Planned > ran && !in.Cut {
+		out.Findings = append(out.Findings, nexus.Finding{Code: CodeVanished, Message: fmt.Sprintf("%d of %d tests did not report how they ended", r.Planned-ran, r.Planned)})
+	}
+	red := r.Counts.Failed > 0 || slices.ContainsFunc(out.Findings, Blocks)
+	switch {
+	case red:
+		out.State = nexus.Fail
+		if len(out.Findings) == 0 {
+			message := fmt.Sprintf("%d tests failed", r.Counts.Failed)
+			if in.Exit == 0 && !in.Guess {
+				message += ", though the command exits 0"
+			}
+			out.Findings = []nexus.Finding{{Code: CodeTest, Message: message}}
+		}
+	case in.Killed():
+		out.State, out.Why = nexus.Environmental, "it was killed"
+	case in.Exit != 0 && (r.Empty || r.Counted && ran == 0):
+		out.State, out.Why = nexus.NotRun, "no test ran"
+	case in.Exit != 0 && r.Counted:
+		out.State, out.Why = nexus.Environmental, fmt.Sprintf("every test passed, yet its exit code is %d", in.Exit)
+		out.Findings = append(out.Findings, nexus.Finding{Code: CodeExit, Message: in.Last()})
+	case in.Exit != 0:
+		return in.Silent()
+	case r.Empty || r.Counted && r.Counts.Passed == 0 && len(r.Flaky) == 0:
+		out.State, out.Why = nexus.NotRun, "no test ran"
+	case !r.Counted:
+		out.State, out.Why = nexus.Unverifiable, "nothing in its output says how many tests ran"
+	case len(r.Flaky) > 0:
+		out.State, out.Why = nexus.Flaky, fmt.Sprintf("%d tests failed and passed when they were tried again", len(r.Flaky))
+	default:
+		out.State = nexus.Pass
+	}
+	return out
+}
+
+// coverage returns the complaint of a runner that its tests went through too
+// little: then it fails although every test passed.
+func coverage(in Input) *nexus.Finding {
+	if in.Exit == 0 {
+		return nil
+	}
+	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
+	for _, l := range in.Text() {
+		if len(l) < 400 && pattern.MatchString(l) {
+			return &nexus.Finding{Code: CodeCoverage, Message: strings.TrimSpace(l)}
+		}
+	}
+	return nil
+}
+
+// Trouble returns what a tool says when not the code is at fault but the
+// machine: a program that is missing, no room, no memory, no network.
+func Trouble(all []string) (nexus.Finding, bool) {
+	missing := missingTool()
+	var other nexus.Finding
+	for _, l := range all {
+		l = l[:min(len(l), 400)]
+		if !strings.ContainsAny(l, " :") {
+			continue
+		}
+		for _, re := range missing {
+			if m := re.FindStringSubmatch(l); m != nil {
+				tool := strings.Trim(m[1][strings.LastIndexByte(m[1], '/')+1:], "'\"`")
+				return Missing(tool, strings.TrimSpace(l)), true
+			}
+		}
+		if other.Message == "" && troubled(l) {
+			other = nexus.Finding{Code: CodeEnvironment, Message: strings.TrimSpace(l)}
+		}
+	}
+	return other, other.Message != ""
+}
+
+// Missing is the finding that a tool is not installed.
+func Missing(tool, said string) nexus.Finding {
+	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + Hint(tool) + ", or switch the gate off in nexus.toml."}
+}
+
+func missingTool() []*regexp.Regexp {
+	re := regexp.MustCompile
+	return []*regexp.Regexp{
+		re(`^(?:/[\w/.-]*/)?(?:\w*sh): (?:line )?(?:\d+: )?([\w./@+-]+): (?:command )?not found$`),
+		re("^(?:/usr/bin/)?env: ['\"\u2018]?([\\w./+-]+)['\"\u2019]?: No such file or directory$"),
+		re(`python[\d.]*: No module named ([\w.]+)$`),
+		re("^error: no such (?:sub)?command: `([\\w-]+)`"),
+		re(`^error: '([\w-]+)' is not installed for the toolchain`),
+		re(`^bundler: command not found: ([\w-]+)`),
+		re(`^Could not open input file: (?:vendor/bin/)?([\w-]+)`),
+		re(`^\s*This is not the (tsc) command you are looking for`),
+		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
+		re(`npx canceled due to missing packages and no YES option: \["?((?:@[\w.-]+/)?[\w.-]+)`),
+		re(`^npm (?:ERR!|error) could not determine executable to (run)$`),
+		re(`^g?make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`),
+	}
+}
+
+func troubled(l string) bool {
+	return slices.ContainsFunc([]string{
+		"no space left on device", "No space left on device", "ENOSPC", "Cannot allocate memory", "cannot allocate memory", "ENOMEM",
+		"JavaScript heap out of memory", "java.lang.OutOfMemoryError", "Too many open files", "too many open files", "EMFILE",
+		"Resource temporarily unavailable", "Could not resolve host", "Temporary failure in name resolution", "getaddrinfo ENOTFOUND", "EAI_AGAIN",
+		"Network is unreachable", "Could not transfer artifact", "failed to download from", "No internet connection", "offline mode",
+		"--offline was specified", "GLIBC_", "error while loading shared libraries",
+	}, func(s string) bool { return strings.Contains(l, s) })
+}
+
+// Hint says where a tool comes from, as far as that is known.
+func Hint(tool string) string {
+	from := map[string]string{
+		"tsc": "npm install --save-dev typescript", "eslint": "npm install --save-dev eslint", "prettier": "npm install --save-dev prettier",
+		"biome": "npm install --save-dev @biomejs/biome", "vitest": "npm install --save-dev vitest", "jest": "npm install --save-dev jest",
+		"mocha": "npm install --save-dev mocha", "playwright": "npm install --save-dev @playwright/test", "pyright": "npm install --save-dev pyright",
+		"ruff": "pip install ruff", "flake8": "pip install flake8", "mypy": "pip install mypy", "pytest": "pip install pytest",
+		"nextest": "cargo install cargo-nextest", "cargo-nextest": "cargo install cargo-nextest", "clippy": "rustup component add clippy",
+		"cargo-clippy": "rustup component add clippy", "rspec": "gem install rspec", "rubocop": "gem install rubocop",
+		"phpunit": "composer require --dev phpunit/phpunit", "phpstan": "composer require --dev phpstan/phpstan", "shellcheck": "apt install shellcheck",
+		"cmake": "apt install cmake", "ctest": "apt install cmake", "make": "apt install make", "gcc": "apt install gcc", "mvn": "apt install maven",
+		"golangci-lint": "see golangci-lint.run", "node": "see nodejs.org", "npm": "see nodejs.org", "cargo": "see rustup.rs",
+		"dotnet": "see dotnet.microsoft.com", "uv": "see docs.astral.sh/uv", "pnpm": "npm install --global pnpm", "yarn": "npm install --global yarn",
+	}[tool]
+	if from == "" {
+		return ""
+	}
+	return " (" + from + ")"
+}
+
+// Tidy orders findings by place, drops doubles and bounds their number.
+func Tidy(all []nexus.Finding) []nexus.Finding {
+	for i := range all {
+		f := &all[i]
+		f.Message = Clip(f.Message)
+		f.Expected, f.Actual, f.Stack = Clip(f.Expected), Clip(f.Actual), Clip(f.Stack)
+	}
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	all = slices.Compact(all)
+	if more := len(all) - MaxFindings; more > 0 {
+		// What is left out are remarks first.
+		slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+		all = append(all[:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
+	}
+	return all
+}
+
+func rank(f nexus.Finding) int {
+	if Blocks(f) {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,185 @@
+package raw
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Lines splits output into lines without line ends, colours and other control
+// characters; a carriage return starts its line anew, as on a terminal.
+func Lines(data []byte) []string {
+	if len(data) == 0 {
+		return nil
+	}
+	var all []string
+	for l := range bytes.SplitSeq(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
+		all = append(all, Clean(l))
+	}
+	return all
+}
+
+// longest is the longest line that is kept whole.
+const longest = 64 << 10
+
+// Clean makes a line of it.
+func Clean(l []byte) string {
+	l = bytes.TrimSuffix(l, []byte("\r"))
+	if i := bytes.LastIndexByte(l, '\r'); i >= 0 {
+		l = l[i+1:]
+	}
+	if len(l) > longest {
+		l = l[:longest]
+	}
+	return Plain(string(l))
+}
+
+// Plain drops escape sequences, control characters but the tab, and bytes
+// that are not UTF-8.
+func Plain(s string) string {
+	if printable(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] == 0x1b {
+			i += escape(s[i:])
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		if (r == utf8.RuneError && n == 1) || (r < ' ' && r != '\t' && r != '\n') || (r >= 0x7f && r < 0xa0) {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < ' ' && c != '\t' && c != '\n') || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// escape returns the length of the escape sequence at the start of s.
+func escape(s string) int {
+	if len(s) < 2 {
+		return 1
+	}
+	switch s[1] {
+	case '[': // control sequence: ends with a letter or one of @[\]^_`{|}~
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(s)
+	case ']': // title or link: ends with BEL or ESC \
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2
+			}
+		}
+		return len(s)
+	default:
+		return 2
+	}
+}
+
+const maxMessage = 2000
+
+// Clip bounds a message.
+func Clip(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= maxMessage {
+		return s
+	}
+	end := maxMessage
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + " ..."
+}
+
+// Place makes a file name relative to the root. What lies outside has none.
+func (in Input) Place(file string) string {
+	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "file://")
+	absolute := path.IsAbs(file)
+	if root := strings.TrimSuffix(in.Root, "/"); root != "" {
+		if rest, ok := strings.CutPrefix(file, root+"/"); ok {
+			file = rest
+		}
+	}
+	if !path.IsAbs(file) && in.Dir != "" && !(in.Root != "" && absolute) {
+		file = path.Join(in.Dir, file)
+	}
+	file = path.Clean(file)
+	if path.IsAbs(file) || file == "." || file == ".." || strings.HasPrefix(file, "../") || strings.Contains(file, "://") {
+		return ""
+	}
+	return file
+}
+
+// Number reads a number that stands in a text; 0 where it is none.
+func Number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1<<30 {
+		return 0
+	}
+	return n
+}
+
+// Text returns all lines, those of standard output first.
+func (in Input) Text() []string { return append(Lines(in.Stdout), Lines(in.Stderr)...) }
+
+// Last is what to show where a tool failed without a word that is understood:
+// the end of what it said.
+func (in Input) Last() string {
+	all := slices.DeleteFunc(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(all) == 0 {
+		return fmt.Sprintf("exit code %d without a word", in.Exit)
+	}
+	return strings.TrimSpace(strings.Join(all[max(0, len(all)-20):], "\n"))
+}
+
+// Tail keeps the beginning and the end of a long text.
+type Tail struct {
+	head, end []byte
+	lost      bool
+}
+
+const keep = 64 << 10
+
+// Add goes on with the text.
+func (t *Tail) Add(s string) {
+	if room := keep - len(t.head); room > 0 && len(t.end) == 0 {
+		n := min(room, len(s))
+		t.head = append(t.head, s[:n]...)
+		s = s[n:]
+	}
+	t.end = append(t.end, s...)
+	if len(t.end) > 2*keep {
+		t.end = append(t.end[:0], t.end[len(t.end)-keep:]...)
+		t.lost = true
+	}
+}
+
+// Text returns what is kept of it.
+func (t *Tail) Text() []byte {
+	if t.lost {
+		return bytes.Join([][]byte{t.head, t.end}, []byte("\n...\n"))
+	}
+	return append(t.head[:len(t.head):len(t.head)], t.end...)
+}

@@ -1,0 +1,214 @@
+package stack
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+)
+
+// mostPackages bounds how many packages of a tree get gates of their own.
+const mostPackages = 40
+
+// Found is a command that a package of a tree can be judged by.
+type Found struct {
+	Stack string
+	Dir   string // of the package, "." for the root
+	Name  string // of the gate: "test", "test-web" in a package, "test-node" beside another stack
+	Step
+}
+
+// Find returns what the packages of a tree can be judged by, those of the
+// root first. A package within another one of its stack has only the steps
+// that the outer one does not have: a workspace judges its members. Nothing is
+// run, and nothing is written. Used are names that others have.
+func Find(dir string, used ...string) []Found {
+	files := Files(dir)
+	within := map[string][]string{} // the files of each directory and below, relative to it, are found by prefix
+	for _, f := range files {
+		within[path.Dir(f)] = append(within[path.Dir(f)], path.Base(f))
+	}
+	dirs := make([]string, 0, len(within))
+	for d := range within {
+		dirs = append(dirs, d)
+	}
+	slices.SortFunc(dirs, func(a, b string) int {
+		if n := depth(a) - depth(b); n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+	var found []Found
+	taken := map[string]bool{} // stack, gate and directory
+	packages := 0
+	for _, d := range dirs {
+		p := project{root: dir, dir: d, files: files}
+		some := slices.Contains(within[d], "go.mod") || d == "." && slices.Contains(within[d], "go.work")
+		for _, s := range Table() {
+			if s.Alone && (some || d != ".") || !s.marked(within[d]) {
+				continue
+			}
+			some = true
+			if packages++; packages > mostPackages {
+				return found
+			}
+			found = append(found, s.steps(p, taken)...)
+		}
+	}
+	for i := range found {
+		found[i].Name = found[i].name(used)
+		used = append(used, found[i].Name)
+	}
+	return found
+}
+
+// name returns the first name of a gate that nobody has.
+func (f Found) name(used []string) string {
+	at := ""
+	if f.Dir != "." {
+		at = "-" + strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+				return r
+			}
+			return '-'
+		}, f.Dir)
+	}
+	names := []string{f.Gate + at, f.Gate + at + "-" + f.Stack}
+	for n := 2; ; n++ {
+		if !slices.Contains(used, names[0]) {
+			return names[0]
+		}
+		names = append(names[1:], fmt.Sprintf("%s%s-%s-%d", f.Gate, at, f.Stack, n))
+	}
+}
+
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
+}
+
+func (s Stack) marked(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		return slices.ContainsFunc(s.Markers, func(m string) bool { ok, _ := path.Match(m, n); return ok })
+	})
+}
+
+// steps returns the steps of a package that hold, and takes them.
+func (s Stack) steps(p project, taken map[string]bool) []Found {
+	var found []Found
+	have := map[string]bool{}
+	for _, step := range s.Steps {
+		if have[step.Gate] || s.covered(p.dir, step.Gate, taken) || !p.holds(step.If) {
+			continue
+		}
+		have[step.Gate] = true
+		step.Args = s.command(p, step.Args)
+		found = append(found, Found{Stack: s.Name, Dir: p.dir, Step: step})
+	}
+	for gate := range have {
+		taken[s.Name+" "+gate+" "+p.dir] = true
+	}
+	return found
+}
+
+// covered reports whether a directory above has the step already.
+func (s Stack) covered(dir, gate string, taken map[string]bool) bool {
+	for dir != "." {
+		dir = path.Dir(dir)
+		if taken[s.Name+" "+gate+" "+dir] {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Stack) command(p project, args []string) []string {
+	if len(args) == 0 || args[0] != "{run}" {
+		return args
+	}
+	for _, r := range s.Runners {
+		if p.above(r.If) {
+			return append(slices.Clone(r.Args), args[1:]...)
+		}
+	}
+	return args[1:]
+}
+
+// project answers questions about a package.
+type project struct {
+	root, dir string
+	files     []string // of the tree
+}
+
+// above reports whether a condition holds in the package or a directory above
+// it: lock files lie at the top of a workspace.
+func (p project) above(cond string) bool {
+	for {
+		if p.holds(cond) {
+			return true
+		}
+		if p.dir == "." {
+			return false
+		}
+		p.dir = path.Dir(p.dir)
+	}
+}
+
+func (p project) holds(cond string) bool {
+	for words := range strings.FieldsSeq(cond) {
+		if !slices.ContainsFunc(strings.Split(words, "|"), p.word) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p project) word(w string) bool {
+	if rest, not := strings.CutPrefix(w, "!"); not {
+		return !p.word(rest)
+	}
+	kind, about, _ := strings.Cut(w, ":")
+	switch kind {
+	case "file":
+		return slices.ContainsFunc(p.files, func(f string) bool {
+			ok, _ := path.Match(path.Join(p.dir, about), f)
+			return ok
+		})
+	case "has":
+		name, text, _ := strings.Cut(about, ":")
+		return strings.Contains(p.read(name), strings.ReplaceAll(text, "_", " ")) || strings.Contains(p.read(name), text)
+	case "script":
+		_, ok := p.manifest().Scripts[about]
+		return ok
+	case "dep":
+		m := p.manifest()
+		return m.Dependencies[about] != "" || m.DevDependencies[about] != ""
+	case "target":
+		return slices.ContainsFunc(strings.Split(p.read("Makefile")+"\n"+p.read("GNUmakefile")+"\n"+p.read("makefile"), "\n"), func(l string) bool {
+			return strings.HasPrefix(l, about+":") && !strings.HasPrefix(l, about+":=")
+		})
+	}
+	return false
+}
+
+// read returns a small file of the package.
+func (p project) read(name string) string {
+	return gosrc.ReadSmall(filepath.Join(p.root, filepath.FromSlash(p.dir), name))
+}
+
+type manifest struct {
+	Scripts, Dependencies, DevDependencies map[string]string
+}
+
+func (p project) manifest() (m manifest) {
+	if json.Unmarshal([]byte(p.read("package.json")), &m) != nil {
+		return manifest{}
+	}
+	return m
+}

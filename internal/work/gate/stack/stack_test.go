@@ -1,0 +1,133 @@
+package stack_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+)
+
+func tree(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range files {
+		name, text, _ := strings.Cut(f, "=")
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestFind(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files []string
+		used  []string
+		want  []string
+	}{
+		"nothing":      {files: []string{"README.md="}},
+		"node scripts": {files: []string{`package.json={"scripts":{"build":"x","lint":"eslint .","test":"vitest run","typecheck":"tsc"}}`}, want: []string{"build: npm run --silent build (exit)", "type: npm run --silent typecheck (exit)", "lint: npm run --silent lint (exit)", "test: npm test --silent (exit)"}},
+		"npm's own test": {
+			files: []string{`package.json={"scripts":{"test":"echo \"Error: no test specified\" && exit 1"},"devDependencies":{"vitest":"4"}}`, "tsconfig.json={}", "eslint.config.js=", ".prettierrc={}"},
+			want:  []string{"type: npx --no-install tsc --noEmit --pretty false (tsc)", "lint: npx --no-install eslint --format json . (eslint)", "format: npx --no-install prettier --check . (prettier)", "test: npx --no-install vitest run --reporter=default (vitest)"},
+		},
+		"pnpm":        {files: []string{`package.json={"devDependencies":{"jest":"30"}}`, "pnpm-lock.yaml="}, want: []string{"test: pnpm exec jest (jest)"}},
+		"node:test":   {files: []string{`package.json={}`, "a.test.mjs="}, want: []string{"test: node --test --test-reporter=tap (tap)"}},
+		"broken json": {files: []string{`package.json={`}},
+		"python":      {files: []string{"pyproject.toml=[tool.pytest.ini_options]\n[tool.ruff]\n[tool.mypy]\n", "uv.lock="}, want: []string{"lint: uv run --no-sync ruff check --no-cache --output-format=json (ruff)", "type: uv run --no-sync mypy --cache-dir=/dev/null --show-column-numbers --show-error-end --show-error-codes . (mypy)", "test: uv run --no-sync pytest -p no:cacheprovider (pytest)"}},
+		"unittest":    {files: []string{"setup.py=", "tests/test_a.py=", ".flake8="}, want: []string{"lint: flake8 (flake8)", "test: python3 -m unittest discover -v (unittest)"}},
+		"a workspace judges its members": {files: []string{"Cargo.toml=", "a/Cargo.toml=", "b/c/Cargo.toml="}, want: []string{
+			"build: cargo build --offline --workspace --all-targets --message-format=json (cargo)", "lint: cargo clippy --offline --workspace --all-targets --message-format=json (cargo)", "test: cargo test --offline --workspace --no-fail-fast (cargo-test)",
+		}},
+		"packages":       {files: []string{"go.mod=", `web/package.json={"scripts":{"test":"jest"}}`, "tools/py/pyproject.toml=pytest", "node_modules/x/package.json={\"scripts\":{\"test\":\"x\"}}"}, used: []string{"build", "test"}, want: []string{"test-web: npm test --silent (exit) in web", "test-tools-py: pytest -p no:cacheprovider (pytest) in tools/py"}},
+		"beside another": {files: []string{"go.mod=", `package.json={"scripts":{"test":"jest"}}`}, used: []string{"build", "test"}, want: []string{"test-node: npm test --silent (exit)"}},
+		"make alone":     {files: []string{"Makefile=all:\n\ntest: all\n", "a.c="}, want: []string{"build: make (gcc)", "test: make test (exit)"}},
+		"make beside Go": {files: []string{"go.mod=", "Makefile=test:\n", "run.sh="}},
+		"ruby":           {files: []string{"Gemfile=", "Gemfile.lock=", "spec/a_spec.rb=", ".rubocop.yml="}, want: []string{"lint: bundle exec rubocop --format json --cache false (rubocop)", "test: bundle exec rspec (rspec)"}},
+		"gradle":         {files: []string{"build.gradle.kts=", "gradlew="}, want: []string{"build: ./gradlew --offline --no-daemon --console=plain testClasses (maven)", "test: ./gradlew --offline --no-daemon --console=plain test --continue (gradle-test)"}},
+		"dotnet":         {files: []string{"App.sln=", "src/App/App.csproj="}, want: []string{"build: dotnet build --nologo (dotnet)", "test: dotnet test --nologo (dotnet-test)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range stack.Find(tree(t, tt.files...), tt.used...) {
+				line := f.Name + ": " + strings.Join(f.Args, " ") + " (" + f.Format + ")"
+				if f.Dir != "." {
+					line += " in " + f.Dir
+				}
+				got = append(got, line)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestTable holds every row to what it promises.
+func TestTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range stack.Table() {
+		if s.Name == "" || names[s.Name] || len(s.Markers) == 0 || len(s.Steps) == 0 {
+			t.Errorf("row %q", s.Name)
+		}
+		names[s.Name] = true
+		for _, step := range s.Steps {
+			f, ok := parse.Find(step.Format)
+			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test"}, step.Gate) || len(step.Args) == 0 {
+				t.Errorf("%s: %+v", s.Name, step)
+			}
+			if (step.Gate == "test") != step.Tests || step.Tests && !f.Tests && f.Name != parse.Exit {
+				t.Errorf("%s: %s tells no tests", s.Name, step.Format)
+			}
+			for word := range strings.FieldsSeq(strings.ReplaceAll(step.If, "|", " ")) {
+				kind, _, ok := strings.Cut(strings.TrimPrefix(word, "!"), ":")
+				if !ok || !slices.Contains([]string{"file", "has", "script", "dep", "target"}, kind) {
+					t.Errorf("%s: %q is no condition", s.Name, word)
+				}
+			}
+		}
+	}
+}
+
+func TestFindWritesNothingAndEnds(t *testing.T) {
+	dir := tree(t, "package.json={}", "a/package.json={}")
+	if err := os.Symlink(dir, filepath.Join(dir, "a", "loop")); err != nil {
+		t.Fatal(err)
+	}
+	before := stack.Files(dir)
+	stack.Find(dir)
+	if d := cmp.Diff(before, stack.Files(dir)); d != "" {
+		t.Error(d)
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("package.json", `{"scripts":{"test":"x"}}`)
+	f.Add("pyproject.toml", "[tool.ruff]")
+	f.Add("Makefile", "test:\n")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		if name == "" || strings.ContainsAny(name, "/\x00") || name == "." || name == ".." || len(name) > 100 {
+			t.Skip()
+		}
+		dir := t.TempDir()
+		if os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600) != nil {
+			t.Skip()
+		}
+		seen := map[string]bool{}
+		for _, found := range stack.Find(dir) {
+			if seen[found.Name] || len(found.Args) == 0 {
+				t.Errorf("%+v", found)
+			}
+			seen[found.Name] = true
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package stack
+
+// Stack is a row of the table. Everything that can be said of a stack is said
+// here, and what its tools print is read by a format of gate/parse.
+type Stack struct {
+	Name    string
+	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
+	Runners []Runner // how the project's own tools are started; the first that fits
+	Steps   []Step
+	// Alone says that the stack is looked for only where no other one is.
+	Alone bool
+}
+
+// Runner starts tools that a package manager installed.
+type Runner struct {
+	If   string // see [Step.If]
+	Args []string
+}
+
+// Step is a command that a package of the stack can be judged by. Of the steps
+// of one gate, the first that fits is taken.
+type Step struct {
+	Gate string // build, lint, type, format or test
+	// If says when it fits, as words of which all must hold; | stands between
+	// words of which one must. file:PATTERN is a file of the package,
+	// has:FILE:TEXT a text in one, script:NAME a script of package.json,
+	// dep:NAME something that package.json needs, target:NAME a rule of the
+	// Makefile. ! in front turns a word around. Empty: always.
+	If     string
+	Args   []string // {run} stands for the runner's words
+	Format string   // of gate/parse; see nexus parse --list
+	Tests  bool     // none is no pass
+	// Reports are patterns of JUnit files that the command writes, for tools
+	// that say too little.
+	Reports []string
+}
+
+// Table returns all stacks but Go's, whose tools are used more deeply.
+func Table() []Stack {
+	return []Stack{nodeStack(), pythonStack(), rustStack(), mavenStack(), gradleStack(), cmakeStack(), rubyStack(), phpStack(), dotnetStack(), makeStack(), shellStack()}
+}
+
+func shell(line string) []string { return []string{"sh", "-c", line} }
+
+func nodeStack() Stack {
+	return Stack{
+		Name: "node", Markers: []string{"package.json"},
+		Runners: []Runner{
+			{"file:pnpm-lock.yaml", []string{"pnpm", "exec"}},
+			{"file:yarn.lock", []string{"yarn", "run"}},
+			{"file:bun.lock|file:bun.lockb", []string{"bunx", "--no-install"}},
+			{"", []string{"npx", "--no-install"}},
+		},
+		Steps: []Step{
+			{Gate: "build", If: "script:build", Args: []string{"npm", "run", "--silent", "build"}, Format: "exit"},
+			{Gate: "type", If: "script:typecheck", Args: []string{"npm", "run", "--silent", "typecheck"}, Format: "exit"},
+			{Gate: "type", If: "script:type-check", Args: []string{"npm", "run", "--silent", "type-check"}, Format: "exit"},
+			{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc"},
+			{Gate: "lint", If: "script:lint", Args: []string{"npm", "run", "--silent", "lint"}, Format: "exit"},
+			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint"},
+			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome"},
+			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier"},
+			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true},
+			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true},
+			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true},
+			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true},
+		},
+	}
+}
+
+func pythonStack() Stack {
+	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
+	return Stack{
+		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
+		Runners: []Runner{
+			{"file:uv.lock", []string{"uv", "run", "--no-sync"}},
+			{"file:poetry.lock", []string{"poetry", "run"}},
+			{"file:Pipfile.lock", []string{"pipenv", "run"}},
+			{"", nil},
+		},
+		Steps: []Step{
+			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff"},
+			{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
+			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff"},
+			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
+			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
+			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true},
+			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true},
+		},
+	}
+}
+
+func rustStack() Stack {
+	return Stack{
+		Name: "rust", Markers: []string{"Cargo.toml"},
+		Steps: []Step{
+			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
+			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
+			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true},
+			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true},
+		},
+	}
+}
+
+func mavenStack() Stack {
+	return Stack{
+		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{"file:mvnw", []string{"./mvnw"}}, {"", []string{"mvn"}}},
+		Steps: []Step{
+			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
+			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
+			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "test"}, Format: "maven-test", Tests: true},
+		},
+	}
+}
+
+func gradleStack() Stack {
+	return Stack{
+		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+		Runners: []Runner{{"file:gradlew", []string{"./gradlew"}}, {"", []string{"gradle"}}},
+		Steps: []Step{
+			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
+			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml"}},
+		},
+	}
+}
+
+func cmakeStack() Stack {
+	// The tree stays as it is: what is built goes to a directory that ends with
+	// the gate.
+	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
+	return Stack{
+		Name: "cmake", Markers: []string{"CMakeLists.txt"},
+		Steps: []Step{
+			{Gate: "build", Args: shell(made), Format: "gcc"},
+			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true},
+		},
+	}
+}
+
+func rubyStack() Stack {
+	return Stack{
+		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
+		Runners: []Runner{{"file:Gemfile.lock", []string{"bundle", "exec"}}, {"", nil}},
+		Steps: []Step{
+			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop"},
+			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true},
+			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true},
+			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`}, Format: "minitest", Tests: true},
+		},
+	}
+}
+
+func phpStack() Stack {
+	return Stack{
+		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
+		Steps: []Step{
+			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
+			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
+			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true},
+			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true},
+		},
+	}
+}
+
+func dotnetStack() Stack {
+	return Stack{
+		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Steps: []Step{
+			{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
+			{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true},
+		},
+	}
+}
+
+func makeStack() Stack {
+	return Stack{
+		Name: "make", Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
+		Steps: []Step{
+			{Gate: "build", If: "file:*.c|file:*.cc|file:*.cpp|file:src/*.c|file:src/*.cc|file:src/*.cpp", Args: []string{"make"}, Format: "gcc"},
+			{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
+			{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:check", Args: []string{"make", "check"}, Format: "exit", Tests: true},
+		},
+	}
+}
+
+func shellStack() Stack {
+	return Stack{
+		Name: "shell", Markers: []string{".shellcheckrc", "*.sh", "*.bats"}, Alone: true,
+		Steps: []Step{
+			{Gate: "lint", If: "file:*.sh|file:*/*.sh", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
+			{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(`bats -t *.bats test/*.bats`), Format: "tap", Tests: true},
+		},
+	}
+}

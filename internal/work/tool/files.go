@@ -1,0 +1,163 @@
+package tool
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
+)
+
+func readFile(e Env) Tool {
+	return Tool{
+		Name:        "read_file",
+		Description: "Read a text file. Long files are cut: read on with offset (first line, from 1) and limit (lines).",
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
+			`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}},` +
+			`"required":["path"],"additionalProperties":false}`),
+		ReadOnly: true,
+		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct {
+				Path   string
+				Offset int
+				Limit  int
+			}](input)
+			if err != nil {
+				return Output{}, err
+			}
+			if text, ok, err := e.kept(in.Path); ok {
+				if err == nil {
+					text, err = files.Page("it", bufio.NewReader(strings.NewReader(text)), max(in.Offset, 1), in.Limit)
+				}
+				return Output{Text: text}, err
+			}
+			name, err := e.tree.Clean(in.Path, false)
+			if err != nil {
+				return Output{}, err
+			}
+			text, err := e.tree.Read(name, max(in.Offset, 1), in.Limit)
+			return Output{Text: text}, err
+		},
+	}
+}
+
+func writeFile(e Env) Tool {
+	return Tool{
+		Name:        "write_file",
+		Description: "Create a file or replace all of it; directories are made.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
+			`"required":["path","content"],"additionalProperties":false}`),
+		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct{ Path, Content string }](input)
+			if err != nil {
+				return Output{}, err
+			}
+			name, err := e.tree.Clean(in.Path, true)
+			if err != nil {
+				return Output{}, err
+			}
+			text, err := e.tree.Write(name, in.Content)
+			return Output{Text: text, Changed: err == nil}, err
+		},
+	}
+}
+
+func editFile(e Env) Tool {
+	return Tool{
+		Name: "edit_file",
+		Description: "Replace exact text in a file. old must be there once (give enough lines around it), or set all. " +
+			"Edits apply in order, all or none.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","minItems":1,"maxItems":100,` +
+			`"items":{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +
+			`"required":["old","new"],"additionalProperties":false}}},"required":["path","edits"],"additionalProperties":false}`),
+		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct {
+				Path  string
+				Edits []edit.Edit
+			}](input)
+			if err != nil {
+				return Output{}, err
+			}
+			name, err := e.tree.Clean(in.Path, true)
+			if err != nil {
+				return Output{}, err
+			}
+			text, err := e.tree.Edit(name, in.Edits)
+			return Output{Text: text, Changed: err == nil}, err
+		},
+	}
+}
+
+func listFiles(e Env) Tool {
+	return Tool{
+		Name:        "list_files",
+		Description: "List files below a directory, without what git ignores. glob filters, such as **/*_test.go; depth limits.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"glob":{"type":"string"},` +
+			`"depth":{"type":"integer","minimum":1}},"additionalProperties":false}`),
+		ReadOnly: true,
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct {
+				Path, Glob string
+				Depth      int
+			}](input)
+			if err != nil {
+				return Output{}, err
+			}
+			name, err := e.tree.Clean(in.Path, false)
+			if err != nil {
+				return Output{}, err
+			}
+			text, err := e.finder().List(ctx, name, in.Glob, in.Depth)
+			return Output{Text: text}, err
+		},
+	}
+}
+
+func searchCode(e Env) Tool {
+	return Tool{
+		Name: "search_code",
+		Description: "Search file contents by regular expression (or literal); gives path:line:text. " +
+			"path is a file or directory, glob filters file names. Skips what git ignores.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"pattern":{"type":"string","minLength":1,"maxLength":1000},"path":{"type":"string"},` +
+			`"glob":{"type":"string"},"literal":{"type":"boolean"},"ignore_case":{"type":"boolean"}},` +
+			`"required":["pattern"],"additionalProperties":false}`),
+		ReadOnly: true,
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[search.Query](input)
+			if err != nil {
+				return Output{}, err
+			}
+			if text, ok, err := e.kept(in.Path); ok {
+				if err == nil {
+					text, err = search.Text(text, in)
+				}
+				return Output{Text: text}, err
+			}
+			text, err := e.finder().Search(ctx, in)
+			return Output{Text: text}, err
+		},
+	}
+}
+
+// finder returns what looks through the tree. With a box it has ripgrep's help.
+func (e Env) finder() search.Finder {
+	f := search.Finder{Tree: e.tree}
+	if e.Box != nil {
+		f.Run = func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
+			c := e.command(args, limit)
+			c.Readable = append([]string{e.Dir}, e.Readable...)
+			c.Merge, c.Cap = false, most
+			r, err := e.Box.Run(ctx, c)
+			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
+				err = fmt.Errorf("%s: exit %d: %.200s", args[0], r.Exit, r.Stderr)
+			}
+			return r.Stdout, err
+		}
+	}
+	return f
+}

@@ -1,0 +1,67 @@
+package files
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
+)
+
+const maxDiff = 1500 // bytes of a change that the agent is shown
+
+// Edit makes edits in a file, all or none, and returns what changed.
+func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
+	if err := t.writes(name); err != nil {
+		return "", err
+	}
+	d, err := t.load(name)
+	if err != nil {
+		return "", err
+	}
+	changes := t.seen.changes(name, d.text)
+	if len(changes) > 0 {
+		t.seen.keep(name, d.text) // it is told now, whatever follows
+	}
+	for i := range edits {
+		edits[i].Old, edits[i].New = d.form.Plain(edits[i].Old), d.form.Plain(edits[i].New)
+	}
+	after, did, err := edit.Apply(d.text, edits)
+	if err != nil {
+		return "", fmt.Errorf("%s was not changed: %w%s", name, err, moved(d.text, changes))
+	}
+	if len(changes) > 0 && touches(diff.Lines(diff.Split(d.text), diff.Split(after)), unknown(d.text, changes, edits)) {
+		return "", fmt.Errorf("%s was not changed: what is next to the edit is not what you read; send it again if it is still right%s", name, moved(d.text, changes))
+	}
+	data, err := d.form.Write(after)
+	if err != nil {
+		return "", fmt.Errorf("%s was not changed: %w", name, err)
+	}
+	if err := t.put(name, data, &d); err != nil {
+		return "", err
+	}
+	t.seen.keep(name, after)
+	return fmt.Sprintf("edited %s: %s\n%s%s", name, strings.Join(did, "; "), diff.Unified(d.text, after, maxDiff), moved(d.text, changes)), nil
+}
+
+// unknown returns the changes whose lines no edit quotes.
+func unknown(text string, changes []diff.Hunk, edits []edit.Edit) []diff.Hunk {
+	lines := diff.Split(text)
+	var left []diff.Hunk
+	for _, h := range changes {
+		is := strings.Join(lines[h.To:h.To+h.New], "\n")
+		if h.New == 0 || !slices.ContainsFunc(edits, func(ed edit.Edit) bool { return strings.Contains(ed.Old, is) }) {
+			left = append(left, h)
+		}
+	}
+	return left
+}
+
+// moved tells of changes that somebody else made.
+func moved(text string, changes []diff.Hunk) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	return "\n[the file had changed since you read it:\n" + told(text, changes, maxDiff) + "]"
+}

@@ -1,0 +1,214 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
+)
+
+const (
+	maxPath = 4096 // bytes of a path
+	maxDeep = 100  // directories of a path, each of which costs a search
+)
+
+// Clean returns a path of the model's as one below the root, or says why it
+// may not be used. Where it leads is for os.Root to confine.
+func (t *Tree) Clean(name string, write bool) (string, error) {
+	if strings.ContainsRune(name, 0) {
+		return "", errors.New("a path cannot hold a NUL")
+	}
+	if rest, ok := strings.CutPrefix(name, t.Dir+"/"); ok && t.Dir != "" {
+		name = rest
+	} else if name == t.Dir || name == "" {
+		name = "."
+	}
+	if path.IsAbs(name) {
+		return "", fmt.Errorf("%s is outside the worktree; give a path relative to its root", name)
+	}
+	name = path.Clean(name)
+	if len(name) > maxPath || strings.Count(name, "/") > maxDeep {
+		return "", fmt.Errorf("%.100s... is too long or too deep for a path", name)
+	}
+	if !fs.ValidPath(name) {
+		return "", fmt.Errorf("%s is outside the worktree", name)
+	}
+	return name, t.shown(name, write)
+}
+
+// shown says why a file may not be touched, by its name and by what the tree
+// says of it.
+func (t *Tree) shown(name string, write bool) error {
+	if err := t.May(name, write); err != nil {
+		return err
+	}
+	if t.Root != nil && ignore.Hidden(t.Root, name) {
+		return fmt.Errorf("%s is refused (path.ignored): .nexusignore keeps it from agents", name)
+	}
+	return nil
+}
+
+// May says why a file may not be touched, by its name alone.
+func (t *Tree) May(name string, write bool) error {
+	if d := policy.Path(name, write); !d.Allowed() {
+		return fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
+	}
+	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
+		return fmt.Errorf("%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
+	}
+	if write && t.Rule != nil {
+		return t.Rule(name)
+	}
+	return nil
+}
+
+// Open opens a regular file for reading. A pipe or a device is refused
+// without being opened, and without waiting for it where it took the file's
+// place just then.
+func (t *Tree) Open(name string) (*os.File, fs.FileInfo, error) {
+	if info, err := t.Root.Stat(name); err == nil {
+		if err := regular(name, info); err != nil {
+			return nil, nil, err
+		}
+	}
+	f, err := t.Root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, t.Explain(name, err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(name, info)
+	}
+	if err == nil {
+		err = t.allowed(f, name)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func regular(name string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; list_files shows what is in it", name)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file but a %s", name, kind(info.Mode()))
+	}
+	return nil
+}
+
+// real returns where an open file lies within the tree: links may have led to
+// what its name did not say.
+func (t *Tree) real(f *os.File, name string) (string, error) {
+	top, err := t.Root.Open(".")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = top.Close() }()
+	dir, known := where(top)
+	at, known2 := where(f)
+	if !known || !known2 {
+		return path.Clean(t.follow(name)), nil
+	}
+	if at == dir {
+		return ".", nil
+	}
+	rest, inside := strings.CutPrefix(at, strings.TrimSuffix(dir, "/")+"/")
+	if !inside {
+		return "", fmt.Errorf("%s lies outside the worktree now", name)
+	}
+	return rest, nil
+}
+
+// allowed says why an open file may not be read, by where it really lies.
+func (t *Tree) allowed(f *os.File, name string) error {
+	at, err := t.real(f, name)
+	if err != nil || at == name {
+		return err
+	}
+	if err := t.shown(at, false); err != nil {
+		return fmt.Errorf("%s leads there: %w", name, err)
+	}
+	return nil
+}
+
+// follow returns where a name leads by the links that are on its way now, for
+// systems that do not say it of an open file.
+func (t *Tree) follow(name string) string {
+	done := ""
+	for steps := 0; name != "" && steps < 100; steps++ {
+		part, rest, _ := strings.Cut(name, "/")
+		at := path.Join(done, part)
+		target, err := t.Root.Readlink(at)
+		if err != nil || path.IsAbs(target) {
+			done, name = at, rest
+			continue
+		}
+		done, name = "", strings.TrimPrefix(path.Join("/", done, target, rest), "/")
+	}
+	return done
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "directory"
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	default:
+		return "device"
+	}
+}
+
+// Explain says what to do about a path that cannot be opened.
+func (t *Tree) Explain(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	dir := path.Dir(name)
+	if near := t.similar(dir, path.Base(name)); len(near) > 0 {
+		return fmt.Errorf("%s does not exist; %s has %s", name, dir, strings.Join(near, ", "))
+	}
+	return fmt.Errorf("%s does not exist; list_files shows what there is", name)
+}
+
+// similar returns at most 8 names in a directory that a missing one may have
+// meant.
+func (t *Tree) similar(dir, name string) []string {
+	d, err := t.Root.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = d.Close() }()
+	names, _ := d.Readdirnames(1000)
+	slices.Sort(names)
+	stem := strings.ToLower(strings.TrimSuffix(name, path.Ext(name)))
+	var near []string
+	for _, n := range names {
+		low := strings.ToLower(n)
+		if len(stem) > 1 && (strings.Contains(low, stem) || len(low) > 3 && strings.Contains(stem, strings.TrimSuffix(low, path.Ext(low)))) {
+			near = append(near, n)
+		}
+		if len(near) == 8 {
+			break
+		}
+	}
+	return near
+}

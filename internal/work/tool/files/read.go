@@ -1,0 +1,77 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const maxScan = 64 << 20 // bytes of a file that read_file looks through
+
+// Read returns lines of a file, with a note where there are more.
+func (t *Tree) Read(name string, first, limit int) (string, error) {
+	f, info, err := t.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() > maxFile { // too much for the memory, and so for an edit
+		r := bufio.NewReaderSize(io.LimitReader(f, maxScan), 64<<10)
+		if begin, _ := r.Peek(8 << 10); bytes.IndexByte(begin, 0) >= 0 {
+			return "", fmt.Errorf("%s is a binary file of %d bytes", name, info.Size())
+		}
+		return Page(name, r, first, limit)
+	}
+	d, err := t.load(name)
+	if err != nil {
+		return "", err
+	}
+	t.seen.keep(name, d.text)
+	if d.text == "" {
+		return "[the file is empty]", nil
+	}
+	text, err := Page(name, bufio.NewReader(strings.NewReader(d.text)), first, limit)
+	if note := d.form.String(); note != "" && err == nil {
+		text = strings.TrimSuffix(text, "\n") + fmt.Sprintf("\n[%s: kept when you write]", note)
+	}
+	return text, err
+}
+
+// Page returns lines of a text, with a note where there are more.
+func Page(name string, r *bufio.Reader, first, limit int) (string, error) {
+	var b strings.Builder
+	n, last := 0, 0
+	for {
+		text, err := r.ReadString('\n')
+		if text != "" {
+			n++
+		}
+		wanted := n >= first && (limit == 0 || n < first+limit)
+		if wanted && text != "" && b.Len()+len(text) <= Most-200 {
+			b.WriteString(text)
+			last = n
+		} else if wanted && last < first && text != "" {
+			b.WriteString(text[:min(len(text), Most-200)] + "\n[line cut]")
+			last = n
+			limit = 1
+		} else if wanted && text != "" {
+			limit = last - first + 1 // full
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if last == 0 {
+		return "", fmt.Errorf("%s has only %d lines", name, n)
+	}
+	if last < n {
+		fmt.Fprintf(&b, "\n[lines %d-%d of %d; go on with offset %d]", first, last, n, last+1)
+	}
+	return b.String(), nil
+}

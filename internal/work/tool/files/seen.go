@@ -1,0 +1,111 @@
+package files
+
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+)
+
+const (
+	maxSeen = 500_000 // lines that are remembered of all files together
+	near    = 3       // lines between an edit and a change that the agent has not seen
+)
+
+// seen remembers what an agent read, a number for each line. It may be used
+// by many goroutines.
+type seen struct {
+	seed maphash.Seed
+
+	mu    sync.Mutex
+	files map[string][]uint64
+	order []string // oldest first
+	lines int
+}
+
+func newSeen() *seen {
+	return &seen{seed: maphash.MakeSeed(), files: map[string][]uint64{}}
+}
+
+func (s *seen) sums(text string) []uint64 {
+	lines := diff.Split(text)
+	sums := make([]uint64, len(lines))
+	for i, l := range lines {
+		sums[i] = maphash.String(s.seed, l)
+	}
+	return sums
+}
+
+// keep remembers a file as the agent knows it now.
+func (s *seen) keep(name, text string) {
+	sums := s.sums(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, had := s.files[name]; !had {
+		s.order = append(s.order, name)
+	}
+	s.lines += len(sums) - len(s.files[name])
+	s.files[name] = sums
+	for s.lines > maxSeen && len(s.order) > 1 {
+		oldest := s.order[0]
+		s.order = s.order[1:]
+		s.lines -= len(s.files[oldest])
+		delete(s.files, oldest)
+	}
+}
+
+// changes returns what is different about a file since the agent read it:
+// nothing where it never did.
+func (s *seen) changes(name, text string) []diff.Hunk {
+	s.mu.Lock()
+	old, known := s.files[name]
+	s.mu.Unlock()
+	if !known {
+		return nil
+	}
+	return diff.Lines(old, s.sums(text))
+}
+
+// told says what changed, with the lines as they are now.
+func told(text string, changes []diff.Hunk, most int) string {
+	lines := diff.Split(text)
+	var b strings.Builder
+	for i, h := range changes {
+		if b.Len() > most {
+			fmt.Fprintf(&b, "[%d more places]\n", len(changes)-i)
+			break
+		}
+		switch {
+		case h.New == 0:
+			fmt.Fprintf(&b, "after line %d, %d lines are gone\n", h.To, h.Old)
+			continue
+		case h.Old == 0:
+			fmt.Fprintf(&b, "lines %d-%d are new:\n", h.To+1, h.To+h.New)
+		default:
+			fmt.Fprintf(&b, "lines %d-%d are other than before:\n", h.To+1, h.To+h.New)
+		}
+		for _, l := range lines[h.To : h.To+h.New] {
+			if b.Len() > most {
+				b.WriteString("[cut]\n")
+				break
+			}
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}
+
+// touches reports whether a change of ours comes near one that the agent has
+// not seen.
+func touches(ours, theirs []diff.Hunk) bool {
+	for _, o := range ours {
+		for _, t := range theirs {
+			if o.From < t.To+t.New+near && t.To < o.From+o.Old+near {
+				return true
+			}
+		}
+	}
+	return false
+}

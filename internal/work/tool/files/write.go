@@ -1,0 +1,233 @@
+package files
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/text"
+)
+
+const maxFile = 8 << 20 // bytes of a file that is read whole, edited or written
+
+func lines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// document is a file that was read whole.
+type document struct {
+	text string
+	form text.Form
+	data []byte
+	mode fs.FileMode
+}
+
+// load reads a file of text.
+func (t *Tree) load(name string) (document, error) {
+	f, info, err := t.Open(name)
+	if err != nil {
+		return document{}, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.Size() > maxFile {
+		return document{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return document{}, fmt.Errorf("%s: %w", name, err)
+	}
+	d := document{data: data, mode: info.Mode().Perm()}
+	if d.text, d.form, err = text.Read(data); err != nil {
+		return d, fmt.Errorf("%s: %w of %d bytes", name, err, len(data))
+	}
+	return d, nil
+}
+
+// writes says why a role may not write a file.
+func (t *Tree) writes(name string) error {
+	if !t.Writes {
+		return ErrReadOnly
+	}
+	if name == "." {
+		return errors.New("give the path of a file")
+	}
+	return nil
+}
+
+// Write makes or replaces a file. One that was there keeps its mode and form.
+func (t *Tree) Write(name, content string) (string, error) {
+	if err := t.writes(name); err != nil {
+		return "", err
+	}
+	if strings.ContainsRune(content, 0) || len(content) > maxFile {
+		return "", fmt.Errorf("%s was not written: a file of text holds no NUL and at most %d bytes", name, maxFile)
+	}
+	d, old, err := t.replaced(name)
+	if err != nil {
+		return "", err
+	}
+	if changes := t.seen.changes(name, d.text); old && len(changes) > 0 {
+		t.seen.keep(name, d.text)
+		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, moved(d.text, changes))
+	}
+	content = strings.TrimPrefix(content, "\ufeff")
+	data, err := d.form.Write(d.form.Plain(content))
+	if err != nil { // the whole of it is new, so it may be UTF-8 from now on
+		d.form = text.Form{CRLF: d.form.CRLF}
+		if data, err = d.form.Write(d.form.Plain(content)); err != nil {
+			return "", err
+		}
+	}
+	was := &d
+	if !old {
+		was = nil
+	}
+	if err := t.put(name, data, was); err != nil {
+		return "", err
+	}
+	t.seen.keep(name, d.form.Plain(content))
+	if !old {
+		return fmt.Sprintf("created %s: %d lines", name, lines(content)), nil
+	}
+	note := ""
+	if d.form != (text.Form{}) {
+		note = fmt.Sprintf(" (kept: %s)", d.form)
+	}
+	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, diff.Unified(d.text, d.form.Plain(content), maxDiff)), nil
+}
+
+// replaced returns the file whose place a new one takes, if there is one. Links
+// are not written through.
+func (t *Tree) replaced(name string) (d document, old bool, err error) {
+	info, err := t.Root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return document{mode: 0o644}, false, nil
+	case err != nil:
+		return d, false, t.Explain(name, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, _ := t.Root.Readlink(name)
+		return d, false, fmt.Errorf("%s is a symbolic link to %s; write that file, or remove the link with shell first", name, target)
+	case !info.Mode().IsRegular():
+		return d, false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
+	}
+	if d, err = t.load(name); err != nil { // what cannot be read was not shown either
+		d = document{data: d.data}
+	}
+	d.mode = info.Mode().Perm()
+	return d, true, nil
+}
+
+// put puts a whole file in place at once; was is what it is made from, nil
+// for a new one. Other names of the old file keep what it was.
+func (t *Tree) put(name string, data []byte, was *document) error {
+	mode := fs.FileMode(0o644)
+	var old []byte
+	if was != nil {
+		mode, old = was.mode, was.data
+	}
+	if err := secret.Lost(old, data); err != nil {
+		return fmt.Errorf("%s was not written: %w", name, err)
+	}
+	dir, err := t.home(name, was == nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	base := path.Base(name)
+	if was != nil {
+		if info, err := dir.Lstat(base); err != nil || !info.Mode().IsRegular() || !still(dir, base, old) {
+			return fmt.Errorf("%s was not written: somebody else is changing it; read it again", name)
+		}
+	}
+	if err := replace(dir, base, data, mode); err != nil {
+		return t.Explain(name, err)
+	}
+	return nil
+}
+
+// still reports whether a file is what it was a moment ago.
+func still(dir *os.Root, base string, old []byte) bool {
+	if old == nil {
+		return true
+	}
+	now, err := dir.ReadFile(base)
+	return err == nil && bytes.Equal(now, old)
+}
+
+// home opens the directory that a file is to be written in, wherever links
+// lead, after it looked at where that really is. It makes what is missing of
+// it.
+func (t *Tree) home(name string, made bool) (*os.Root, error) {
+	parent, rest := path.Dir(name), ""
+	dir, err := t.Root.OpenRoot(parent)
+	for made && parent != "." && errors.Is(err, fs.ErrNotExist) {
+		parent, rest = path.Dir(parent), path.Join(path.Base(parent), rest)
+		dir, err = t.Root.OpenRoot(parent)
+	}
+	if err != nil {
+		return nil, t.Explain(parent, err)
+	}
+	if err := t.lands(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
+		return dir, closed(dir, err)
+	}
+	if err := dir.MkdirAll(rest, 0o755); err != nil {
+		return nil, closed(dir, t.Explain(path.Dir(name), err))
+	}
+	below, err := dir.OpenRoot(rest)
+	if err = errors.Join(err, dir.Close()); err != nil {
+		return nil, t.Explain(path.Dir(name), err)
+	}
+	return below, closed(below, t.lands(below, path.Dir(name), path.Base(name)))
+}
+
+func closed(dir *os.Root, err error) error {
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	return nil
+}
+
+// lands says why what is in an open directory may not be written, by where the
+// directory really lies.
+func (t *Tree) lands(dir *os.Root, name, rest string) error {
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	at, err := t.real(f, name)
+	if err != nil || at == name {
+		return err
+	}
+	return t.shown(path.Join(at, rest), true)
+}
+
+func replace(dir *os.Root, base string, data []byte, mode fs.FileMode) error {
+	tmp := ".nexus-" + rand.Text() + ".tmp"
+	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Close())
+	if err == nil {
+		err = dir.Rename(tmp, base)
+	}
+	if err != nil {
+		return errors.Join(err, dir.Remove(tmp))
+	}
+	return nil
+}

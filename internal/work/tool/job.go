@@ -1,0 +1,112 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/job"
+)
+
+const firstWords = time.Second // for what a command in the background says at once
+
+func jobTool(e Env) Tool {
+	return Tool{
+		Name:        "job",
+		Description: "What a command in the background printed since you last looked, after wait_seconds at most; stop ends it. Without id: all of them.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},"wait_seconds":{"type":"integer","minimum":0,"maximum":120},` +
+			`"stop":{"type":"boolean"}},"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct {
+				ID   string
+				Wait int `json:"wait_seconds"`
+				Stop bool
+			}](input)
+			if err != nil {
+				return Output{}, err
+			}
+			if e.jobs == nil {
+				return Output{}, errors.New("commands cannot be run here: there is no sandbox")
+			}
+			if in.ID == "" {
+				return e.listed(), nil
+			}
+			j := e.jobs.Find(in.ID)
+			if j == nil {
+				return Output{}, fmt.Errorf("no command %s runs or ran in the background; one from before a restart is gone, start it again", in.ID)
+			}
+			if in.Stop {
+				if err := j.Stop(ctx); err != nil {
+					return Output{}, err
+				}
+			} else if in.Wait > 0 {
+				e.await(ctx, j, time.Duration(in.Wait)*time.Second)
+			}
+			return Output{Text: e.said(j), Changed: e.Writes, Most: shellShown}, nil
+		},
+	}
+}
+
+// start starts a command in the background.
+func (e Env) start(ctx context.Context, command string) (Output, error) {
+	j, err := e.jobs.Start(ctx, e.command(nil, 0), command, e.Now())
+	if err != nil {
+		return Output{}, err
+	}
+	e.await(ctx, j, firstWords)
+	return Output{Text: fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.said(j)), Changed: e.Writes, Most: shellShown}, nil
+}
+
+var errEnough = errors.New("waited for long enough")
+
+// await waits until a job says something new, ends, or it has been enough.
+func (e Env) await(ctx context.Context, j *job.Job, limit time.Duration) {
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errEnough)
+	defer stop()
+	j.Next(ctx)
+}
+
+// said returns what is new of a job.
+func (e Env) said(j *job.Job) string {
+	out, lost := j.Read()
+	var b strings.Builder
+	if lost > 0 {
+		fmt.Fprintf(&b, "[%d bytes before this are lost]\n", lost)
+	}
+	b.WriteString(legible.Terminal(string(out)))
+	if len(out) > 0 && out[len(out)-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	b.WriteString("[" + state(j, len(out) == 0) + "]")
+	return b.String()
+}
+
+func state(j *job.Job, silent bool) string {
+	text := j.ID + " runs"
+	if !j.Running() {
+		exit, err := j.Exit()
+		text = fmt.Sprintf("%s ended: exit %d", j.ID, exit)
+		if err != nil {
+			text = fmt.Sprintf("%s ended: %v", j.ID, err)
+		}
+	}
+	if silent {
+		text += ", nothing new was printed"
+	}
+	return text
+}
+
+func (e Env) listed() Output {
+	var b strings.Builder
+	for _, j := range e.jobs.All() {
+		fmt.Fprintf(&b, "%s: %s\n", state(j, false), line(j.Command))
+	}
+	if b.Len() == 0 {
+		return Output{Text: "[nothing runs in the background]"}
+	}
+	return Output{Text: b.String()}
+}

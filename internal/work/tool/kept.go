@@ -1,0 +1,89 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/cut"
+)
+
+// Store keeps what is too long for the model. An agent reads it back by its
+// hash, also after the process died that kept it.
+type Store interface {
+	Put(data []byte) (hash string, err error)
+	Get(hash string) ([]byte, error)
+}
+
+// handle begins the path of what was kept; the hash follows.
+const handle = "@"
+
+// kept returns the text behind a handle, and whether the path is one.
+func (e Env) kept(path string) (text string, ok bool, err error) {
+	hash, ok := strings.CutPrefix(path, handle)
+	if !ok || len(hash) != 2*sha256.Size || strings.Trim(hash, "0123456789abcdef") != "" {
+		return "", false, nil
+	}
+	data, err := e.Blob.Get(hash)
+	if err != nil {
+		return "", true, fmt.Errorf("%s is not kept any more; run what printed it again", path)
+	}
+	return string(data), true, nil
+}
+
+// fit cuts a result to what the model should see, and keeps the whole.
+func (s *Set) fit(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	more := ""
+	if hash, err := s.env.Blob.Put([]byte(text)); err == nil {
+		more = "all of it: read_file or search_code with path " + handle + hash
+	}
+	return cut.Middle(text, most, more)
+}
+
+const memoryBytes = 16 << 20
+
+// memory keeps the last long results of a session that has no store.
+type memory struct {
+	mu    sync.Mutex
+	texts map[string][]byte
+	order []string
+	size  int
+}
+
+// Put implements [Store].
+func (m *memory) Put(data []byte) (string, error) {
+	sum := sha256.Sum256(data)
+	hash := hex.EncodeToString(sum[:])
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, had := m.texts[hash]; had {
+		return hash, nil
+	}
+	if m.texts == nil {
+		m.texts = map[string][]byte{}
+	}
+	m.texts[hash], m.order, m.size = data, append(m.order, hash), m.size+len(data)
+	for m.size > memoryBytes && len(m.order) > 1 {
+		m.size -= len(m.texts[m.order[0]])
+		delete(m.texts, m.order[0])
+		m.order = m.order[1:]
+	}
+	return hash, nil
+}
+
+// Get implements [Store].
+func (m *memory) Get(hash string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.texts[hash]
+	if !ok {
+		return nil, fmt.Errorf("no text %s", hash)
+	}
+	return data, nil
+}

@@ -1,0 +1,89 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
+)
+
+const maxListed = 500
+
+// List shows the files below a directory that fit a glob, or without one the
+// directories at a depth as well.
+func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, error) {
+	if err := badGlob(glob); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	listed, more := 0, 0
+	err := ignore.Walk(f.Tree.Root, dir, func(name string, d fs.DirEntry) bool {
+		level := strings.Count(below(dir, name), "/") + 1
+		shown := !d.IsDir() && fits(glob, dir, name) || d.IsDir() && depth > 0 && level == depth && glob == ""
+		if depth > 0 && level > depth || !shown {
+			return ctx.Err() == nil
+		}
+		if listed == maxListed || b.Len() > files.Most-500 {
+			more++
+			return ctx.Err() == nil && more < 100_000
+		}
+		listed++
+		b.WriteString(name)
+		if d.IsDir() {
+			b.WriteByte('/')
+		}
+		b.WriteByte('\n')
+		return ctx.Err() == nil
+	})
+	if err != nil {
+		return "", f.Tree.Explain(dir, err)
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if listed == 0 {
+		return "[no files]", nil
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "[%d more; give a deeper path, a glob or a depth]\n", more)
+	}
+	return b.String(), nil
+}
+
+func below(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return strings.TrimPrefix(name, dir+"/")
+}
+
+func badGlob(glob string) error {
+	if !doublestar.ValidatePattern(glob) {
+		return fmt.Errorf("%q is not a glob", glob)
+	}
+	return nil
+}
+
+// fits reports whether a file matches a glob: one without a slash is about
+// the name alone, another about the path from dir or from the root.
+func fits(glob, dir, name string) bool {
+	if glob == "" {
+		return true
+	}
+	candidates := []string{below(dir, name), name}
+	if !strings.Contains(glob, "/") {
+		candidates = []string{path.Base(name)}
+	}
+	for _, c := range candidates {
+		if ok, _ := doublestar.Match(strings.TrimPrefix(glob, "/"), c); ok {
+			return true
+		}
+	}
+	return false
+}
