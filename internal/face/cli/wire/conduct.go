@@ -160,13 +160,18 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err != nil {
 		return nil, err
 	}
-	opening.Fence, opening.Purse = lease.Fence(), day
-	if w, ok := world.(*local.World); ok {
-		opening.Sandbox = w.Shop.Box.Name()
-	}
+	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
 	return s, err
+}
+
+// confines names what confines the work of a world.
+func confines(w run.World) string {
+	if w, ok := w.(*local.World); ok {
+		return w.Shop.Box.Name()
+	}
+	return ""
 }
 
 // begin names a new run and returns the facts that begin it; none for a run
