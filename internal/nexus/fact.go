@@ -36,7 +36,8 @@ type (
 	RunStarted struct {
 		Process Process `json:"process"`
 		Fence   int64   `json:"fence"`
-		Spent   Money   `json:"spent"` // by other runs, on this day
+		Spent   Money   `json:"spent"`            // by other runs, on this day
+		Sandbox string  `json:"sandbox,omitzero"` // what confines agents and gates; "off" is nothing
 	}
 	// RunRecovered says that another process took the run over.
 	RunRecovered struct {
@@ -44,6 +45,7 @@ type (
 		Fence   int64   `json:"fence"`
 		Spent   Money   `json:"spent"`
 		Limits  *Limits `json:"limits,omitempty"` // new caps, where a person set some
+		Sandbox string  `json:"sandbox,omitzero"`
 	}
 	// RunPaused holds every worker at its next turn.
 	RunPaused struct {

@@ -18,6 +18,7 @@ type Opening struct {
 	Limits  *nexus.Limits // new caps, nil to keep the run's
 	Reopen  bool          // take a run on that has ended
 	Purse   Purse         // nil when no other run shares the day's money
+	Sandbox string        // what confines the work
 }
 
 // Key names a piece of work: an attempt's ID, or "result".
@@ -62,7 +63,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 		}
 	}
 	if s.Status == nexus.StatusIdle {
-		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent}}
+		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox}}
 		return c, c.record(ctx, append(facts, c.bygone()...)...)
 	}
 	return c, c.recover(ctx, o)
@@ -71,7 +72,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 // recover writes off what the last process left behind.
 func (c *Core) recover(ctx context.Context, o Opening) error {
 	s := c.State
-	facts := []nexus.Fact{nexus.RunRecovered{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits}}
+	facts := []nexus.Fact{nexus.RunRecovered{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox}}
 	for _, a := range s.Active() {
 		facts = append(facts, nexus.AttemptLost{Attempt: a.ID, Why: "its process died", Counted: true})
 	}

@@ -228,9 +228,9 @@ func describeRun(f nexus.Fact) string {
 	case nexus.GoalAccepted:
 		return "goal: " + f.Goal.Text
 	case nexus.RunStarted:
-		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host)
+		return fmt.Sprintf("started by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
 	case nexus.RunRecovered:
-		return fmt.Sprintf("taken over by process %d on %s", f.Process.PID, f.Process.Host)
+		return fmt.Sprintf("taken over by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
 	case nexus.RunPaused:
 		return because("paused", f.Why)
 	case nexus.RunResumed:
@@ -298,4 +298,16 @@ func describePlan(f nexus.Fact) string {
 	default:
 		return ""
 	}
+}
+
+// confined says what people should know about what confines a run: nothing
+// where that is as it should be.
+func confined(sandbox string) string {
+	switch sandbox {
+	case "off":
+		return ", with no sandbox: agents can touch everything that you can"
+	case "landlock":
+		return ", with the weaker sandbox landlock: nexus doctor says what it cannot stop"
+	}
+	return ""
 }

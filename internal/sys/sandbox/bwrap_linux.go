@@ -97,7 +97,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 		return Result{}, errors.Join(err, hold.Close())
 	}
 	cmd.ExtraFiles = append([]*os.File{statusEnd, hold}, files...)
-	o := newOutputs(c)
+	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.start(&a, cmd, c.Stdin)
 	for _, f := range append(files, hold) {
 		_ = f.Close()
@@ -105,7 +105,8 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
 	}
-	w := newWatch(c, began, func() { _ = cmd.Process.Kill() }, func() (proc.Usage, bool) { return proc.Inside(said.pid) })
+	w.began, w.kill = began, func() { _ = cmd.Process.Kill() }
+	w.use = func() (proc.Usage, bool) { return proc.Inside(said.pid) }
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	a.attend(ended, w.look)
 	_ = cmd.Wait() // what it says is in the status

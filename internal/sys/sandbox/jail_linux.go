@@ -46,14 +46,14 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	cmd.Dir = "/"
 	cmd.Env = []string{Mark + "=" + mark, "GOGC=off"} // its few small objects are not worth collecting
 	cmd.ExtraFiles = []*os.File{spec, word}
-	o := newOutputs(c)
+	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
 		return Result{}, fmt.Errorf("start a jail: %w", err)
 	}
-	kill, use := b.reach(cmd.Process)
-	w := newWatch(c, began, kill, use)
-	stop := context.AfterFunc(ctx, kill)
+	w.began = began
+	w.kill, w.use = b.reach(cmd.Process)
+	stop := context.AfterFunc(ctx, w.kill)
 	a.attend(ended, w.look)
 	_ = cmd.Wait() // what it says is its word
 	stop()
@@ -128,7 +128,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		if tmp, err = os.MkdirTemp("", "nexus-box-"); err != nil {
 			return s, nil, fmt.Errorf("make a home: %w", err)
 		}
-		done = func() { _ = os.RemoveAll(tmp) }
+		done, s.Own = func() { _ = os.RemoveAll(tmp) }, tmp
 	}
 	home := filepath.Join(tmp, "home")
 	if err := os.MkdirAll(home, 0o700); err != nil {

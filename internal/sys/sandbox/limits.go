@@ -70,8 +70,10 @@ type watch struct {
 	over   Limit
 }
 
-func newWatch(c Command, began time.Time, kill func(), use func() (proc.Usage, bool)) *watch {
-	w := &watch{limits: c.Limits, began: began, kill: kill, use: use, dirs: append([]string{c.Dir}, c.Writable...)}
+// newWatch looks how things are before a command begins; the caller sets
+// began, kill and use.
+func newWatch(c Command) *watch {
+	w := &watch{limits: c.Limits, dirs: append([]string{c.Dir}, c.Writable...)}
 	if c.Tmp != "" {
 		w.dirs = append(w.dirs, c.Tmp)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,18 +38,30 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim runs a command that would outlive it.
+// victim runs ten commands that would outlive it.
 func victim(m Mode, dir string) {
 	b, err := Find(context.Background(), m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	_, _ = b.Run(context.Background(), Command{
-		Args: []string{"/bin/sh", "-c", `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
-		Dir:  dir, Env: Env(), Mark: os.Getenv("TEST_OWNER"),
-	})
+	var all sync.WaitGroup
+	for i := range boxesOfVictim {
+		all.Go(func() {
+			tree := filepath.Join(dir, strconv.Itoa(i))
+			if err := os.Mkdir(tree, 0o700); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+			_, _ = b.Run(context.Background(), Command{
+				Args: []string{"/bin/sh", "-c", `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
+				Dir:  tree, Env: Env(), Mark: os.Getenv("TEST_OWNER"),
+			})
+		})
+	}
+	all.Wait()
 }
+
+const boxesOfVictim = 10
 
 func find(tb testing.TB, m Mode) *Box {
 	tb.Helper()
@@ -496,35 +509,70 @@ func TestKeeper(t *testing.T) {
 	})
 }
 
-func TestKilledParent(t *testing.T) {
+// A hundred runs in each kind of box lose the process that started them, and
+// nothing of them is left: no process, no mount, no directory.
+func TestKilledParents(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		dir, owner := t.TempDir(), "test-"+unique(t)
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), "TEST_VICTIM="+dir, "TEST_MODE="+b.Name(), "TEST_OWNER="+owner)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		rounds := 10
+		if testing.Short() || b.Name() == "off" {
+			rounds = 1
 		}
-		wait(t, func() bool { _, err := os.Stat(filepath.Join(dir, "up")); return err == nil })
-		alive := func() bool { return Left(owner) > 0 }
-		if !alive() {
-			t.Fatal("control: nothing runs")
+		before := mounts(t)
+		for range rounds {
+			killParent(t, b)
 		}
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()
-		if b.Name() == "off" {
-			if n, err := Sweep(owner); n == 0 || err != nil {
-				t.Errorf("swept %d, %v", n, err)
-			}
-		}
-		wait(t, func() bool { return !alive() })
-		if n, err := Sweep(owner); n != 0 || err != nil {
-			t.Errorf("a second sweep: %d, %v", n, err)
+		if after := mounts(t); len(after) > len(before) {
+			t.Logf("mounts: %d, then %d", len(before), len(after)) // others mount too
 		}
 	})
+}
+
+// mounts returns what is mounted by us.
+func mounts(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(data), "\n")
+}
+
+func killParent(t *testing.T, b *Box) {
+	t.Helper()
+	dir, tmp, owner := t.TempDir(), t.TempDir(), "test-"+unique(t)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "TEST_VICTIM="+dir, "TEST_MODE="+b.Name(), "TEST_OWNER="+owner, "TMPDIR="+tmp)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, func() bool { up, _ := filepath.Glob(filepath.Join(dir, "*", "up")); return len(up) == boxesOfVictim })
+	alive := func() bool { return Left(owner) > 0 }
+	if !alive() {
+		t.Fatal("control: nothing runs")
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if b.Name() == "off" {
+		if n, err := Sweep(owner); n == 0 || err != nil {
+			t.Errorf("swept %d, %v", n, err)
+		}
+	}
+	wait(t, func() bool { return !alive() })
+	if n, err := Sweep(owner); n != 0 || err != nil {
+		t.Errorf("a second sweep: %d, %v", n, err)
+	}
+	for _, m := range mounts(t) {
+		if strings.Contains(m, dir) || strings.Contains(m, tmp) {
+			t.Errorf("mounted: %s", m)
+		}
+	}
+	if b.Name() != "off" { // whose directories nobody is left to remove
+		wait(t, func() bool { left, _ := filepath.Glob(filepath.Join(tmp, "nexus-box-*")); return left == nil })
+	}
 }
 
 func TestSweepSparesOthers(t *testing.T) {
@@ -688,7 +736,7 @@ func write(t *testing.T, path, text string) {
 // wait waits until something is true.
 func wait(t *testing.T, ready func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ready(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !ready(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("waited in vain")
 		}

@@ -2,7 +2,11 @@ package look
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,25 +16,87 @@ import (
 )
 
 func sandboxCommand(a *frame.App) *cobra.Command {
-	var dir, network string
-	exec := a.Command("exec [--worktree DIR] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
+	var network string
+	var c sandbox.Command
+	var limits bounds
+	exec := a.Command("exec [--worktree DIR] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
 		if network != "none" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no network mode " + network,
 				Hint: "Agents have no network but their own loopback: use none.",
 			}
 		}
-		return confined(ctx, a, dir, args)
-	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+		var err error
+		if c.Limits, err = limits.parse(); err != nil {
+			return err
+		}
+		c.Args = args
+		return confined(ctx, a, c)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit)
 	exec.Args = frame.Takes(1, -1)
-	exec.Flags().StringVar(&dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
+	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
 	exec.Flags().StringVar(&network, "network", "none", "`MODE` of the network")
+	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "longest `TIME`, such as 90s; none if not given")
+	limits.flags(exec)
 	a.Knobs(exec, "sandbox")
 	return a.Parent("sandbox", "run commands confined", exec)
 }
 
+// bounds are the flags that bound what a command uses.
+type bounds struct {
+	memory, fileSize, disk, tmp string
+	processes, files            int
+}
+
+func (b *bounds) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&b.memory, "memory", "", "most memory of all its processes: a `SIZE` such as 512M or 2G")
+	f.IntVar(&b.processes, "processes", 0, "most processes and threads: `N`")
+	f.StringVar(&b.fileSize, "file-size", "", "most bytes in a file: a `SIZE`")
+	f.IntVar(&b.files, "open-files", 0, "most open files of each process: `N`")
+	f.StringVar(&b.disk, "disk", "", "most that it adds to the disk: a `SIZE`")
+	f.StringVar(&b.tmp, "tmp", "", "most in its private /tmp: a `SIZE`")
+}
+
+// parse returns the limits; what was not given is zero, which is the usual.
+func (b *bounds) parse() (l sandbox.Limits, err error) {
+	if b.processes < 0 || b.files < 0 {
+		return l, badSize(strconv.Itoa(min(b.processes, b.files)))
+	}
+	l.Processes, l.OpenFiles = b.processes, b.files
+	for _, x := range []struct {
+		text string
+		to   *int64
+	}{{b.memory, &l.Memory}, {b.fileSize, &l.FileSize}, {b.disk, &l.Disk}, {b.tmp, &l.Tmp}} {
+		if *x.to, err = size(x.text); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// size reads a number of bytes with a unit of K, M, G or T; 0 for no text.
+func size(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	digits, shift := text, 0
+	if i := strings.IndexByte("KMGT", text[len(text)-1]); i >= 0 {
+		digits, shift = text[:len(text)-1], 10*(i+1)
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || n == 0 || n > math.MaxInt64>>shift {
+		return 0, badSize(text)
+	}
+	return int64(n << shift), nil
+}
+
+func badSize(text string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is no limit", text), Hint: "Give a number above 0, of bytes or with K, M, G or T."}
+}
+
 // confined runs a command in the sandbox; streams and exit code are its own.
-func confined(ctx context.Context, a *frame.App, dir string, args []string) error {
+func confined(ctx context.Context, a *frame.App, c sandbox.Command) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -39,23 +105,35 @@ func confined(ctx context.Context, a *frame.App, dir string, args []string) erro
 	if err != nil {
 		return err
 	}
-	if dir == "" {
-		dir, err = a.WorkDir()
+	if c.Dir == "" {
+		c.Dir, err = a.WorkDir()
 	} else {
-		dir, err = filepath.Abs(dir)
+		c.Dir, err = filepath.Abs(c.Dir)
 	}
 	if err != nil {
 		return err
 	}
-	r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.Env(), Stdin: a.In, Cap: 64 << 20})
+	c.Env, c.Stdin, c.Cap = sandbox.Env(), a.In, 64<<20
+	r, err := box.Run(ctx, c)
 	if _, outErr := a.Out.Write(r.Stdout); err == nil {
 		err = outErr
 	}
 	if _, errErr := a.Err.Write(r.Stderr); err == nil {
 		err = errErr
 	}
+	switch {
+	case err != nil:
+	case r.TimedOut:
+		return over("time")
+	case r.Over != "":
+		return over(string(r.Over))
+	}
 	if err == nil && r.Exit != 0 {
 		err = frame.ExitError(r.Exit)
 	}
 	return err
+}
+
+func over(what string) error {
+	return &nexus.Error{Code: nexus.CodeLimit, Message: "killed: it went over its limit of " + what, Hint: "Give it more with a flag, or find out why it needs so much."}
 }

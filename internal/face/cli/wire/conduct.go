@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
@@ -159,10 +160,18 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err != nil {
 		return nil, err
 	}
-	opening.Fence, opening.Purse = lease.Fence(), day
+	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
 	return s, err
+}
+
+// confines names what confines the work of a world.
+func confines(w run.World) string {
+	if w, ok := w.(*local.World); ok {
+		return w.Shop.Box.Name()
+	}
+	return ""
 }
 
 // begin names a new run and returns the facts that begin it; none for a run

@@ -60,10 +60,20 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	all = append(all, checked("sandbox", "", err))
 	if err == nil {
-		all[len(all)-1].Detail = box.Name()
+		all[len(all)-1] = checkBox(box)
 		all = append(all, checkTools(ctx, a, box, settings)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
+}
+
+// checkBox says which sandbox it is, and what it cannot stop.
+func checkBox(box *sandbox.Box) check {
+	c := check{Name: "sandbox", State: fine, Detail: box.Name()}
+	if gaps := box.Gaps(); len(gaps) > 0 {
+		c.State, c.Detail = notice, box.Name()+": "+strings.Join(gaps, "; ")
+		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."
+	}
+	return c
 }
 
 // checked returns a check that blocks when there is an error.

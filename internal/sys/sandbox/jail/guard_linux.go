@@ -44,7 +44,11 @@ func guard(s Spec) Word {
 		word = Word{Error: "told to end"}
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
-	if !killRest() {
+	gone := killRest()
+	if s.Own != "" {
+		_ = os.RemoveAll(s.Own) // nothing is worth more than the word
+	}
+	if !gone {
 		word = Word{Error: "some processes cannot be killed"}
 	}
 	return word

@@ -85,6 +85,7 @@ type Spec struct {
 	Writable []string `json:"writable"` // directories that Landlock lets it write
 	Readable []string `json:"readable"` // paths that Landlock shows, where it is the only wall
 	Limits   Limits   `json:"limits"`
+	Own      string   `json:"own,omitempty"` // directory that a guard removes at the end
 }
 
 // Word is what a jail says at its end.

@@ -1,0 +1,118 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+)
+
+// Those limits that the kernel keeps are there, and cannot be raised.
+func TestKernelLimits(t *testing.T) {
+	walled(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		c := Command{Dir: t.TempDir(), Limits: Limits{FileSize: 1 << 20, OpenFiles: 100, Tmp: 1 << 20}}
+		if r := sh(t, b, c, `head -c 1000000 /dev/zero >small`); r.Exit != 0 {
+			t.Fatalf("control: exit %d: %s", r.Exit, r.Stderr)
+		}
+		if r := sh(t, b, c, `head -c 3000000 /dev/zero >large`); r.Exit == 0 {
+			t.Error("a large file was written")
+		}
+		if info, err := os.Stat(filepath.Join(c.Dir, "large")); err != nil || info.Size() > 1<<20 {
+			t.Errorf("large: %v, %v", info.Size(), err)
+		}
+		r := sh(t, b, c, `ulimit -n; ulimit -c; ulimit -n 1000 && echo raised; ulimit -f unlimited && echo raised`)
+		if !strings.HasPrefix(string(r.Stdout), "100\n0\n") || strings.Contains(string(r.Stdout), "raised") {
+			t.Errorf("limits: %s%s", r.Stdout, r.Stderr)
+		}
+		if !b.Hides() {
+			return
+		}
+		for _, dir := range []string{"/tmp", "/dev/shm", "/dev", "/", "/run"} {
+			script := `for i in 1 2 3 4; do head -c 500000 /dev/zero >` + dir + `/x$i || exit 9; done`
+			if r := sh(t, b, c, script); r.Exit == 0 {
+				t.Errorf("filled %s", dir)
+			}
+		}
+	})
+}
+
+func TestWatchedLimits(t *testing.T) {
+	perl, err := exec.LookPath("perl")
+	if err != nil {
+		t.Skip("no perl")
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "nexus-test-") //nolint:usetesting // a disk that few others write to
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	greedy := perl + ` -e '$x = "x" x (300 << 20); print "have"; sleep($ENV{T})'`
+	walled(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		if r := sh(t, b, Command{Dir: dir, Limits: Limits{Memory: 4 << 30}}, `T=0 `+greedy); r.Exit != 0 || r.Over != "" {
+			t.Fatalf("control: %+v", r)
+		}
+		for want, c := range map[Limit]struct {
+			limits Limits
+			script string
+		}{
+			OverMemory:    {Limits{Memory: 100 << 20}, `T=1000 ` + greedy},
+			OverProcesses: {Limits{Processes: 30}, `for i in $(seq 25); do (sleep 1000 & sleep 1000 & wait) & done; wait; sleep 1000`},
+			OverDisk:      {Limits{Disk: 20 << 20}, `for i in 1 2 3 4 5; do head -c 10000000 /dev/zero >x$i; done; echo; sleep 1000`},
+		} {
+			began, tree := time.Now(), filepath.Join(dir, b.Name()+string(want))
+			if err := os.Mkdir(tree, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r := sh(t, b, Command{Dir: tree, Limits: c.limits, Timeout: 2 * time.Minute}, c.script)
+			kept := want == OverProcesses && r.Over == "" && r.TimedOut // the kernel did not let it
+			if r.Over != want && !kept {
+				t.Errorf("%s: over %q after %s, exit %d, %v: %s", want, r.Over, time.Since(began), r.Exit, r.TimedOut, r.Stderr)
+			}
+		}
+	})
+}
+
+// A command that only makes copies of itself ends at its limit, and leaves
+// nobody.
+func TestForkBomb(t *testing.T) {
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		arg := unique(t)
+		r := sh(t, b, Command{Limits: Limits{Processes: 60}, Timeout: 20 * time.Second}, `b() { sleep `+arg+` & b | b & }; b; wait; sleep 5`)
+		if left := sleepers(arg); left != nil {
+			t.Errorf("left %d: %+v", len(left), r)
+		}
+	})
+}
+
+func TestWritten(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "old"), strings.Repeat("x", 100_000))
+	if got := proc.Written(dir, time.Now().Add(time.Hour), 1<<40); got != 0 {
+		t.Errorf("%d bytes of old files", got)
+	}
+	if got := proc.Written(dir, time.Now().Add(-time.Hour), 1<<40); got < 100_000 {
+		t.Errorf("%d bytes of new files", got)
+	}
+	if proc.Free(dir) <= 0 || proc.Free("/no/such") != 0 || proc.MachineMemory() < 1<<20 {
+		t.Error("the machine is not known")
+	}
+}
+
+func TestUsual(t *testing.T) {
+	u := Usual()
+	if u.Memory <= 0 || u.Processes < 512 || u.FileSize <= 0 || u.OpenFiles <= 0 || u.Disk <= 0 || u.Tmp <= 0 {
+		t.Errorf("no limit: %+v", u)
+	}
+	if l := over(Limits{Memory: 5}, u); l.Memory != 5 || l.Disk != u.Disk {
+		t.Errorf("got %+v", l)
+	}
+}
