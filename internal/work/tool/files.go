@@ -16,7 +16,7 @@ import (
 func readFile(e Env) Tool {
 	return Tool{
 		Name:        "read_file",
-		Description: "Read a text file. Long files are cut: read on with offset (first line, from 1) and limit (lines).",
+		Description: "Read a text file. Long ones are cut: go on with offset (line, from 1) and limit (lines).",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
 			`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}},` +
 			`"required":["path"],"additionalProperties":false}`),
@@ -70,7 +70,7 @@ func writeFile(e Env) Tool {
 func editFile(e Env) Tool {
 	return Tool{
 		Name: "edit_file",
-		Description: "Replace exact text in a file. old must be there once (give enough lines around it), or set all. " +
+		Description: "Replace exact text. old must be there once (give enough lines around it), or set all. " +
 			"Edits apply in order, all or none.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","minItems":1,"maxItems":100,` +
 			`"items":{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +
@@ -120,9 +120,8 @@ func listFiles(e Env) Tool {
 
 func searchCode(e Env) Tool {
 	return Tool{
-		Name: "search_code",
-		Description: "Search file contents by regular expression (or literal); gives path:line:text. " +
-			"path is a file or directory, glob filters file names. Skips what git ignores.",
+		Name:        "search_code",
+		Description: "Search files by regular expression (or literal); gives path:line:text. glob filters names. Skips what git ignores.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"pattern":{"type":"string","minLength":1,"maxLength":1000},"path":{"type":"string"},` +
 			`"glob":{"type":"string"},"literal":{"type":"boolean"},"ignore_case":{"type":"boolean"}},` +
 			`"required":["pattern"],"additionalProperties":false}`),

@@ -12,7 +12,7 @@ import (
 func gitTool(e Env) Tool {
 	return Tool{
 		Name:        "git",
-		Description: "Look at git: args begins with status, diff, log, show, blame or ls-files. To change anything is not possible.",
+		Description: "Look at git: args begins with status, diff, log, show, blame or ls-files.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"args":{"type":"array","minItems":1,"maxItems":50,` +
 			`"items":{"type":"string","maxLength":1000}}},"required":["args"],"additionalProperties":false}`),
 		ReadOnly: true,

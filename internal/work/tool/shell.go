@@ -36,8 +36,8 @@ type order struct {
 func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
-		Description: "Run a bash command at the root of the worktree. Each call is a fresh shell; no network, no stdin; " +
-			"everything it started is killed when it returns. background starts a server or watcher and returns at once: see job.",
+		Description: "Run bash at the root of the worktree: a fresh shell each time, no network, no stdin; " +
+			"what it started is killed when it returns. background starts a server or watcher and returns at once: see job.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600,"description":"default 300, and 120 without output"},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
