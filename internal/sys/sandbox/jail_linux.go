@@ -136,7 +136,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = append(c.environ(home, mark), "TMPDIR="+tmp)
+	s.Env = once(append(c.environ(home, mark), "TMPDIR="+tmp))
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

@@ -135,7 +135,24 @@ func (c Command) environ(home, mark string) []string {
 	if _, ok := lookup(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
-	return append(env, "PWD="+c.Dir, Mark+"="+mark)
+	return once(append(env, "PWD="+c.Dir, Mark+"="+mark))
+}
+
+// once keeps the last value of each variable: programs do not agree which of
+// several counts.
+func once(env []string) []string {
+	at := make(map[string]int, len(env))
+	kept := env[:0]
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if i, ok := at[name]; ok {
+			kept[i] = e
+			continue
+		}
+		at[name] = len(kept)
+		kept = append(kept, e)
+	}
+	return kept
 }
 
 func lookup(env []string, name string) (string, bool) {

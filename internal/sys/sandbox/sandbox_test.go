@@ -384,6 +384,15 @@ func TestEnvironment(t *testing.T) {
 		if bytes.Contains(env, []byte("s3cret")) || !bytes.Contains(env, []byte("GIVEN=yes")) || !bytes.Contains(env, []byte("PATH=")) {
 			t.Errorf("environment:\n%s", env)
 		}
+		// Of two values the last one counts, whoever reads them.
+		all, err := b.Run(t.Context(), Command{Args: []string{"/usr/bin/env"}, Dir: t.TempDir(), Env: Env("TWICE=first", "TWICE=last", "PWD=/else")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice := all.Stdout
+		if bytes.Count(twice, []byte("TWICE=")) != 1 || !bytes.Contains(twice, []byte("TWICE=last")) || bytes.Contains(twice, []byte("/else")) {
+			t.Errorf("given twice:\n%s", twice)
+		}
 	})
 }
 

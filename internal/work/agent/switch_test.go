@@ -21,7 +21,7 @@ type leaves struct {
 
 func (l *leaves) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	if len(l.asked) >= l.after {
-		return llm.Response{}, &llm.Error{Class: llm.Transient, Status: 500, Cause: errors.New("broken")}
+		return llm.Response{}, &llm.Error{Class: llm.Transient, Cause: errors.New("broken off")}
 	}
 	l.asked = append(l.asked, r)
 	return l.Model.Stream(ctx, r, heard)
