@@ -251,8 +251,12 @@ func paths() (planted, machine []string) {
 		planted = append(planted, dir+"/secret")
 	}
 	planted = append(planted, "$SHM", "/proc/$SIB/environ", "/proc/$SIB/root$OUT/secret")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/home/user"
+	}
 	return planted, []string{
-		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_ed25519_key", "/etc/machine-id", "/etc/resolv.conf", "/root/.bashrc", "/root/.profile",
+		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_ed25519_key", "/etc/machine-id", "/etc/resolv.conf", home + "/.bashrc", home + "/.profile",
 		"/var/log/dpkg.log", "/var/lib/dpkg/status", "/proc/kcore", "/proc/kmsg", "/proc/1/mem", "/proc/sysrq-trigger/x",
 		"/dev/mem", "/dev/kmsg", "/dev/vda", "/dev/sda", "/dev/nvme0n1", "/dev/loop0", "/dev/kvm", "/dev/fuse", "/dev/net/tun", "/dev/vhost-net", "/dev/tty0", "/dev/console",
 		"/dev/input/event0", "/dev/port", "/dev/nvram", "/dev/snapshot", "/dev/cuse", "/dev/btrfs-control", "/dev/mapper/control", "/dev/hwrng", "/dev/tty1", "/dev/ttyS0",

@@ -7,9 +7,9 @@
 // is learned by trying: a little more after each answer that begins, half of
 // it after a failure for want of room, one by one after a window was used up.
 //
-//	Enter ──▶ queue, first come first served ──▶ Pass ──▶ Stream ──▶ headers, end
-//	            ▲                                                       │
-//	            └───────── windows · calls at once · time ◀─────────────┘
+//	Enter --> queue, first come first served --> Pass --> Stream --> headers, end
+//	            ^                                                       |
+//	            +--------- windows, calls at once, time <---------------+
 package limit
 
 import (
