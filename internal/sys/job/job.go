@@ -415,8 +415,8 @@ func (job *Job) settle(ctx context.Context) {
 	}
 }
 
-// Next waits until there is output that was not read, the job has ended, or
-// ctx ends.
+// Next waits until there is output that was not read, the job has ended and
+// what it said last had a moment to arrive, or ctx ends.
 func (job *Job) Next(ctx context.Context) {
 	job.mu.Lock()
 	fresh, have := job.fresh, len(job.out) > 0
@@ -426,8 +426,15 @@ func (job *Job) Next(ctx context.Context) {
 	}
 	select {
 	case <-fresh:
-	case <-job.exited:
 	case <-ctx.Done():
+	case <-job.exited:
+		wait, stop := context.WithTimeoutCause(ctx, settleTime, errClosed)
+		defer stop()
+		select {
+		case <-fresh:
+		case <-job.ended:
+		case <-wait.Done(): // what it left behind may say nothing for long
+		}
 	}
 }
 

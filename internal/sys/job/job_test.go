@@ -127,8 +127,13 @@ func read(t *testing.T, job *Job, want string) {
 		job.Next(ctx)
 		out, _ := job.Read()
 		got += string(out)
-		if !job.Running() && len(out) == 0 {
-			break
+		select {
+		case <-job.ended:
+			out, _ := job.Read()
+			if got += string(out); !strings.Contains(got, want) {
+				t.Fatalf("%s ended and said %q, not %q", job.ID, got, want)
+			}
+		default:
 		}
 	}
 	if !strings.Contains(got, want) {

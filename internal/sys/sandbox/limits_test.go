@@ -85,6 +85,9 @@ func TestWatchedLimits(t *testing.T) {
 func TestForkBomb(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
+		if b.mode == Bwrap && os.Geteuid() == 0 {
+			t.Skip("the kernel does not count root's processes for bubblewrap: what is only watched stalls the machine first")
+		}
 		arg := unique(t)
 		r := sh(t, b, Command{Limits: Limits{Processes: 60}, Timeout: 20 * time.Second}, `b() { sleep `+arg+` & b | b & }; b; wait; sleep 5`)
 		if left := sleepers(arg); left != nil {

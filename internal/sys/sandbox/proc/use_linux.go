@@ -7,12 +7,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // Inside returns what the processes of a namespace use, as its first process
-// shows them. ok is false when it cannot be seen, because it is gone.
+// shows them. ok is false when they cannot be seen: it is gone, or has not got
+// as far as a view of its own.
 func Inside(first int) (u Usage, ok bool) {
 	dir := fmt.Sprintf("/proc/%d/root/proc", first)
+	if sameDevice(dir, "/proc") {
+		return u, false // it has not left our own view yet
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return u, false
@@ -25,6 +31,13 @@ func Inside(first int) (u Usage, ok bool) {
 		}
 	}
 	return u, len(names) > 0
+}
+
+// sameDevice reports whether two directories belong to one mounted file
+// system, or cannot be told apart.
+func sameDevice(a, b string) bool {
+	var x, y unix.Stat_t
+	return unix.Stat(a, &x) != nil || unix.Stat(b, &y) != nil || x.Dev == y.Dev
 }
 
 // Below returns what a process and its descendants use.
