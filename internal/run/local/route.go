@@ -2,8 +2,12 @@ package local
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
@@ -28,6 +33,10 @@ var errJudging = errors.New("no answer in time")
 func (w *World) route(ctx context.Context, f nexus.RoutesSought, v state.View, d run.Desk) ([]nexus.Fact, error) {
 	p := &planning{Shop: w.Shop, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
+	kept := w.kept(v, f.Tasks)
+	if routes, ok := recall(kept, f.Tasks); ok && !p.begun() {
+		return []nexus.Fact{nexus.RoutesTold{Attempt: f.Attempt, Routes: routes}}, nil
+	}
 	tree, err := w.Shop.Trees.Add(ctx, v.Run, f.Attempt, v.Goal.Base)
 	if err != nil {
 		return nil, fmt.Errorf("make a worktree to judge tasks in: %w", err)
@@ -36,7 +45,7 @@ func (w *World) route(ctx context.Context, f nexus.RoutesSought, v state.View, d
 	told := nexus.RoutesTold{Attempt: f.Attempt}
 	timed, cancel := context.WithTimeoutCause(ctx, judging, errJudging)
 	defer cancel()
-	told.Routes, err = p.judge(timed, f.Tasks)
+	told.Routes, err = p.judge(timed, f.Tasks, kept)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil || stops(err):
@@ -53,7 +62,36 @@ func stops(err error) bool {
 	return ok && e.Code != nexus.CodeInvalidInput || run.Stops(err)
 }
 
-func (p *planning) judge(ctx context.Context, ids []nexus.TaskID) ([]nexus.Route, error) {
+// kept returns the file that keeps what the same model said of the same tasks
+// in an earlier run; empty where nobody can be asked.
+func (w *World) kept(v state.View, ids []nexus.TaskID) string {
+	role, ok := w.Shop.Roles[nexus.Router]
+	if !ok {
+		return ""
+	}
+	m, err := w.Shop.Pick(role.Name, role.Tier, "")
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{m.Name, role.Prompt, string(plan.ComplexitySchema()), tasksText("", v.Tasks, ids)}, "\x00")))
+	return filepath.Join(w.Shop.State, "routes", hex.EncodeToString(sum[:])+".json")
+}
+
+// recall reads what was kept. It is checked as an answer is: what does not
+// hold is as good as nothing.
+func recall(kept string, ids []nexus.TaskID) ([]nexus.Route, bool) {
+	if kept == "" {
+		return nil, false
+	}
+	data, err := os.ReadFile(kept)
+	if err != nil {
+		return nil, false
+	}
+	routes, err := plan.ParseComplexity(data, ids)
+	return routes, err == nil && len(routes) > 0
+}
+
+func (p *planning) judge(ctx context.Context, ids []nexus.TaskID, kept string) ([]nexus.Route, error) {
 	next, why := "", ""
 	if !p.begun() {
 		next, why = tasksText(p.session, p.view.Tasks, ids), "brief"
@@ -70,7 +108,15 @@ func (p *planning) judge(ctx context.Context, ids []nexus.TaskID) ([]nexus.Route
 	case out.Outcome != nexus.Accepted:
 		return nil, fmt.Errorf("it did not answer: %s", out.Why)
 	}
-	return plan.ParseComplexity(out.Handin, ids)
+	routes, err := plan.ParseComplexity(out.Handin, ids)
+	if err == nil && kept != "" {
+		said := []byte(out.Handin)
+		if p.Mask != nil {
+			said = p.Mask(said)
+		}
+		_ = disk.Replace(kept, said) // what cannot be kept is asked for again
+	}
+	return routes, err
 }
 
 // tasksText shows tasks to a router.
