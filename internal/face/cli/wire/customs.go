@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 )
 
-// maxRules is the most bytes that the standing rules may have.
-const maxRules = 1 << 20
+// maxCustom is the most bytes that a file may have which tells agents something.
+const maxCustom = 1 << 20
 
 // casting reads what a repository says to agents, and puts on top of it what the
 // configuration says of roles.
@@ -45,22 +45,31 @@ func customs(dir string) (roles map[nexus.Role]cast.Role, rules string, err erro
 	if roles, err = cast.Roles(theirs); err != nil {
 		return nil, "", err
 	}
-	info, err := root.Stat("AGENTS.md")
+	rules, err = read(root, "AGENTS.md")
 	if errors.Is(err, fs.ErrNotExist) {
 		return roles, "", nil
 	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxRules) {
-		err = fmt.Errorf("it is no file of at most %d bytes", maxRules)
+	if err != nil {
+		return nil, "", err
+	}
+	return roles, rules, nil
+}
+
+// read returns a file of the repository that tells agents something.
+func read(root *os.Root, name string) (string, error) {
+	info, err := root.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxCustom) {
+		err = fmt.Errorf("it is no file of at most %d bytes", maxCustom)
 	}
 	var data []byte
 	if err == nil {
-		data, err = root.ReadFile("AGENTS.md")
+		data, err = root.ReadFile(name)
 	}
 	if err != nil {
-		return nil, "", &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: "read AGENTS.md", Cause: err,
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err,
 			Hint: "Make it a file of the repository; a link may not lead out of it.",
 		}
 	}
-	return roles, string(data), nil
+	return string(data), nil
 }

@@ -2,17 +2,12 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
-
-// maxTrusted is the most bytes that a file which needs trust may have.
-const maxTrusted = 1 << 20
 
 // Entrusted returns what the repository at dir has that somebody must agree
 // to before it takes part: roles of its own, which decide what agents are told
@@ -28,21 +23,11 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		info, err := root.Stat(name)
-		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTrusted) {
-			err = fmt.Errorf("it is no file of at most %d bytes", maxTrusted)
-		}
-		var data []byte
-		if err == nil {
-			data, err = root.ReadFile(name)
-		}
+		text, err := read(root, name)
 		if err != nil {
-			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: "read " + path.Clean(name), Cause: err,
-				Hint: "Make it a file of the repository; a link may not lead out of it.",
-			}
+			return nil, err
 		}
-		items = append(items, trust.Item{Name: name, Text: string(data)})
+		items = append(items, trust.Item{Name: name, Text: text})
 	}
 	return items, nil
 }
