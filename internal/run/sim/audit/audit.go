@@ -288,6 +288,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 		b.tdd(f)
 	case nexus.RoundStarted:
 		delete(b.verdicts, f.Attempt)
+		delete(b.suspects, f.Attempt)
 		delete(b.reviews, f.Attempt)
 		t := b.tasks[b.of[f.Attempt]]
 		if t.rounds++; b.limits.Rounds > 0 && t.rounds > b.limits.Rounds {

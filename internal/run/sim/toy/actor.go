@@ -248,7 +248,7 @@ func (x *Actor) judged(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x.tested() && x.roll(x.scenario.stray) && x.pick(3) == 0 {
+	if x.tested() && x.tree().of("shared") != x.at(x.a.Base).of("shared") {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
 	return x.record(ctx, append(facts, repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence))...)
