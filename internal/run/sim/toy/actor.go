@@ -192,12 +192,6 @@ func (x *Actor) tree() tree {
 	return x.trees[x.a.ID]
 }
 
-// tested reports whether the attempt's tree has a test of its own.
-func (x *Actor) tested() bool {
-	name := string(x.View.Task.ID) + "_test"
-	return x.tree().of(name) != x.at(x.a.Base).of(name)
-}
-
 // end closes the attempt.
 func (x *Actor) end(step repair.Step) ([]nexus.Fact, error) {
 	if err := x.fault(); err != nil {
