@@ -218,3 +218,30 @@ func FuzzHead(f *testing.F) {
 		}
 	})
 }
+
+func TestGrant(t *testing.T) {
+	var none *Grant
+	if none.Gate("install") != nil || none.Role("coder") != nil || none.Role("").Reaches("a.example", 443) || none.Role("").Take() != nil {
+		t.Error("nobody's grant lets somebody out")
+	}
+	l, err := ParseList([]string{"a.example"}, []string{"go"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Grant{List: l, Gates: []string{"install"}, Roles: []string{"tester"}}
+	if g.Gate("test") != nil || g.Role("coder") != nil || g.Gate("tester") != nil || g.Gate("install") == nil || g.Role("tester") == nil {
+		t.Error("others than those named")
+	}
+	w := g.Role("tester")
+	env := strings.Join(w.Env([]string{"GOPROXY=off", "GOFLAGS=-x", "GOMODCACHE=/m o"}, true), " ")
+	if env != "GOPROXY=off GOFLAGS=-x GOMODCACHE=/m o GOMODCACHE=/tmp/gomodcache GOFLAGS=-x -modcacherw GOPROXY=file:///m%20o/cache/download,https://proxy.golang.org" {
+		t.Error(env)
+	}
+	if env := (&Grant{}).Open().Env([]string{"GOPROXY=off"}, true); len(env) != 1 {
+		t.Error(env)
+	}
+	said := Refusals([]Tally{{Decision: Decision{Target: Target{"b.example", 443}, Why: "not on the list"}, Times: 2}, {Decision: Decision{Target: Target{"a.example", 443}, Allowed: true}}})
+	if !strings.HasPrefix(said, "[network: b.example:443 refused 2 times: not on the list]\n") || strings.Contains(said, "a.example") || Refusals(nil) != "" {
+		t.Error(said)
+	}
+}
