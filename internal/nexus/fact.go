@@ -278,6 +278,19 @@ type Judgement struct {
 	Refused  bool   `json:"refused,omitzero"` // it was not made
 }
 
+// Reached is a host that a command asked for, all equal answers together.
+type Reached struct {
+	Host    string `json:"host"`
+	Port    int    `json:"port"`
+	Allowed bool   `json:"allowed"`
+	Rule    string `json:"rule,omitzero"`    // that says so; empty where none fits
+	Why     string `json:"why,omitzero"`     // it was refused, or not reached
+	Address string `json:"address,omitzero"` // that was dialled
+	Times   int    `json:"times"`
+	Up      int64  `json:"up"`   // bytes to it
+	Down    int64  `json:"down"` // bytes from it
+}
+
 // Outcome is how an attempt ended.
 type Outcome string
 
@@ -334,6 +347,16 @@ type (
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
+	}
+	// NetworkJudged says which hosts a command asked for that may reach some,
+	// and whether it was let through. It is a tool call's or a gate's.
+	NetworkJudged struct {
+		Attempt AttemptID `json:"attempt,omitzero"`
+		Task    TaskID    `json:"task,omitzero"` // whose landing it is, where it is no attempt's
+		Session SessionID `json:"session,omitzero"`
+		Call    string    `json:"call,omitzero"`
+		Gate    string    `json:"gate,omitzero"`
+		Hosts   []Reached `json:"hosts"`
 	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {

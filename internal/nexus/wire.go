@@ -17,7 +17,7 @@ func zeros() []Fact {
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, GateJudged{}, VerdictGiven{},
 		ReviewGiven{}, TreeSnapshotted{}, SessionStarted{}, PromptSent{}, TurnTaken{}, ToolCalled{},
-		ToolAnswered{}, ToolsAnswered{}, SessionCompacted{}, SessionEnded{}, BudgetReserved{}, BudgetSpent{},
+		ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{}, SessionEnded{}, BudgetReserved{}, BudgetSpent{},
 		CallDelayed{}, QuotaHit{}, QuotaReset{}, ModelSwitched{}, BudgetRefused{}, BudgetShared{},
 		BudgetPressed{}, TrainBoarded{}, TrainDeparted{}, TrainLanded{}, TrainRefused{},
 	)
@@ -118,6 +118,7 @@ func (PromptSent) fact() string       { return "prompt.sent" }
 func (TurnTaken) fact() string        { return "turn.taken" }
 func (ToolCalled) fact() string       { return "tool.called" }
 func (ToolAnswered) fact() string     { return "tool.answered" }
+func (NetworkJudged) fact() string    { return "network.judged" }
 func (ToolsAnswered) fact() string    { return "tools.answered" }
 func (SessionCompacted) fact() string { return "session.compacted" }
 func (SessionEnded) fact() string     { return "session.ended" }

@@ -3,6 +3,8 @@ package egress
 import (
 	"cmp"
 	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Decision is what became of one attempt to reach a host.
@@ -20,6 +22,17 @@ type Decision struct {
 type Tally struct {
 	Decision
 	Times int
+}
+
+// Facts returns what was counted as the journal holds it.
+func Facts(all []Tally) []nexus.Reached {
+	var facts []nexus.Reached
+	for _, t := range all {
+		facts = append(facts, nexus.Reached{
+			Host: t.Host, Port: int(t.Port), Allowed: t.Allowed, Rule: t.Rule, Why: t.Why, Address: t.Address, Times: t.Times, Up: t.Up, Down: t.Down,
+		})
+	}
+	return facts
 }
 
 // maxTally is how many different things are told apart; what comes later is

@@ -85,6 +85,8 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return nil, err
 	}
+	marked := c.Mark(nexus.GateJudged{})
+	r.Reached = reached(ctx, d, nexus.NetworkJudged{Attempt: marked.Attempt, Task: marked.Task})
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
 		if g, ok := gate.Accept(criterion); ok {
@@ -92,7 +94,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash); err != nil {
+		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -102,6 +104,15 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
 	return v.Evidence, err
+}
+
+// reached records which hosts a gate asked for.
+func reached(ctx context.Context, d Desk, f nexus.NetworkJudged) func(string, []nexus.Reached) error {
+	return func(gate string, hosts []nexus.Reached) error {
+		f := f
+		f.Gate, f.Hosts = gate, hosts
+		return d.Record(ctx, f)
+	}
 }
 
 func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
@@ -119,7 +130,7 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
 		Own: func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
 		Reset: func(ctx context.Context, bare bool) error {
@@ -253,7 +264,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 			e, ok = gate.Plain(e, s.Blobs.Get)
 		}
 		if !ok || e.Command != g.Command() {
-			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
+			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, nexus.NetworkJudged{})); err != nil {
 				return nil, nil, err
 			}
 			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
@@ -278,7 +289,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []nexus.Reached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -309,6 +320,7 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate
 			if err != nil {
 				return err
 			}
+			r.Reached = told
 			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
 				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
 			}
@@ -344,7 +356,7 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate) (nexus.Evidence, error) {
+func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []nexus.Reached) error) (nexus.Evidence, error) {
 	tree, err := b.place(ctx, s, commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -353,6 +365,7 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
+	r.Reached = told
 	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 func sandboxCommand(a *frame.App) *cobra.Command {
-	var network string
+	var mode string
 	var c sandbox.Command
 	var limits bounds
 	exec := a.Command("exec [--worktree DIR] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
@@ -28,11 +28,11 @@ func sandboxCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		c.Args = args
-		return confined(ctx, a, c, network)
+		return confined(ctx, a, c, mode)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit)
 	exec.Args = frame.Takes(1, -1)
 	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
-	exec.Flags().StringVar(&network, "network", "off", "`MODE` of the network: off; list, which is network.allow and network.presets; or presets and hosts with commas between")
+	exec.Flags().StringVar(&mode, "network", "off", "`MODE` of the network: off; list, which is network.allow and network.presets; or presets and hosts with commas between")
 	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "longest `TIME`, such as 90s; none if not given")
 	limits.flags(exec)
 	a.Knobs(exec, "sandbox")
@@ -93,7 +93,7 @@ func badSize(text string) error {
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
-func confined(ctx context.Context, a *frame.App, c sandbox.Command, network string) error {
+func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command, network stri
 	if err != nil {
 		return err
 	}
-	grant, err := wire.GrantFor(network, settings.Network, frame.Top(here), a.Trust(), a.Env)
+	grant, err := network.GrantFor(mode, settings.Network, frame.Top(here), a.Trust(), a.Env)
 	if err != nil {
 		return err
 	}

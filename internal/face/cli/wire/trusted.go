@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
@@ -30,15 +31,15 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		}
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
-	network, err := asked(dir)
-	return append(items, network...), err
+	wanted, err := network.Asked(dir)
+	return append(items, wanted...), err
 }
 
 // agreed says which of the things that need trust have none. Nobody's book
 // trusts nothing.
 func agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
-	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it, where it counts
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == network.Item }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {
 		return err
 	}

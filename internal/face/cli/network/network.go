@@ -1,4 +1,6 @@
-package wire
+// Package network says who of those who work on a repository may go out, and
+// where to.
+package network
 
 import (
 	"fmt"
@@ -7,20 +9,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// networkItem names what a repository asks of the network.
-const networkItem = "nexus.toml [network]"
+// Item names what a repository asks of the network.
+const Item = "nexus.toml [network]"
 
-// asked returns what the repository at dir asks of the network, as something
+// Asked returns what the repository at dir asks of the network, as something
 // to agree to.
-func asked(dir string) ([]trust.Item, error) {
+func Asked(dir string) ([]trust.Item, error) {
 	text, err := config.Asks(dir)
 	if err != nil || text == "" {
 		return nil, err
 	}
-	return []trust.Item{{Name: networkItem, Text: text}}, nil
+	return []trust.Item{{Name: Item, Text: text}}, nil
 }
 
 // Grant returns who of those who work on the repository at dir may go out,
@@ -30,12 +33,12 @@ func Grant(c config.Network, dir string, book *trust.Book, env func(string) stri
 	if c.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
-	items, err := asked(dir)
+	items, err := Asked(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(items) > 0 && book == nil {
-		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: networkItem + " is not trusted here", Hint: "Work on a repository without it, or with network.mode off."}
+		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: Item + " is not trusted here", Hint: "Work on a repository without it, or with network.mode off."}
 	}
 	if len(items) > 0 {
 		if err := book.Check(dir, items); err != nil {
@@ -70,4 +73,13 @@ func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env f
 		own.Allow = append(own.Allow, name)
 	}
 	return own.Grant(env)
+}
+
+// Reachable is [Grant] in a box that can keep it.
+func Reachable(c config.Network, dir string, book *trust.Book, env func(string) string, box *sandbox.Box) (*egress.Grant, error) {
+	g, err := Grant(c, dir, book, env)
+	if err == nil && g != nil && len(g.Gates)+len(g.Roles) > 0 {
+		err = box.Filters()
+	}
+	return g, err
 }
