@@ -9,21 +9,20 @@ import (
 // zeros returns the zero value of every fact, in the order of a run's life.
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
-	return list(
+	return []Fact{
 		GoalAccepted{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, GateJudged{}, VerdictGiven{},
-		ReviewGiven{}, TreeSnapshotted{}, SessionStarted{}, PromptSent{}, TurnTaken{}, ToolCalled{},
-		ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{}, SessionEnded{}, BudgetReserved{}, BudgetSpent{},
-		CallDelayed{}, QuotaHit{}, QuotaReset{}, ModelSwitched{}, BudgetRefused{}, BudgetShared{},
-		BudgetPressed{}, TrainBoarded{}, TrainDeparted{}, TrainLanded{}, TrainRefused{},
-	)
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
+		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
+		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
+		TrainLanded{}, TrainRefused{},
+	}
 }
-
-func list(facts ...Fact) []Fact { return facts }
 
 var types = typesOf(zeros()) //nolint:gochecknoglobals // never written again
 
@@ -109,6 +108,9 @@ func (AttemptLost) fact() string      { return "attempt.lost" }
 func (AttemptBroken) fact() string    { return "attempt.broken" }
 func (AttemptEnded) fact() string     { return "attempt.ended" }
 func (RoundStarted) fact() string     { return "round.started" }
+func (TestsProved) fact() string      { return "tests.proved" }
+func (IsolationBroken) fact() string  { return "isolation.broken" }
+func (WorkVerified) fact() string     { return "work.verified" }
 func (GateJudged) fact() string       { return "gate.judged" }
 func (VerdictGiven) fact() string     { return "verdict.given" }
 func (ReviewGiven) fact() string      { return "review.given" }

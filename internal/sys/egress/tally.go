@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 // Decision is what became of one attempt to reach a host.
@@ -25,10 +25,10 @@ type Tally struct {
 }
 
 // Facts returns what was counted as the journal holds it.
-func Facts(all []Tally) []nexus.Reached {
-	var facts []nexus.Reached
+func Facts(all []Tally) []hosts.Reached {
+	var facts []hosts.Reached
 	for _, t := range all {
-		facts = append(facts, nexus.Reached{
+		facts = append(facts, hosts.Reached{
 			Host: t.Host, Port: int(t.Port), Allowed: t.Allowed, Rule: t.Rule, Why: t.Why, Address: t.Address, Times: t.Times, Up: t.Up, Down: t.Down,
 		})
 	}

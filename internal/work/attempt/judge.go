@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -85,8 +86,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return nil, err
 	}
-	marked := c.Mark(nexus.GateJudged{})
-	r.Reached = reached(ctx, d, nexus.NetworkJudged{Attempt: marked.Attempt, Task: marked.Task})
+	r.Reached = reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
 		if g, ok := gate.Accept(criterion); ok {
@@ -107,11 +107,9 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 }
 
 // reached records which hosts a gate asked for.
-func reached(ctx context.Context, d Desk, f nexus.NetworkJudged) func(string, []nexus.Reached) error {
-	return func(gate string, hosts []nexus.Reached) error {
-		f := f
-		f.Gate, f.Hosts = gate, hosts
-		return d.Record(ctx, f)
+func reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []hosts.Reached) error {
+	return func(gate string, asked []hosts.Reached) error {
+		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
 	}
 }
 
@@ -264,7 +262,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 			e, ok = gate.Plain(e, s.Blobs.Get)
 		}
 		if !ok || e.Command != g.Command() {
-			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, nexus.NetworkJudged{})); err != nil {
+			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, "")); err != nil {
 				return nil, nil, err
 			}
 			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
@@ -289,7 +287,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []nexus.Reached) error) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []hosts.Reached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -356,7 +354,7 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []nexus.Reached) error) (nexus.Evidence, error) {
+func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []hosts.Reached) error) (nexus.Evidence, error) {
 	tree, err := b.place(ctx, s, commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err

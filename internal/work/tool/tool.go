@@ -25,6 +25,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
@@ -101,7 +102,7 @@ type Answer struct {
 	Finished json.RawMessage
 	Duration time.Duration
 	Judged   nexus.Judgement // whether it might be made
-	Reached  []nexus.Reached // hosts that commands asked for since the call before
+	Reached  []hosts.Reached // hosts that commands asked for since the call before
 }
 
 // Set is the tools of one agent. It may be used by many goroutines once it

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
@@ -92,7 +93,7 @@ type called struct {
 	Changed  bool            `json:"changed"` // the tree may be different now
 	Finished json.RawMessage `json:"finished,omitempty"`
 	Seconds  float64         `json:"seconds"`
-	Reached  []nexus.Reached `json:"reached,omitempty"` // hosts that it asked for
+	Reached  []hosts.Reached `json:"reached,omitempty"` // hosts that it asked for
 }
 
 // roleOf returns a role; no role has all tools.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 // shown is how many hosts a line names.
@@ -16,13 +17,13 @@ const shown = 8
 
 // Refused reports whether a host was not let through.
 func Refused(f nexus.NetworkJudged) bool {
-	return slices.ContainsFunc(f.Hosts, func(h nexus.Reached) bool { return !h.Allowed })
+	return slices.ContainsFunc(f.Hosts, func(h hosts.Reached) bool { return !h.Allowed })
 }
 
 // Describe says what a fact is about and what happened, in words that may be
 // from outside.
 func Describe(f nexus.NetworkJudged) (about, text string) {
-	about = cmp.Or(string(f.Session), string(f.Attempt), string(f.Task), "base")
+	about = cmp.Or(string(f.Session), string(f.Attempt), "gates")
 	var parts []string
 	for i, h := range f.Hosts {
 		if i == shown {
@@ -38,7 +39,7 @@ func Describe(f nexus.NetworkJudged) (about, text string) {
 	return about, text
 }
 
-func host(h nexus.Reached) string {
+func host(h hosts.Reached) string {
 	name := fmt.Sprintf("%s:%d", h.Host, h.Port)
 	if strings.Contains(h.Host, ":") {
 		name = fmt.Sprintf("[%s]:%d", h.Host, h.Port)
