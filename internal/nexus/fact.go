@@ -381,7 +381,7 @@ type (
 		Session SessionID       `json:"session,omitzero"` // whose call it is
 		Call    string          `json:"call,omitzero"`
 		Gate    string          `json:"gate,omitzero"`
-		Hosts   []hosts.Reached `json:"hosts"`
+		Hosts   []hosts.Reached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
 	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {

@@ -9,7 +9,7 @@ import (
 // zeros returns the zero value of every fact, in the order of a run's life.
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
-	return []Fact{
+	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
@@ -21,7 +21,7 @@ func zeros() []Fact {
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{},
-	}
+	)
 }
 
 var types = typesOf(zeros()) //nolint:gochecknoglobals // never written again

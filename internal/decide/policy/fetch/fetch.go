@@ -84,7 +84,8 @@ type shape struct {
 	alone  []string // options with no value
 	valued []string // options with a value that does no harm
 	output []string // options that name the file that is written
-	named  string   // the option that names it after the URL; "" where nothing says so
+	named  string   // the option that names it after the URL; "" where that is so anyway
+	short  string   // letters of options with no value
 }
 
 func shapeOf(program string) (shape, bool) {
@@ -93,13 +94,13 @@ func shapeOf(program string) (shape, bool) {
 		return shape{
 			alone:  []string{"--silent", "--fail", "--show-error", "--include", "--head", "--location", "--compressed", "--verbose", "--globoff", "--no-progress-meter", "--fail-with-body"},
 			valued: []string{"-m", "--max-time", "--retry", "--retry-delay", "--connect-timeout", "--max-redirs"},
-			output: []string{"-o", "--output"}, named: "--remote-name",
+			output: []string{"-o", "--output"}, named: "--remote-name", short: "fgiILsSv",
 		}, true
 	case "wget":
 		return shape{
 			alone:  []string{"--quiet", "--no-verbose", "-nv"},
 			valued: []string{"-t", "--tries", "-T", "--timeout"},
-			output: []string{"-O", "--output-document"},
+			output: []string{"-O", "--output-document"}, short: "q",
 		}, true
 	default:
 		return shape{}, false
@@ -114,49 +115,59 @@ func reads(argv []arg.Word, reaches func(string, int) bool) (made []arg.Word, ok
 		return nil, false
 	}
 	var urls []string
-	named, to := argv[0].Text == "wget", false
+	named := s.named == ""
 	for i := 1; i < len(argv); i++ {
-		a := argv[i]
+		a, next := argv[i], argv[min(i+1, len(argv)-1)]
 		if a.Dynamic || a.Glob || a.Home {
 			return nil, false
 		}
-		option := a.Text
-		if argv[0].Text == "curl" && cluster(option, "fgiILsSv") || argv[0].Text == "wget" && cluster(option, "q") || slices.Contains(s.alone, option) {
-			continue
-		}
-		if argv[0].Text == "curl" && len(option) > 1 && option[0] == '-' && option[1] != '-' { // -sSLo FILE, -LO
-			last := option[len(option)-1]
-			if rest := option[:len(option)-1]; (last == 'o' || last == 'O') && (rest == "-" || cluster(rest, "fgiILsSv")) {
-				option = "-" + string(last)
-			}
-			if option == "-O" {
-				option = s.named
-			}
-		}
-		switch {
-		case option == s.named && s.named != "":
+		last := i+1 == len(argv)
+		switch option := s.option(a.Text); {
+		case option == "", slices.Contains(s.alone, option):
+		case option == s.named:
 			named = true
-		case slices.Contains(s.valued, option) && i+1 < len(argv) && !argv[i+1].Dynamic && strings.Trim(argv[i+1].Text, "0123456789.") == "":
+		case !last && slices.Contains(s.valued, option) && !next.Dynamic && strings.Trim(next.Text, "0123456789.") == "":
 			i++
-		case slices.Contains(s.output, option) && i+1 < len(argv):
+		case !last && slices.Contains(s.output, option):
 			i++
-			made, to = append(made, argv[i]), true
+			made = append(made, next)
 		case allowed(option, reaches):
 			urls = append(urls, option)
 		default:
 			return nil, false
 		}
 	}
-	if named && !to {
-		for _, u := range urls {
-			name := path.Base(strings.TrimRight(u, "/"))
-			if name, _, _ = strings.Cut(name, "?"); name == "" || strings.Count(u, "/") < 3 {
-				name = "index.html"
-			}
-			made = append(made, arg.Literal("./"+name))
-		}
+	if named && len(made) == 0 {
+		made = after(urls)
 	}
 	return made, len(urls) > 0
+}
+
+// option returns an option without the short ones that stand before it in the
+// same word, "" where there are only such, and other words as they are.
+func (s shape) option(word string) string {
+	if cluster(word, s.short) {
+		return ""
+	}
+	if len(word) > 2 && word[0] == '-' && cluster(word[:len(word)-1], s.short) { // -sSLo FILE, -LO
+		word = "-" + word[len(word)-1:]
+	}
+	if word == "-O" && s.named != "" {
+		return s.named
+	}
+	return word
+}
+
+// after returns the files that are named after what is fetched.
+func after(urls []string) (made []arg.Word) {
+	for _, u := range urls {
+		name, _, _ := strings.Cut(path.Base(strings.TrimRight(u, "/")), "?")
+		if name == "" || strings.Count(u, "/") < 3 {
+			name = "index.html"
+		}
+		made = append(made, arg.Literal("./"+name))
+	}
+	return made
 }
 
 // cluster reports whether a word is short options of these alone.
