@@ -1,6 +1,10 @@
 package nexus
 
-import "time"
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+)
 
 // Fact is something that happened in a run. The sum is closed: every fact is
 // one of the types in this file. A fact never changes its
@@ -377,6 +381,14 @@ type (
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
+	}
+	// NetworkJudged says which hosts a tool call or a gate asked for.
+	NetworkJudged struct {
+		Attempt AttemptID       `json:"attempt,omitzero"` // whose gate it is
+		Session SessionID       `json:"session,omitzero"` // whose call it is
+		Call    string          `json:"call,omitzero"`
+		Gate    string          `json:"gate,omitzero"`
+		Hosts   []hosts.Reached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
 	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {

@@ -46,6 +46,7 @@ type Attempt struct {
 	Proof     *nexus.TestsProved // the last one
 	Rounds    []*Round
 	Sessions  []*Session
+	Network   []nexus.NetworkJudged // hosts that its commands and gates asked for
 	Snapshot  nexus.TreeSnapshotted
 	Handed    []nexus.Finding // by the train, for the next round
 	HandedWhy string
@@ -362,6 +363,7 @@ func (a *Attempt) Clone() *Attempt {
 		return nil
 	}
 	c := *a
+	c.Network = clip(a.Network)
 	c.Rounds = make([]*Round, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r
