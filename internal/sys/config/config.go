@@ -28,12 +28,13 @@ type Config struct {
 	Gates      Gates
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
-	Policy     Policy // for every role, besides its own
-	Preset     string // fills in what nobody set; see [Presets]
-	Sandbox    string // auto, native, bwrap, landlock or off
-	Land       bool   // fast-forward the target at the end of a run
-	Target     string // branch that runs are meant for; empty: the one that is checked out
-	StatusFile string // empty: none
+	Policy     Policy            // for every role, besides its own
+	Servers    map[string]Server // of the Model Context Protocol
+	Preset     string            // fills in what nobody set; see [Presets]
+	Sandbox    string            // auto, native, bwrap, landlock or off
+	Land       bool              // fast-forward the target at the end of a run
+	Target     string            // branch that runs are meant for; empty: the one that is checked out
+	StatusFile string            // empty: none
 }
 
 // Role pins a role to a model or a tier. A zero field leaves the choice to

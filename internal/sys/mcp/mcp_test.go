@@ -337,7 +337,7 @@ func TestBad(t *testing.T) {
 		{how: "pages", listing: "without end"},
 		{how: "hostile", tools: []string{"look"}, refused: []string{"not seen", "its name is not"}},
 		{how: "odd", tools: []string{"good"}, refused: []string{
-			"its name", "its name", "its name", "its schema", "its schema", "not that of an object", "too deep", "described in more", "its schema has more",
+			"its name", "its name", "its name", "its schema", "its schema", "not that of an object", "too deep", "models do not take", "described in more", "its schema has more",
 		}},
 		{how: "breaks", tools: []string{"look"}, call: "has gone"},
 		{how: "liar", tools: []string{"look"}, call: "cannot unmarshal"},

@@ -157,6 +157,12 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 		return nil, errors.New("its schema is not that of an object")
 	}
 	schema["type"] = "object"
+	delete(schema, "$schema")
+	for _, key := range []string{"anyOf", "oneOf", "allOf", "not", "enum", "const", "if"} {
+		if _, ok := schema[key]; ok {
+			return nil, fmt.Errorf("its schema begins with %s, which models do not take", key)
+		}
+	}
 	if hides(schema) {
 		return nil, errors.New("its schema holds characters that are not seen")
 	}

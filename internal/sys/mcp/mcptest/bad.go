@@ -148,7 +148,8 @@ func tools(how string) []any {
 		return []any{
 			tool("", "", plain), tool(strings.Repeat("n", 100), "", plain), tool("a b", "", plain),
 			tool("none", "", nil), tool("text", "", "object"), tool("array", "", json.RawMessage(`{"type":"array"}`)),
-			tool("deep", "", json.RawMessage(strings.Repeat(`{"not":`, 100)+"{}"+strings.Repeat("}", 100))),
+			tool("deep", "", json.RawMessage(`{"items":`+strings.Repeat(`{"not":`, 100)+"{}"+strings.Repeat("}", 101))),
+			tool("choice", "", json.RawMessage(`{"anyOf":[{"type":"object"}]}`)),
 			tool("long", strings.Repeat("long ", 1000), plain),
 			tool("wide", "", map[string]any{"type": "object", "title": strings.Repeat("wide ", 10000)}),
 			tool("good", "fine", plain),
