@@ -62,6 +62,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 	if err == nil {
 		all[len(all)-1] = checkBox(box)
 		all = append(all, checkTools(ctx, a, box, settings)...)
+		all = append(all, checkServers(ctx, a, box)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
 }
