@@ -167,7 +167,7 @@ func (l *link) open(ctx context.Context) error {
 	// for only as long as the call.
 	life, stop := context.WithCancelCause(l.life)
 	began := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
-	session, err := mcp.Dial(life, s)
+	session, err := mcp.Dial(life, s) //nolint:contextcheck // it lives on when the call has ended
 	if !began() && err == nil {
 		session.Close()
 		err = context.Cause(ctx)
