@@ -50,7 +50,7 @@ func (l *link) part(b *strings.Builder, p mcp.Part) {
 		if kept == "" {
 			kept = "not kept"
 		}
-		fmt.Fprintf(b, "[%s %s, %s, %d bytes: %s]\n", p.Kind, prompt.Line(p.Name), media(p.Type), len(p.Data), kept)
+		fmt.Fprintf(b, "[%s %s, %s, %d bytes: %s]\n", prompt.Line(string(p.Kind)), prompt.Line(p.Name), media(p.Type), len(p.Data), kept)
 	}
 }
 
