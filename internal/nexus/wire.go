@@ -9,69 +9,22 @@ import (
 // zeros returns the zero value of every fact, in the order of a run's life.
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
-	return []Fact{
-		GoalAccepted{},
-		RunStarted{},
-		RunRecovered{},
-		RunPaused{},
-		RunResumed{},
-		RunReopened{},
-		RunDrained{},
-		ResultGated{},
-		ResultReviewed{},
-		ResultOffered{},
-		ResultPublished{},
-		RunEnded{},
-		RequestMade{},
-		RequestSettled{},
-		QuestionAsked{},
-		QuestionAnswered{},
-		PlanSought{},
-		PlanProposed{},
-		PlanFailed{},
-		TaskPlanned{},
-		PlanApproved{},
-		TaskParked{},
-		TaskSkipped{},
-		TaskRetried{},
-		RoutesSought{},
-		RoutesTold{},
-		TaskRouted{},
-		RoleRouted{},
-		TaskEscalated{},
-		AttemptStarted{},
-		AttemptResumed{},
-		AttemptLost{},
-		AttemptBroken{},
-		AttemptEnded{},
-		RoundStarted{},
-		GateJudged{},
-		VerdictGiven{},
-		ReviewGiven{},
-		TreeSnapshotted{},
-		SessionStarted{},
-		PromptSent{},
-		TurnTaken{},
-		ToolCalled{},
-		ToolAnswered{},
-		ToolsAnswered{},
-		SessionCompacted{},
-		SessionEnded{},
-		BudgetReserved{},
-		BudgetSpent{},
-		CallDelayed{},
-		QuotaHit{},
-		QuotaReset{},
-		ModelSwitched{},
-		BudgetRefused{},
-		BudgetShared{},
-		BudgetPressed{},
-		TrainBoarded{},
-		TrainDeparted{},
-		TrainLanded{},
-		TrainRefused{},
-	}
+	return list(
+		GoalAccepted{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
+		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
+		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
+		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
+		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
+		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, ToolsAnswered{}, SessionCompacted{},
+		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
+		TrainLanded{}, TrainRefused{},
+	)
 }
+
+func list(facts ...Fact) []Fact { return facts }
 
 var types = typesOf(zeros()) //nolint:gochecknoglobals // never written again
 
@@ -157,6 +110,9 @@ func (AttemptLost) fact() string      { return "attempt.lost" }
 func (AttemptBroken) fact() string    { return "attempt.broken" }
 func (AttemptEnded) fact() string     { return "attempt.ended" }
 func (RoundStarted) fact() string     { return "round.started" }
+func (TestsProved) fact() string      { return "tests.proved" }
+func (IsolationBroken) fact() string  { return "isolation.broken" }
+func (WorkVerified) fact() string     { return "work.verified" }
 func (GateJudged) fact() string       { return "gate.judged" }
 func (VerdictGiven) fact() string     { return "verdict.given" }
 func (ReviewGiven) fact() string      { return "review.given" }

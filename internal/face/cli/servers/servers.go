@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -22,7 +23,8 @@ type Standing struct {
 }
 
 // Find returns the servers that hold for the repository at dir, whatever they
-// are good for, in the order of their names.
+// are good for, in the order of their names. Where a file of it is broken, that
+// is the error, and the others are there.
 func Find(a *frame.App, dir string) (all []Standing, err error) {
 	c, origins, err := a.Settings()
 	if err != nil {
@@ -33,10 +35,7 @@ func Find(a *frame.App, dir string) (all []Standing, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	declared, err := declare.All(c, origins, root)
-	if err != nil {
-		return nil, err
-	}
+	declared, broken := declare.All(c, origins, root)
 	for _, d := range declared {
 		s := Standing{d, trust.Trusted, d.Text(root)}
 		if !d.Own && d.Why == nil {
@@ -48,7 +47,7 @@ func Find(a *frame.App, dir string) (all []Standing, err error) {
 		}
 		all = append(all, s)
 	}
-	return all, nil
+	return all, broken
 }
 
 // Items returns what somebody has to agree to: the repository's servers, and
@@ -84,7 +83,9 @@ func Items(a *frame.App, dir string) ([]trust.Item, error) {
 // says which they may not, and what to do about it. It starts none.
 func Open(a *frame.App, dir string) (*foreign.Servers, error) {
 	all, err := Find(a, dir)
-	if err != nil {
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
+		a.Say("MCP servers of the repository are left out: %s", legible.Show(err.Error()))
+	} else if err != nil {
 		return nil, err
 	}
 	s := &foreign.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: func(text string) { a.Say("%s", text) }}

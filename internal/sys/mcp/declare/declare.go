@@ -51,16 +51,15 @@ type Server struct {
 // All returns the servers that hold for the repository at root, in the order of
 // their names. The user's own win over the project's, and those over the ones
 // of .mcp.json.
+// An error says that .mcp.json could not be read; the others are there
+// nevertheless.
 func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
-	data, err := read(root)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]Server{}
+	data, err := read(root)
 	if data != nil {
-		all, err := Parse(data)
-		if err != nil {
-			return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + File, Cause: err, Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`}
+		var all []Server
+		if all, err = Parse(data); err != nil {
+			err = &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + File, Cause: err, Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`}
 		}
 		for _, s := range all {
 			found[s.Name] = s
@@ -75,7 +74,7 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 		one.Why = one.check()
 		found[name] = one
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), nil
+	return slices.SortedFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), err
 }
 
 // read returns the repository's file, nil where there is none. No link is

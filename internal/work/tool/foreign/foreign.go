@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/outside"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -44,6 +45,9 @@ type Servers struct {
 	Book *trust.Book
 	Env  func(string) string // variables of the user
 	Say  func(string)        // what somebody should know; may be nil
+
+	mu  sync.Mutex
+	out map[string]bool // servers that could not be met in this run
 }
 
 // Join adds the tools of the servers that a role has to a set, whose
@@ -57,13 +61,13 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 	var links []*link
 	names := map[string]bool{}
 	for _, d := range s.List {
-		if !d.For(role) {
+		if !d.For(role) || s.left(d.Name, nil) {
 			continue
 		}
 		l := &link{servers: s, declared: d, set: set, env: e, life: ctx}
 		links = append(links, l)
 		tools, err := l.agreed(ctx)
-		if err != nil {
+		if s.left(d.Name, err) {
 			s.say(fmt.Sprintf("MCP server %s is left out: %v", d.Name, err))
 			continue
 		}
@@ -85,6 +89,20 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 		}
 		stop(errOver)
 	}
+}
+
+// left reports whether a server is left out, and leaves it out of the rest of
+// the run where there is an error: nobody waits for it in each session.
+func (s *Servers) left(name string, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		if s.out == nil {
+			s.out = map[string]bool{}
+		}
+		s.out[name] = true
+	}
+	return s.out[name]
 }
 
 var errOver = errors.New("the session is over")

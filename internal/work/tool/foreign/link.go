@@ -209,7 +209,7 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 		vars = sandbox.Env()
 	}
 	c := sandbox.Command{
-		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark, Tmp: l.env.Tmp,
+		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark, // and a /tmp of its own
 	}
 	if l.writes() {
 		c.Writable = l.env.Writable
