@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -15,9 +16,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
@@ -219,6 +222,48 @@ func TestProgress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inside returns a server that is reached within this program, and so within a
+// bubble of made-up time.
+func inside(t *testing.T) Server {
+	t.Helper()
+	return Server{Name: "test", Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
+		ours, theirs := net.Pipe()
+		go func() { _ = mcptest.New().Run(ctx, &sdk.IOTransport{Reader: theirs, Writer: theirs}) }()
+		return ours, nil
+	}}
+}
+
+// TestProgressGivesTime lets a call go on for as long as it says so, and no
+// longer than any call.
+func TestProgressGivesTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := inside(t)
+		s.Idle, s.Total = time.Second, time.Minute
+		c, err := Dial(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		enough := errors.New("enough")
+		ctx, stop := context.WithCancelCause(t.Context())
+		_, err = c.Call(ctx, "slow", nil, func(p Progress) {
+			if p.Done >= 2000 { // ten seconds
+				stop(enough)
+			}
+		})
+		if !errors.Is(err, enough) {
+			t.Errorf("with progress: %v", err)
+		}
+		if _, err := c.Call(t.Context(), "slow", nil, nil); !errors.Is(err, errTotal) {
+			t.Errorf("without an end: %v", err)
+		}
+		began := time.Now()
+		if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, ErrSilent) || time.Since(began) != s.Idle {
+			t.Errorf("without progress: %v after %s", err, time.Since(began))
+		}
+	})
 }
 
 // TestEndOfCall ends calls that would never end: for silence, and with their
