@@ -124,7 +124,7 @@ func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":2,"result":{"tools":null,"content":[null],"resultType":"input_required","inputRequests":{"a":null}}}` + "\n"))
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/progress"}` + "\n" + `{"jsonrpc":"2.0","method":"roots/list","id":"x"}` + "\n" + `{"jsonrpc":"2.0","method":"elicitation/create","id":3}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		synctest.Test(t, func(t *testing.T) { //nolint:thelper // its time is made up, so that waiting costs none
+		synctest.Test(t, func(t *testing.T) { // its time is made up, so that waiting costs none
 			ours, theirs := net.Pipe()
 			done := make(chan struct{})
 			go func() {

@@ -12,7 +12,14 @@ import (
 // to whatever it said at first by agreeing to it. What it says otherwise later
 // waits until a person agrees to that as well, and nothing does so but [Book.Trust].
 func (b *Book) Meet(ctx context.Context, root, its string, items []Item) ([]Judged, error) {
-	err := b.change(ctx, func(p *pages) {
+	p, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	if same(p.Met[identity(root)], its, items) {
+		return b.Judge(root, items)
+	}
+	err = b.change(ctx, func(p *pages) {
 		id := identity(root)
 		if p.Met == nil {
 			p.Met = map[string]map[string]string{}
@@ -45,6 +52,23 @@ func (b *Book) Meet(ctx context.Context, root, its string, items []Item) ([]Judg
 		return nil, err
 	}
 	return b.Judge(root, items)
+}
+
+// same reports whether it says what it said when it was met last.
+func same(met map[string]string, its string, items []Item) bool {
+	if _, had := met[its]; !had {
+		return false
+	}
+	n := 0
+	for name := range met {
+		if strings.HasPrefix(name, its) {
+			n++
+		}
+	}
+	return n == len(items)+1 && !slices.ContainsFunc(items, func(i Item) bool {
+		text, had := met[i.Name]
+		return !had || text != i.Text
+	})
 }
 
 // Agreed returns what was agreed to, as it was then, of the names that begin

@@ -44,17 +44,17 @@ type stage struct {
 	mu   sync.Mutex
 }
 
-func set(t testing.TB, how string) *stage {
-	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+func set(tb testing.TB, how string) *stage {
+	tb.Helper()
+	box, err := sandbox.Find(tb.Context(), sandbox.Auto)
 	if err != nil {
-		t.Skip(err)
+		tb.Skip(err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := tb.TempDir()
 	s := &stage{env: tool.Env{
 		Dir: dir, Box: box, Writes: true, Readable: []string{filepath.Dir(exe)}, Vars: sandbox.Env(), Mark: "foreign-" + filepath.Base(filepath.Dir(dir)),
 		Rules: policy.Rules{Allow: []string{"mcp:test"}},
@@ -64,23 +64,23 @@ func set(t testing.TB, how string) *stage {
 	}}
 	s.Servers = &Servers{
 		List: []declare.Server{{Name: "test", Own: true, Server: config.Server{Command: exe, Env: []string{mcptest.Var + "=" + how}}}},
-		Root: dir, Book: trust.At(t.TempDir()), Env: func(string) string { return "" },
+		Root: dir, Book: trust.At(tb.TempDir()), Env: func(string) string { return "" },
 		Say: func(text string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.said = append(s.said, text)
 		},
 	}
-	s.look(t)
+	s.look(tb)
 	return s
 }
 
 // look notes what the servers would run, as a person agrees to it.
-func (s *stage) look(t testing.TB) {
-	t.Helper()
+func (s *stage) look(tb testing.TB) {
+	tb.Helper()
 	root, err := os.OpenRoot(s.env.Dir)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer root.Close()
 	s.Text = map[string]string{}
@@ -90,13 +90,13 @@ func (s *stage) look(t testing.TB) {
 }
 
 // join begins a session of the coder.
-func (s *stage) join(t testing.TB) (tools *tool.Set, done func()) {
-	t.Helper()
+func (s *stage) join(tb testing.TB) (tools *tool.Set, done func()) {
+	tb.Helper()
 	tools, err := tool.New(s.env, "read_file", "finish")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	leave := s.Join(t.Context(), tools, nexus.Coder, s.env)
+	leave := s.Join(tb.Context(), tools, nexus.Coder, s.env)
 	return tools, sync.OnceFunc(func() { leave(); tools.Close() })
 }
 
@@ -114,9 +114,9 @@ func (s *stage) notices() string {
 	return strings.Join(s.said, "\n")
 }
 
-func call(t testing.TB, tools *tool.Set, name, input string) tool.Answer {
-	t.Helper()
-	return tools.Answer(t.Context(), llm.Call{ID: "1", Tool: "mcp__test__" + name, Input: json.RawMessage(input)})
+func call(tb testing.TB, tools *tool.Set, name, input string) tool.Answer {
+	tb.Helper()
+	return tools.Answer(tb.Context(), llm.Call{ID: "1", Tool: "mcp__test__" + name, Input: json.RawMessage(input)})
 }
 
 func names(tools *tool.Set) []string {
