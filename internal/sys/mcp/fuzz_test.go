@@ -8,7 +8,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -124,24 +123,22 @@ func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":2,"result":{"tools":null,"content":[null],"resultType":"input_required","inputRequests":{"a":null}}}` + "\n"))
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/progress"}` + "\n" + `{"jsonrpc":"2.0","method":"roots/list","id":"x"}` + "\n" + `{"jsonrpc":"2.0","method":"elicitation/create","id":3}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		synctest.Test(t, func(t *testing.T) { // its time is made up, so that waiting costs none
-			ours, theirs := net.Pipe()
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				mcptest.Babble(theirs, data)
-			}()
-			defer func() { _ = theirs.Close(); <-done }()
-			s := Server{Name: "fuzz", Root: "/w", Begin: 200 * time.Millisecond, Idle: 50 * time.Millisecond, Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil }}
-			c, err := dial(t.Context(), s, "", time.Second)
-			if err != nil {
-				return
-			}
-			defer c.Close()
-			if _, _, err := c.Tools(t.Context()); err != nil {
-				return
-			}
-			_, _ = c.Call(t.Context(), "look", nil, nil)
-		})
+		ours, theirs := net.Pipe()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			mcptest.Babble(theirs, data)
+		}()
+		defer func() { _ = theirs.Close(); <-done }()
+		s := Server{Name: "fuzz", Root: "/w", Begin: 200 * time.Millisecond, Idle: 20 * time.Millisecond, patience: 20 * time.Millisecond, Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil }}
+		c, err := dial(t.Context(), s, "", 50*time.Millisecond)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		if _, _, err := c.Tools(t.Context()); err != nil {
+			return
+		}
+		_, _ = c.Call(t.Context(), "look", nil, nil)
 	})
 }

@@ -47,8 +47,9 @@ func local(host string) bool {
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// client returns a client that goes nowhere but to the server.
-func (s Server) client() (*http.Client, error) {
+// client returns a client that goes nowhere but to the server, and nowhere at
+// all once life ends.
+func (s Server) client(life context.Context) (*http.Client, error) {
 	if err := CheckURL(s.URL, s.Near); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (s Server) client() (*http.Client, error) {
 		t.Proxy = http.ProxyFromEnvironment
 	}
 	return &http.Client{
-		Transport: &guard{t, s.Headers, u},
+		Transport: &guard{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > maxHops || !sameHost(r.URL, u) {
 				return fmt.Errorf("the server sends us on to %s, which is not followed", brief(r.URL.Host))
@@ -123,6 +124,7 @@ type guard struct {
 	next    http.RoundTripper
 	headers http.Header
 	to      *url.URL
+	tie     func(end func()) (loose func() bool) // to the life of the session
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -130,19 +132,23 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameHost(r.URL, g.to) {
 		return nil, fmt.Errorf("%s is not the server's host", brief(r.URL.Host))
 	}
-	r = r.Clone(r.Context())
+	ctx, stop := context.WithCancelCause(r.Context())
+	loose := g.tie(func() { stop(errClosed) })
+	r = r.Clone(ctx)
 	for name, values := range g.headers {
 		r.Header[name] = values
 	}
 	resp, err := g.next.RoundTrip(r)
 	if err != nil {
+		loose()
+		stop(err)
 		return nil, err
 	}
 	most := int64(maxMessage)
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/event-stream" {
 		most = maxStream
 	}
-	resp.Body = &bounded{resp.Body, most}
+	resp.Body = &bounded{resp.Body, most, func() { loose(); stop(nil) }}
 	return resp, nil
 }
 
@@ -150,6 +156,13 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 type bounded struct {
 	io.ReadCloser
 	left int64
+	done func()
+}
+
+// Close implements [io.Closer].
+func (b *bounded) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
 }
 
 // Read implements [io.Reader].

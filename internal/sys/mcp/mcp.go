@@ -59,7 +59,8 @@ type Server struct {
 	Idle  time.Duration // most for a call without a sign of progress; 0 means a minute
 	Total time.Duration // most for a call; 0 means ten minutes
 
-	probe time.Duration // for an answer to the newest revision; 0 means half of Begin
+	probe    time.Duration // for an answer to the newest revision; 0 means half of Begin
+	patience time.Duration // for the SDK to let go of a server; 0 means patience
 }
 
 var (
@@ -79,6 +80,7 @@ type Session struct {
 	session *sdk.ClientSession
 	stop    context.CancelCauseFunc // ends what was started for it
 	lines   *lines                  // what the server writes; nil over HTTP
+	pipes   io.Closer               // nil over HTTP
 
 	last  atomic.Int64 // token of the last call
 	mu    sync.Mutex
@@ -128,10 +130,10 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 			stop(errClosed)
 			return nil, fmt.Errorf("%w: %w", errStart, err)
 		}
-		c.lines = newLines(pipes)
+		c.lines, c.pipes = newLines(pipes), pipes
 		t = &sdk.IOTransport{Reader: c.lines, Writer: pipes, MaxLineLength: maxMessage}
 	} else {
-		client, err := s.client()
+		client, err := s.client(life)
 		if err != nil {
 			stop(errClosed)
 			return nil, fmt.Errorf("%w: %w", errStart, err)
@@ -140,11 +142,12 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 	}
 	begin, end := context.WithTimeoutCause(life, limit, errBegin)
 	defer end()
+	defer c.within(begin, 0)()
 	session, err := c.client().Connect(begin, t, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		cause := context.Cause(begin)
-		if p, ok := t.(*sdk.IOTransport); ok {
-			_ = p.Writer.Close() // ends the program, which has said all then
+		if c.pipes != nil {
+			_ = c.pipes.Close() // ends the program, which has said all then
 		}
 		stop(errClosed)
 		return nil, c.explain(cause, err)
@@ -196,8 +199,45 @@ func (c *Session) Revision() string {
 
 // Close ends the connection, and the server where we started it.
 func (c *Session) Close() {
+	late := time.AfterFunc(cmp.Or(c.server.patience, patience), c.cut)
 	_ = c.session.Close() // it may have gone already
+	late.Stop()
+	c.cut()
+}
+
+// patience is how long the SDK may wait for a server once nobody else does.
+const patience = 2 * time.Second
+
+// cut ends the connection at once, whoever waits for something in it: a server
+// that asks and does not read the answers holds up the SDK for ever.
+func (c *Session) cut() {
 	c.stop(errClosed)
+	if c.pipes != nil {
+		_ = c.pipes.Close()
+	}
+}
+
+// within sees to it that what is done next returns when ctx ends, or so much
+// later, and at the price of the connection. The caller says when it is done.
+func (c *Session) within(ctx context.Context, grace time.Duration) (done func()) {
+	var mu sync.Mutex
+	var late *time.Timer
+	over := false
+	stop := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			late = time.AfterFunc(grace, c.cut)
+		}
+	})
+	return func() {
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if over = true; late != nil {
+			late.Stop()
+		}
+	}
 }
 
 // Call calls a tool. A tool that says that it failed is no error.
@@ -223,6 +263,7 @@ func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, 
 		defer c.mu.Unlock()
 		delete(c.heard, token)
 	}()
+	defer c.within(ctx, cmp.Or(c.server.patience, patience))()
 	p := &sdk.CallToolParams{Name: tool, Arguments: input}
 	p.SetProgressToken(token)
 	r, err := c.session.CallTool(ctx, p)

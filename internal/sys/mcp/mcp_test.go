@@ -91,7 +91,7 @@ func remote(t *testing.T, h http.Handler) Server {
 
 func begin(t *testing.T, s Server) *Session {
 	t.Helper()
-	c, err := Dial(t.Context(), s)
+	c, err := Dial(context.WithoutCancel(t.Context()), s) // which ends before it is closed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,6 +301,39 @@ func TestTooMuch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeaf calls a server that asks without end and reads no answer: the call
+// ends with its time, the connection as well, and nobody waits for ever.
+func TestDeaf(t *testing.T) {
+	for name, input := range map[string]string{"short": `{}`, "long": `{"text":"` + strings.Repeat("x", 1<<20) + `"}`} {
+		t.Run(name, func(t *testing.T) {
+			s := stdio(t, "deaf")
+			c := begin(t, s)
+			c.server.Idle = 100 * time.Millisecond
+			if _, err := c.Call(t.Context(), "look", json.RawMessage(input), nil); !errors.Is(err, ErrSilent) {
+				t.Errorf("the call: %v", err)
+			}
+		})
+	}
+}
+
+// TestStuckRemote closes a connection while a server sits on a request.
+func TestStuckRemote(t *testing.T) {
+	held := make(chan struct{})
+	good := mcptest.Handler(false, false)
+	s := remote(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			<-held
+		}
+		good.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { close(held) })
+	c, err := Dial(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
 }
 
 func TestDies(t *testing.T) {
@@ -519,7 +552,7 @@ func TestElsewhere(t *testing.T) {
 	if len(got) > 0 {
 		t.Errorf("the thief got %q", got)
 	}
-	other := &guard{http.DefaultTransport, s.Headers, &url.URL{Scheme: "https", Host: "example.org"}}
+	other := &guard{http.DefaultTransport, s.Headers, &url.URL{Scheme: "https", Host: "example.org"}, func(func()) func() bool { return func() bool { return true } }}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, thief.URL, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -65,6 +65,7 @@ type Refused struct {
 func (c *Session) Tools(ctx context.Context) ([]Tool, []Refused, error) {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, ErrSilent)
 	defer end()
+	defer c.within(ctx, patience)()
 	var raw []*sdk.Tool
 	p := &sdk.ListToolsParams{}
 	for page := 0; ; page++ {

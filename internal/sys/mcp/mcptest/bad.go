@@ -36,6 +36,7 @@ type message struct {
 //	hostile   hides things in what it says
 //	odd       has tools with odd names and schemas
 //	breaks    answers a call with half of an answer, and ends
+//	deaf      asks without end once it has begun, and reads nothing then
 //	liar      answers with what is not what was asked for
 func bad(how string, in io.Reader, out io.Writer) {
 	switch how {
@@ -52,7 +53,7 @@ func bad(how string, in io.Reader, out io.Writer) {
 			}
 		}
 	}
-	r := bufio.NewReaderSize(in, 1<<20)
+	r := bufio.NewReaderSize(in, 64)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
@@ -80,6 +81,13 @@ func bad(how string, in io.Reader, out io.Writer) {
 			panic(err) // of a test
 		}
 		_, _ = fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, data)
+		if how == "deaf" && m.Method == "initialize" {
+			for {
+				if _, err := fmt.Fprintln(out, `{"jsonrpc":"2.0","method":"sampling/createMessage","id":7,"params":{}}`); err != nil {
+					return
+				}
+			}
+		}
 	}
 }
 
