@@ -47,11 +47,8 @@ func bad(how string, in io.Reader, out io.Writer) {
 		_, _ = io.Copy(io.Discard, in)
 		return
 	case "babble":
-		for {
-			if _, err := fmt.Fprintln(out, strings.Repeat("babble ", 100)); err != nil {
-				return
-			}
-		}
+		repeat(out, strings.Repeat("babble ", 100))
+		return
 	}
 	r := bufio.NewReaderSize(in, 64)
 	for {
@@ -82,11 +79,17 @@ func bad(how string, in io.Reader, out io.Writer) {
 		}
 		_, _ = fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, data)
 		if how == "deaf" && m.Method == "initialize" {
-			for {
-				if _, err := fmt.Fprintln(out, `{"jsonrpc":"2.0","method":"sampling/createMessage","id":7,"params":{}}`); err != nil {
-					return
-				}
-			}
+			repeat(out, `{"jsonrpc":"2.0","method":"sampling/createMessage","id":7,"params":{}}`)
+			return
+		}
+	}
+}
+
+// repeat says a line until nobody hears it any more.
+func repeat(out io.Writer, line string) {
+	for {
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return
 		}
 	}
 }
