@@ -13,6 +13,7 @@
 package supply
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,32 +145,64 @@ const mostBound = 64 << 10
 // measure counts the files of a set, and finds those that say where it was
 // made.
 func (s *Set) measure(files string) error {
-	for _, p := range s.Paths {
-		err := filepath.WalkDir(filepath.Join(files, filepath.FromSlash(p)), func(name string, d fs.DirEntry, err error) error {
+	return walk(files, s.Paths, func(p, name string, info fs.FileInfo) error {
+		s.Files++
+		if !info.Mode().IsRegular() {
+			return nil
+		}
+		s.Bytes += info.Size()
+		if names, err := mentions(name, info, s.Root); err != nil || names == nil {
+			return err
+		}
+		s.Bound = append(s.Bound, p)
+		return nil
+	})
+}
+
+// walk calls f for everything in paths below a directory that is no directory.
+func walk(dir string, paths []string, f func(p, name string, info fs.FileInfo) error) error {
+	for _, p := range paths {
+		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(p)), func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			s.Files++
 			info, err := d.Info()
-			if err != nil || !info.Mode().IsRegular() {
+			if err != nil {
 				return err
 			}
-			s.Bytes += info.Size()
-			if s.Root == "" || info.Size() > mostBound || strings.HasSuffix(name, ".pyc") {
-				return nil
-			}
-			data, err := os.ReadFile(name)
-			if err == nil && strings.Contains(string(data), s.Root) && !strings.Contains(string(data[:min(len(data), 512)]), "\x00") {
-				rel, _ := filepath.Rel(files, name) // name is below files
-				s.Bound = append(s.Bound, filepath.ToSlash(rel))
-			}
-			return err
+			rel, _ := filepath.Rel(dir, name) // name is below dir
+			return f(filepath.ToSlash(rel), name, info)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mentions returns the text of a small file that names a place, nil for any other.
+func mentions(name string, info fs.FileInfo, place string) ([]byte, error) {
+	if place == "" || !info.Mode().IsRegular() || info.Size() > mostBound || strings.HasSuffix(name, ".pyc") {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(data, []byte(place)) || bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Rebase writes into files below paths of dir which name another place that
+// they are here. They were copied from there, and are nobody else's.
+func Rebase(dir string, paths []string, was string) error {
+	return walk(dir, paths, func(_, name string, info fs.FileInfo) error {
+		data, err := mentions(name, info, was)
+		if err != nil || data == nil {
+			return err
+		}
+		err = os.WriteFile(name, bytes.ReplaceAll(data, []byte(was), []byte(dir)), info.Mode().Perm())
+		return errors.Join(err, os.Chtimes(name, info.ModTime(), info.ModTime()))
+	})
 }
 
 // Bounds say how much is kept when nobody uses it.

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -81,6 +82,7 @@ type Shop struct {
 	Now        func() time.Time
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
+	Kit        *depend.Kit  // gives trees their dependencies; nil: nobody does
 	Leaks      *leak.Finder // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
@@ -150,7 +152,8 @@ func (w *work) open(ctx context.Context, start string) error {
 	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
 		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
 	}
-	return nil
+	_, hash := tree.Last()
+	return w.equip(ctx, tree, hash, w.task.Task, w.a.Snapshot.Commit == "", w.record)
 }
 
 // record appends facts and keeps our copy of the attempt in step.

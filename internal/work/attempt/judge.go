@@ -81,9 +81,15 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
+	if err := s.equip(ctx, c.Tree, c.Hash, c.Task, false, d.Record); err != nil {
+		return nil, err
+	}
 	r, err := s.runner(c.Tree, c.Hash)
 	if err != nil {
 		return nil, err
+	}
+	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
@@ -121,13 +127,18 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	return gate.Runner{
 		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
-		Own: func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
+		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
+			setup, done, err := s.own(t, cache, g)
+			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			return setup, done, err
+		},
 		Reset: func(ctx context.Context, bare bool) error {
 			if bare {
-				return t.Exact(ctx, hash)
+				return errors.Join(t.Exact(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 			}
-			return t.Reset(ctx, hash)
+			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 		},
+		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
 	}, nil
 }
 
@@ -236,6 +247,9 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.equip(ctx, tree, hash, nexus.Task{}, true, d.Record); err != nil {
+		return nil, nil, err
+	}
 	had, err := s.Gates(tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -252,7 +266,13 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		if ok {
 			e, ok = gate.Plain(e, s.Blobs.Get)
 		}
-		if !ok || e.Command != g.Command() {
+		if ok {
+			ok, err = b.fits(ctx, s, commit, hash, g, e)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
 			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
 				return nil, nil, err
 			}
@@ -358,6 +378,17 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	return e, err
+}
+
+// fits reports whether evidence is of this very gate, with these tools and
+// dependencies.
+func (b *Bases) fits(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return false, err
+	}
+	r, err := s.runner(tree, hash)
+	return err == nil && r.Fits(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
 }
 
 // Close removes the worktrees of the bases.

@@ -79,6 +79,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
 	}
+	shop.Kit = kit(p, box, trees.Git())
 	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
 		shop.Leaks = &leak.Finder{}
 	}

@@ -17,19 +17,20 @@ import (
 // kept or stripped, whatever the rules say. The note lies beside the tree.
 func Spare(dir string, paths []string) error {
 	if len(paths) == 0 {
-		err := os.Remove(spared(dir))
+		err := os.Remove(spareFile(dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		return disk.Fail("spare nothing", err)
 	}
-	return disk.Replace(spared(dir), []byte(strings.Join(paths, "\x00")))
+	return disk.Replace(spareFile(dir), []byte(strings.Join(paths, "\x00")))
 }
 
-func spared(dir string) string { return filepath.Join(filepath.Dir(dir), "spared") }
+func spareFile(dir string) string { return filepath.Join(filepath.Dir(dir), "spared") }
 
-func readSpared(dir string) []string {
-	data, err := os.ReadFile(spared(dir))
+// Spared returns what [Spare] noted.
+func Spared(dir string) []string {
+	data, err := os.ReadFile(spareFile(dir))
 	if err != nil || len(data) == 0 {
 		return nil
 	}

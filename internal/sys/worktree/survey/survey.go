@@ -83,7 +83,7 @@ func (k *Known) Set(p string, f File, now int64) {
 // Look finds what changed. With only given, it looks at these paths and
 // nothing else: for a caller who knows that nothing else was written.
 func (t Tree) Look(ctx context.Context, k *Known, now int64, only []string) (Found, error) {
-	if spared := readSpared(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
+	if spared := Spared(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
 		k.Forget()
 		k.spared = spared
 	}
