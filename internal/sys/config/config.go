@@ -30,6 +30,7 @@ type Config struct {
 	Plan       Plan
 	Policy     Policy // for every role, besides its own
 	Preset     string // fills in what nobody set; see [Presets]
+	Worktree   Environment
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out

@@ -24,8 +24,9 @@ type Wish struct {
 	Off     bool     // nothing is installed: only what the user's checkout has is used
 	Install string   // command that installs instead of the ecosystems' own; empty: theirs
 	Init    string   // command that is run once everything is installed; empty: none
-	Script  Script   // the file that Init names, as it was agreed to
+	Scripts []Script // the files that these name, as they were agreed to
 	Link    []string // further paths that these make, or that the user's checkout has, and trees get
+	Vars    []string // variables that the commands of agents and gates get
 }
 
 // Script is a file of the repository that may run as it was agreed to, and not
@@ -67,6 +68,7 @@ type Tree struct {
 type Ready struct {
 	Key    string // of everything together; empty where nothing is needed
 	Failed []Failure
+	vars   []string
 	bins   []bin
 	sets   []supply.Set
 }
@@ -122,6 +124,7 @@ func (r Ready) Vars(dir string, vars []string) []string {
 			first, home = b.path, b.home
 		}
 	}
+	vars = append(slices.Clip(vars), r.vars...)
 	if first == "" {
 		return vars
 	}
@@ -161,7 +164,7 @@ func (r Ready) Fault(tree string) (nexus.Evidence, bool) {
 // process may use the tree meanwhile. What cannot be installed is no error but
 // in what it returns. Told hears of what was made.
 func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool, told func(nexus.EnvironmentPrepared) error) (Ready, error) {
-	var r Ready
+	r := Ready{vars: k.Wish.Vars}
 	jobs, err := k.jobs(ctx, t, gates)
 	if err != nil {
 		return r, err
@@ -187,6 +190,10 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 		}
 		r.sets, keys = append(r.sets, set), append(keys, set.Key)
 		r.bins = append(r.bins, j.bins(t.Dir, set)...)
+	}
+	for _, v := range k.Wish.Vars {
+		name, _, _ := strings.Cut(v, "=") // its value may be a secret, which no hash may tell
+		keys = append(keys, "variable "+name)
 	}
 	if len(keys) > 0 {
 		r.Key = key(keys...)[:12]
@@ -322,7 +329,10 @@ func (k *Kit) find(t Tree) []Place {
 
 // key names all that a job depends on.
 func (k *Kit) key(ctx context.Context, j job) (string, error) {
-	parts := []string{j.wish.Install, j.wish.Init, j.wish.Script.Name, j.wish.Script.Text}
+	parts := []string{j.wish.Install, j.wish.Init}
+	for _, s := range j.wish.Scripts {
+		parts = append(parts, s.Name, s.Text)
+	}
 	for _, p := range j.places {
 		parts = append(parts, p.sum, strings.Join(p.Args, " "))
 		for _, tool := range p.Tools {

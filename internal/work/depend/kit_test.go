@@ -373,7 +373,7 @@ func TestInit(t *testing.T) {
 	b := newBench(t, map[string]string{".gitignore": "/generated\n.env\n", "setup.sh": "echo evil > generated", "a.txt": "a"})
 	b.write(filepath.Join(b.user, "models/m.bin"), "weights")
 	b.write(filepath.Join(b.user, ".env"), "KEY=secret")
-	b.kit.Wish = depend.Wish{Init: "sh setup.sh", Script: depend.Script{Name: "setup.sh", Text: "mkdir generated && echo good > generated/x && echo k > .env && echo b >> a.txt && touch other"}, Link: []string{"models", ".env"}}
+	b.kit.Wish = depend.Wish{Init: "sh setup.sh", Scripts: []depend.Script{{Name: "setup.sh", Text: "mkdir generated && echo good > generated/x && echo k > .env && echo b >> a.txt && touch other"}}, Link: []string{"models", ".env"}}
 	tree := b.tree("T1.1")
 	r := b.prepare(tree, false, gate.Gate{Args: []string{"go", "test"}, Format: "go-test-json"})
 	if len(r.Failed) > 0 {

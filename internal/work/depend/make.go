@@ -72,6 +72,11 @@ func (k *Kit) make(ctx context.Context, hash string, j job, aside, files string)
 
 // install puts everything of the job into the checkout.
 func (m *maker) install(ctx context.Context) error {
+	for _, s := range m.wish.Scripts { // they run as they were agreed to, whatever the tree says now
+		if err := m.agreed(s); err != nil {
+			return err
+		}
+	}
 	if m.wish.Install != "" {
 		if err := m.line(ctx, "environment.install", m.wish.Install); err != nil {
 			return err
@@ -97,11 +102,6 @@ func (m *maker) install(ctx context.Context) error {
 	}
 	if m.wish.Init == "" {
 		return nil
-	}
-	if m.wish.Script.Name != "" { // it runs as it was agreed to, whatever the tree says now
-		if err := m.agreed(m.wish.Script); err != nil {
-			return err
-		}
 	}
 	return m.line(ctx, "environment.init", m.wish.Init)
 }

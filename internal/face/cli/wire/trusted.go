@@ -5,13 +5,14 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // Entrusted returns what the repository at dir has that somebody must agree
 // to before it takes part: roles of its own, which decide what agents are told
-// and may do. Its standing rules need no trust; they are fenced as data.
+// and may do, and what runs to prepare worktrees. Its standing rules need no trust; they are fenced as data.
 func Entrusted(dir string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -29,7 +30,8 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		}
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
-	return items, nil
+	more, err := provide.Entrusted(dir)
+	return append(items, more...), err
 }
 
 // agreed says which of the things that need trust have none. Nobody's book
