@@ -159,6 +159,34 @@ func (r Ready) Fault(tree string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
+// Equip gives a tree what its gates and criteria need, as it was made, and
+// records what was made for it. Where it must, that it cannot be had is an
+// error: work cannot begin from there. A nil Kit does nothing.
+func (k *Kit) Equip(ctx context.Context, t Tree, detect func(dir string) ([]gate.Gate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
+	if k == nil {
+		return nil
+	}
+	gates, err := detect(t.Dir)
+	if err != nil {
+		return err
+	}
+	for _, c := range criteria {
+		if g, ok := gate.Accept(c); ok {
+			gates = append(gates, g)
+		}
+	}
+	r, err := k.Prepare(ctx, t, gates, true, func(f nexus.EnvironmentPrepared) error { return record(ctx, f) })
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Failed {
+		if must && f.Need == Sure {
+			return f.Error()
+		}
+	}
+	return nil
+}
+
 // Prepare gives a tree what its gates need. With fresh, everything is as it was
 // when it was made; otherwise what the tree's own work wrote there stays. No
 // process may use the tree meanwhile. What cannot be installed is no error but
@@ -211,7 +239,7 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 }
 
 func prepared(j job, set supply.Set) nexus.EnvironmentPrepared {
-	f := nexus.EnvironmentPrepared{Key: set.Key, Source: set.Source, Command: set.Command, Paths: set.Paths, Bytes: set.Bytes, Files: set.Files, Duration: set.Duration}
+	f := nexus.EnvironmentPrepared{Key: set.Key, Source: set.Source, Paths: set.Paths, Bytes: set.Bytes, Duration: set.Duration}
 	for _, p := range j.places {
 		f.Locks = append(f.Locks, p.File)
 	}

@@ -189,7 +189,7 @@ func TestNpm(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	if len(b.told) != 1 || !strings.Contains(b.told[0].Source, "installed by npm") || b.told[0].Files == 0 {
+	if len(b.told) != 1 || b.told[0].Source != "npm ci in the sandbox" || b.told[0].Bytes == 0 {
 		t.Error(b.told)
 	}
 	if out, exit := b.run(one, r, "npm", "test", "--silent"); exit != 0 || out != "real\n" {
@@ -326,7 +326,7 @@ func TestCheckout(t *testing.T) {
 	b.kit.Store.Dir += "2"
 	b.write(filepath.Join(b.user, "node_modules/fake-jest/package.json"), `{"name": "fake-jest", "version": "6.6.6"}`)
 	b.prepare(b.tree("T2.1"), false)
-	if len(b.told) != 2 || b.told[1].Source != "installed by npm" {
+	if len(b.told) != 2 || b.told[1].Source != "npm ci in the sandbox" {
 		t.Error(b.told)
 	}
 }

@@ -153,7 +153,7 @@ func (m *maker) place(ctx context.Context, p Place) error {
 	if err := m.run(ctx, c, Failure{Place: p, Command: shown, Away: !reaches}, p.Tools[0]); err != nil {
 		return err
 	}
-	m.sources, m.command = append(m.sources, "installed by "+p.Name), append(m.command, shown)
+	m.sources, m.command = append(m.sources, shown+" in the sandbox"), append(m.command, shown)
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (m *maker) line(ctx context.Context, key, line string) error {
 	if err := m.run(ctx, c, Failure{Place: Place{Dir: ".", File: file, Ecosystem: ecosystem.Ecosystem{Args: strings.Fields(line)}}, Command: line}, "sh"); err != nil {
 		return err
 	}
-	m.sources, m.command = append(m.sources, key), append(m.command, line)
+	m.sources, m.command = append(m.sources, key+": "+line), append(m.command, line)
 	return nil
 }
 
