@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // Dir returns where the environments of a repository lie, below its state.
@@ -41,9 +42,7 @@ type Parts struct {
 
 // Kit returns what prepares the worktrees of a run.
 func Kit(p Parts) (*depend.Kit, error) {
-	e := p.Config.Worktree
-	install, set := e.Commands["install"]
-	w := depend.Wish{Off: set && install == "", Install: install, Init: e.Commands["init"], Link: e.Link}
+	w := wish(p.Config.Worktree)
 	scripts, err := named(p.Checkout, w.Install, w.Init)
 	if err != nil {
 		return nil, err
@@ -58,6 +57,26 @@ func Kit(p Parts) (*depend.Kit, error) {
 		Store: &supply.Store{Dir: Dir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Wish: w,
 		Timeout: p.Config.Limits.GateTime, Mark: string(p.Run), Mask: p.Mask,
 	}, nil
+}
+
+func wish(e config.Environment) depend.Wish {
+	install, set := e.Commands["install"]
+	return depend.Wish{Off: set && install == "", Install: install, Init: e.Commands["init"], Link: e.Link}
+}
+
+// Foresee says what worktrees of the checkout at dir will be given, and what
+// stands in the way.
+func Foresee(dir string, c config.Config) ([]depend.Outlook, error) {
+	gates, err := gate.Detect(dir, c.Gates)
+	if err != nil {
+		return nil, err
+	}
+	w := wish(c.Worktree)
+	all := depend.Foresee(dir, w, gates)
+	if w.Init != "" {
+		all = append(all, depend.Outlook{File: "environment.init", How: "run in the sandbox: " + w.Init})
+	}
+	return all, nil
 }
 
 // Entrusted returns what the repository at dir wants to run, and to give to
