@@ -27,6 +27,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
 // Set is what was made for a key.
@@ -103,10 +104,10 @@ func (s *Store) Make(ctx context.Context, key string, do func(ctx context.Contex
 func (s *Store) make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (Set, error) {
 	began := s.Now()
 	aside := filepath.Join(s.Dir, newPrefix+key) // ours, while we hold the lock
-	if err := disk.RemoveAll(aside); err != nil {
+	if err := remove(aside); err != nil {
 		return Set{}, disk.Fail("remove what was half made", err)
 	}
-	defer func() { _ = disk.RemoveAll(aside) }() // what stays is removed by the next, or swept
+	defer func() { _ = remove(aside) }() // what stays is removed by the next, or swept
 	files := filepath.Join(aside, "files")
 	if err := os.MkdirAll(files, 0o700); err != nil {
 		return Set{}, disk.Fail("make a directory", err)
@@ -136,6 +137,23 @@ func (s *Store) make(ctx context.Context, key string, do func(ctx context.Contex
 		err = os.Rename(ready, s.path(key))
 	}
 	return set, disk.Fail("put what was made in place", err)
+}
+
+// remove removes a directory, and before that what a dead process left mounted
+// there: it may be somebody else's.
+func remove(dir string) error {
+	if err := unmount(dir); err != nil {
+		return err
+	}
+	return disk.RemoveAll(dir)
+}
+
+func unmount(dir string) error {
+	mounted, err := overlay.Below(dir)
+	for _, m := range mounted {
+		err = errors.Join(err, overlay.Unmount(m))
+	}
+	return err
 }
 
 // mostBound is the largest file that is searched for the name of the place
@@ -272,7 +290,7 @@ func (s *Store) drop(ctx context.Context, key, name string, dry bool) []string {
 			return nil
 		}
 		away := filepath.Join(s.Dir, newPrefix+key+"-gone") // no key ends so: it is half made for all others
-		return errors.Join(os.Rename(dir, away), disk.RemoveAll(away))
+		return errors.Join(remove(away), unmount(dir), os.Rename(dir, away), remove(away))
 	}) != nil {
 		return nil // the next sweep finds it
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -83,6 +84,7 @@ type Shop struct {
 	Now        func() time.Time
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
+	Fetched    fetched.User // whose tools have fetched something that gates and agents may read
 	Kit        *depend.Kit  // gives trees their dependencies; nil: nobody does
 	Leaks      *leak.Finder // looks for secrets in changes; nil: nobody does
 

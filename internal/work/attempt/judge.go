@@ -143,7 +143,7 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 }
 
 func (s *Shop) caches() caches.Caches {
-	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches}
+	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
 }
 
 // mark names the owner of the processes of a tree.

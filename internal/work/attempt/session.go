@@ -167,7 +167,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		},
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.caches().Go(t.Tree.Dir, cache, filepath.Join(cache, "own"))
+	setup, err := s.caches().Shell(t.Tree.Dir, cache, s.Kit.Of(t.Tree.Dir).Words())
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}

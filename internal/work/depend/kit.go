@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
@@ -47,10 +48,8 @@ type Kit struct {
 	Mask    func([]byte) []byte
 	// Reach opens the network for an install command as far as it is allowed,
 	// and reports whether any is. Nil: none is.
-	Reach func(ecosystem string, c *sandbox.Command) bool
-	// Caches gives a command what the user's tools have fetched before. May be
-	// nil.
-	Caches func(ecosystem string, c *sandbox.Command)
+	Reach  func(ecosystem string, c *sandbox.Command) bool
+	Caches fetched.User // whose tools have fetched something before
 
 	mu       sync.Mutex         // guards what follows
 	looked   map[string][]Place // by tree
@@ -68,6 +67,7 @@ type Tree struct {
 type Ready struct {
 	Key    string // of everything together; empty where nothing is needed
 	Failed []Failure
+	words  []string
 	vars   []string
 	bins   []bin
 	sets   []supply.Set
@@ -143,6 +143,9 @@ func (r Ready) Lacks(g gate.Gate) string {
 	return ""
 }
 
+// Words returns the words of the gates' commands.
+func (r Ready) Words() []string { return r.words }
+
 // Fault returns what speaks against a tree whose lock file says what cannot be
 // installed, where nothing but the tree is at fault.
 func (r Ready) Fault(tree string) (nexus.Evidence, bool) {
@@ -193,6 +196,9 @@ func (k *Kit) Equip(ctx context.Context, t Tree, detect func(dir string) ([]gate
 // in what it returns. Told hears of what was made.
 func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool, told func(nexus.EnvironmentPrepared) error) (Ready, error) {
 	r := Ready{vars: k.Wish.Vars}
+	for _, g := range gates {
+		r.words = append(r.words, gate.Words(g)...)
+	}
 	jobs, err := k.jobs(ctx, t, gates)
 	if err != nil {
 		return r, err

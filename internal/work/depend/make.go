@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
@@ -54,7 +55,7 @@ func (k *Kit) make(ctx context.Context, hash string, j job, aside, files string)
 	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it leads nowhere
 		return supply.Set{}, disk.Fail("prepare a checkout", err)
 	}
-	if err := m.install(ctx); err != nil {
+	if err := errors.Join(m.install(ctx), fetched.Hide(m.fetched())); err != nil {
 		return supply.Set{}, err
 	}
 	outs, err := m.outs(ctx, index)
@@ -140,8 +141,8 @@ func (m *maker) place(ctx context.Context, p Place) error {
 	if !reaches {
 		c.Args = append(c.Args, p.Away...)
 	}
-	if m.Caches != nil {
-		m.Caches(p.Name, &c)
+	if err := m.show(&c, p.Tools); err != nil {
+		return err
 	}
 	shown := strings.Join(p.Args, " ")
 	if p.Args[0] == "sh" {
@@ -164,17 +165,19 @@ func (m *maker) line(ctx context.Context, key, line string) error {
 		return err
 	}
 	var env []string
+	tools := strings.Fields(line)
 	for _, p := range m.places {
 		env = append(env, p.Env...)
-		if m.Caches != nil {
-			m.Caches(p.Name, &c)
-		}
+		tools = append(tools, p.Tools...)
 		if p.Bin != "" {
 			at := filepath.Join(m.tree, filepath.FromSlash(path.Join(p.Dir, p.Bin)))
 			env = append(env, "PATH="+at+string(filepath.ListSeparator)+variable(c.Env, "PATH"))
 		}
 	}
 	c.Env = append(c.Env, env...)
+	if err := m.show(&c, tools); err != nil {
+		return err
+	}
 	if m.Reach != nil {
 		m.Reach("", &c)
 	}
@@ -184,6 +187,16 @@ func (m *maker) line(ctx context.Context, key, line string) error {
 	}
 	m.sources, m.command = append(m.sources, key+": "+line), append(m.command, line)
 	return nil
+}
+
+// fetched is where commands see what the user's tools have fetched.
+func (m *maker) fetched() string { return filepath.Join(filepath.Dir(m.tree), "fetched") }
+
+// show lets a command see what these tools have fetched for the user.
+func (m *maker) show(c *sandbox.Command, tools []string) error {
+	s, err := m.Caches.Show(m.fetched(), tools)
+	c.Env, c.Writable = append(c.Env, s.Env...), append(c.Writable, s.Writable...)
+	return err
 }
 
 // run runs an install command; what it could not do is a failure.

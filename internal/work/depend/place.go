@@ -96,7 +96,7 @@ func (p Place) Needs(g gate.Gate) Need {
 	}
 	own := ecosystem.Programs(p.Family)
 	known := false
-	for _, w := range strings.FieldsFunc(strings.Join(g.Args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) }) {
+	for _, w := range gate.Words(g) {
 		w = path.Base(w)
 		if slices.Contains(own, w) || p.Family == "node" && strings.HasPrefix(w, "node_modules") {
 			return Sure

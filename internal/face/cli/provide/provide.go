@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
@@ -54,10 +55,13 @@ func Kit(p Parts) (*depend.Kit, error) {
 		return nil, err
 	}
 	return &depend.Kit{
-		Store: &supply.Store{Dir: Dir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Wish: w,
+		Store: &supply.Store{Dir: Dir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Wish: w, Caches: Fetched(p.Env),
 		Timeout: p.Config.Limits.GateTime, Mark: string(p.Run), Mask: p.Mask,
 	}, nil
 }
+
+// Fetched returns whose tools have fetched something that commands may read.
+func Fetched(env func(string) string) fetched.User { return fetched.User{Home: env("HOME"), Env: env} }
 
 func wish(e config.Environment) depend.Wish {
 	install, set := e.Commands["install"]

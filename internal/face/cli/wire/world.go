@@ -82,6 +82,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
 	}
+	shop.Fetched = provide.Fetched(p.Env)
 	if shop.Kit, err = provide.Kit(provide.Parts{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
 	}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -18,6 +19,7 @@ type Caches struct {
 	Exe    string   // this program, which builds call for their cache; empty for none
 	State  string   // directory of the repository's state
 	Shared []string // build caches of the user's
+	User   fetched.User
 }
 
 // Warm is the directory of what was compiled for bases without running any
@@ -49,7 +51,32 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (gate.Setup, func() error, er
 		return gate.Setup{}, nil, err
 	}
 	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
-	return setup, func() error { return os.RemoveAll(once) }, err
+	if err == nil {
+		setup, err = c.show(setup, filepath.Join(once, "fetched"), gate.Words(g))
+	}
+	return setup, func() error {
+		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {
+			return err
+		}
+		return os.RemoveAll(once)
+	}, err
+}
+
+// Shell returns the caches of an agent's own commands, which use programs like
+// those of the gates.
+func (c Caches) Shell(tree, dir string, words []string) (gate.Setup, error) {
+	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
+	if err != nil {
+		return setup, err
+	}
+	return c.show(setup, filepath.Join(dir, "fetched"), words)
+}
+
+// show adds what the user's tools have fetched.
+func (c Caches) show(setup gate.Setup, dir string, words []string) (gate.Setup, error) {
+	s, err := c.User.Show(dir, words)
+	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
+	return setup, err
 }
 
 // Go prepares the Go tools for a tree with caches of its own below dir, the
