@@ -38,6 +38,7 @@ const (
 	CodeTargetMoved     Code = "target_moved"
 	CodeNeedsPerson     Code = "needs_person"
 	CodeUntrusted       Code = "untrusted"
+	CodeHalted          Code = "halted"
 	CodeNothingProposed Code = "no_plan"
 )
 

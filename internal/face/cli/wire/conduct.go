@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -57,6 +58,10 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 		if err := a.Answer(v, func(s view.Style) string { return view.Report(s, v, !o.Once) }); err != nil {
 			return err
 		}
+	}
+	if hold.Halted(err) {
+		a.Say("%s", view.Clean(err.Error()))
+		return frame.ExitError(frame.ExitOf(nexus.CodeHalted))
 	}
 	if interrupted {
 		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
@@ -102,7 +107,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	o.tap = tap
 	defer leave(a, tap)
-	if err := ready(a, c, *o); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), ready(a, c, *o)); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)
@@ -118,7 +123,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 			a.Complain(err)
 		}
 	}()
-	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold)
+	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold.TTL)
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +143,11 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		}
 	}
 	requests := make(chan nexus.Event)
-	helpers.Go(func() { cancel(renew(work, hold, lease.Renew)) })
+	helpers.Go(func() { cancel(hold.Renew(work, hold.TTL, lease.Renew)) })
+	helpers.Go(func() { hold.Brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
 		follow := func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, o.Run, after) }
-		if err := forward(work, follow, requests); err != nil {
+		if err := hold.Forward(work, follow, requests); err != nil {
 			cancel(err)
 		}
 	})
@@ -163,7 +169,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
-	return s, err
+	return s, errors.Join(err, hold.Tell(context.WithoutCancel(ctx), p.Journal, o.Run, err))
 }
 
 // confines names what confines the work of a world.

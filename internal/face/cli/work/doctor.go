@@ -47,6 +47,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 	}
 	all = append(all, checked("git", "2.38 or newer", git.Check(ctx)))
 	p, err := a.Open(ctx, frame.Reads)
+	all = append(all, checkSwitch(a, p)...)
 	if err != nil {
 		c := checked("repository", "", err)
 		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code != nexus.CodeNotRepository && e.Code != nexus.CodeNoCommits {
@@ -64,6 +65,19 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 		all = append(all, checkTools(ctx, a, box, settings)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
+}
+
+// checkSwitch says whether the kill switch keeps runs from starting.
+func checkSwitch(a *frame.App, p *frame.Place) []check {
+	state := ""
+	if p != nil {
+		state = p.State
+	}
+	st := a.Switch(state).Thrown()
+	if st == nil {
+		return nil
+	}
+	return []check{checked("switch", "", st.Err())}
 }
 
 // checkBox says which sandbox it is, and what it cannot stop.
