@@ -39,6 +39,7 @@ const (
 	CodeNeedsPerson     Code = "needs_person"
 	CodeUntrusted       Code = "untrusted"
 	CodeHalted          Code = "halted"
+	CodeNotReady        Code = "not_ready"
 	CodeNothingProposed Code = "no_plan"
 )
 

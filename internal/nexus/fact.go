@@ -32,6 +32,13 @@ type (
 		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
 		Routing Routing  `json:"routing,omitzero"`
 	}
+	// RunChecked says what was found before the run began and did not keep it
+	// from starting.
+	RunChecked struct {
+		Strict  bool     `json:"strict,omitzero"`   // a notice would have kept it
+		Skipped []string `json:"skipped,omitempty"` // checks that were not made
+		Notices []string `json:"notices,omitempty"` // "name: what is the matter"
+	}
 	// RunStarted says that a process conducts the run for the first time.
 	RunStarted struct {
 		Process Process `json:"process"`

@@ -11,6 +11,7 @@ import (
 func zeros() []Fact {
 	return []Fact{
 		GoalAccepted{},
+		RunChecked{},
 		RunStarted{},
 		RunRecovered{},
 		RunPaused{},
@@ -123,6 +124,7 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 }
 
 func (GoalAccepted) fact() string     { return "goal.accepted" }
+func (RunChecked) fact() string       { return "run.checked" }
 func (RunStarted) fact() string       { return "run.started" }
 func (RunRecovered) fact() string     { return "run.recovered" }
 func (RunPaused) fact() string        { return "run.paused" }

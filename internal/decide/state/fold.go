@@ -21,7 +21,7 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
+	case nexus.RunChecked, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
 		// The status says it all.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)

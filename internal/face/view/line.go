@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func notable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted,
-		nexus.TrainBoarded, nexus.TrainDeparted, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
+		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
 		return true
@@ -107,6 +108,8 @@ func (s Style) tint(f nexus.Fact, text string) string {
 // Describe says what a fact is about and what happened, in words that may be from outside: see [Clean].
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
+	case nexus.RunChecked:
+		return "", "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)

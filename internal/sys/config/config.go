@@ -29,6 +29,7 @@ type Config struct {
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy // for every role, besides its own
+	Precheck   Precheck
 	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
@@ -85,6 +86,22 @@ type Price struct {
 	Input, Output, CacheRead, CacheWrite nexus.Money
 }
 
+// Precheck says what a run looks at before it begins.
+type Precheck struct {
+	Strict bool     // notices keep it from starting, too
+	Skip   []string // checks that are not made
+	Dirty  string   // what a checkout with changes means: allow, notice or refuse
+}
+
+// Checks returns the names of what is looked at before a run, and by nexus
+// doctor.
+func Checks() []string {
+	return []string{
+		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
+		"locks", "worktrees", "trust", "sandbox", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+	}
+}
+
 // Gates says which commands judge the work.
 type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
@@ -112,6 +129,7 @@ func Default() Config {
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Sandbox:   "auto",
+		Precheck:  Precheck{Dirty: "notice"},
 		Preset:    "balanced",
 	}
 }

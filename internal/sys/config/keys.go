@@ -177,6 +177,7 @@ func policyKeys() []Key {
 }
 
 func runKeys() []Key {
+	const guards = "it guards your own checkout and machine"
 	var levels, sets []string
 	for _, a := range nexus.Approvals() {
 		levels = append(levels, string(a))
@@ -189,6 +190,9 @@ func runKeys() []Key {
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("precheck.strict", kind.Boolean(), "what nexus doctor would only notice keeps a run from starting, too", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
+		one("precheck.skip", kind.List(Checks()...), "checks that are not made before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
+		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "what changes in the checkout that are not committed mean, which no run sees: it starts from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).

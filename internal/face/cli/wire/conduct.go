@@ -37,7 +37,7 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	fresh := o.Run == ""
 	s, err := conduct(ctx, a, p, settings, &o, file)
 	if s == nil && fresh {
-		return errors.Join(err, unready(a, file, o, settings))
+		return Unready(a, settings, o, err)
 	}
 	if s == nil {
 		return err
@@ -70,17 +70,19 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	return endOf(s, v)
 }
 
-// unready leaves a status file that says that the run could not begin.
-func unready(a *frame.App, file statusfile.Options, o Order, c config.Config) error {
+// Unready leaves a status file that says that the run could not begin, where
+// one is wanted, and returns why it could not.
+func Unready(a *frame.App, c config.Config, o Order, why error) error {
+	file := statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
 	if file.Path == "" {
-		return nil
+		return why
 	}
 	s := state.New("")
 	s.Goal.Goal, s.Limits, s.Accepted = o.Goal, c.Limits, a.Now()
 	s.Goal.Goal.Text = a.Mask.Text(o.Goal.Text)
 	f := statusfile.Of(s, file, a.Now())
 	f.Run.Status = statusfile.Unready
-	return statusfile.Write(file.Path, f)
+	return errors.Join(why, statusfile.Write(file.Path, f))
 }
 
 // signalName names the signal that ended the context.
@@ -107,7 +109,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	o.tap = tap
 	defer leave(a, tap)
-	if err := errors.Join(a.Switch(p.State).Err(), ready(a, c, *o)); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), Ready(a, c, *o)); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)
@@ -242,6 +244,9 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 		}
 	}
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past)}}
+	if o.Checked != nil {
+		facts = append(facts, *o.Checked)
+	}
 	if o.Plan == nil {
 		return facts, nil
 	}

@@ -62,7 +62,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 		p.Close()
 		stop = a.Switch(p.State)
 	}
-	if err := errors.Join(stop.Err(), agreed(frame.Top(dir), a.Trust())); err != nil {
+	if err := errors.Join(stop.Err(), Agreed(frame.Top(dir), a.Trust())); err != nil {
 		return Spoken{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

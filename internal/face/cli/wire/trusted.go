@@ -32,9 +32,9 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 	return items, nil
 }
 
-// agreed says which of the things that need trust have none. Nobody's book
+// Agreed says which of the things that need trust have none. Nobody's book
 // trusts nothing.
-func agreed(dir string, book *trust.Book) error {
+func Agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
 	if err != nil || len(items) == 0 {
 		return err

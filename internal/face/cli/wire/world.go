@@ -52,7 +52,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := agreed(p.Repo.Work, p.Trust); err != nil {
+	if err := Agreed(p.Repo.Work, p.Trust); err != nil {
 		return nil, nil, err
 	}
 	roles, rules, err := casting(p.Repo.Work, p.Config)

@@ -35,6 +35,9 @@ func runCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if err := precheck(ctx, a, p, &o); err != nil {
+			return err
+		}
 		if dry {
 			return propose(ctx, a, p, o, "")
 		}
@@ -48,7 +51,7 @@ func runCommand(a *frame.App) *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
 	preferFlags(f, &o.Goal)
-	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	wire.StartFlags(c, &o)
 	wire.OrderFlags(a, c, &o)
 	return c
