@@ -93,6 +93,21 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
+	// AlertRaised tells people that something goes on that no cap ends.
+	AlertRaised struct {
+		Kind AlertKind `json:"kind"`
+		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
+		Why  string    `json:"why"`
+	}
+	// ReplanAsked says that an agent wants its task to be planned anew.
+	ReplanAsked struct {
+		Session    SessionID `json:"session"`
+		Task       TaskID    `json:"task"`
+		Reason     string    `json:"reason"`
+		Suggestion string    `json:"suggestion,omitzero"`
+		Blockers   []string  `json:"blockers,omitempty"`
+		Files      []string  `json:"files,omitempty"` // that the change would touch
+	}
 	// RequestMade says that somebody wishes something.
 	RequestMade struct {
 		Request Request `json:"request"`
@@ -110,6 +125,7 @@ type (
 		Text     string    `json:"text"`
 		Fallback string    `json:"fallback"`
 		Deadline time.Time `json:"deadline,omitzero"`
+		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/trigger
 	}
 	// QuestionAnswered closes a question; the first answer wins.
 	QuestionAnswered struct {

@@ -11,7 +11,7 @@ import (
 func zeros() []Fact {
 	return list(
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
-		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
+		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
@@ -75,6 +75,8 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 }
 
 func (GoalAccepted) fact() string     { return "goal.accepted" }
+func (AlertRaised) fact() string      { return "alert.raised" }
+func (ReplanAsked) fact() string      { return "replan.asked" }
 func (RunChecked) fact() string       { return "run.checked" }
 func (RunStarted) fact() string       { return "run.started" }
 func (RunRecovered) fact() string     { return "run.recovered" }

@@ -28,6 +28,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	if facts := deadlines(s, now); facts != nil {
 		return facts
 	}
+	if fs := alerts(s, now); fs != nil {
+		return fs
+	}
 	if p := s.Ledger.Pressure(); p > s.Pressed {
 		return facts(nexus.BudgetPressed{Percent: p})
 	}
@@ -68,6 +71,9 @@ func Wake(s *state.State) time.Time {
 		if at.IsZero() || p.Until.Before(at) {
 			at = p.Until
 		}
+	}
+	if due := s.Alerts.Wake(s.Limits, idle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+		at = due
 	}
 	return at
 }

@@ -21,6 +21,12 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
+	case nexus.AlertRaised:
+		// Alerts has it.
+	case nexus.ReplanAsked:
+		if t := s.tasks[f.Task]; t != nil {
+			t.Replan = &f
+		}
 	case nexus.RunChecked, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
 		// The status says it all.
 	case nexus.RequestMade:
@@ -243,7 +249,7 @@ func (s *State) retry(t *Task, at time.Time) {
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted:
 		t.Mercy--
 	}
-	t.Status, t.Why, t.Ended, t.OverCap = nexus.Pending, "", time.Time{}, nil
+	t.Status, t.Why, t.Ended, t.OverCap, t.Replan = nexus.Pending, "", time.Time{}, nil, nil
 	t.Retried++
 }
 

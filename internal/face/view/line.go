@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -88,7 +87,7 @@ func (s Style) tint(f nexus.Fact, text string) string {
 		return good(f.Outcome == nexus.Accepted)
 	case nexus.RunEnded:
 		return good(f.Status == nexus.StatusDone)
-	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken:
+	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken, nexus.AlertRaised:
 		return s.Bad(text)
 	case nexus.TaskParked:
 		if f.Failed {
@@ -109,7 +108,11 @@ func (s Style) tint(f nexus.Fact, text string) string {
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.RunChecked:
-		return "", "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
+		return "", f.Text()
+	case nexus.AlertRaised:
+		return f.Of, "alert: " + f.Text()
+	case nexus.ReplanAsked:
+		return string(f.Session), "asks for another plan: " + f.Reason
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)

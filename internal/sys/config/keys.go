@@ -61,6 +61,7 @@ func variable(name string) string {
 const prefix = "NEXUS_"
 
 func limitKeys() []Key {
+	const told = "it decides when you are told"
 	const dear = "the project's file may lower it, not raise it"
 	return []Key{
 		one("limits.parallel", kind.Whole(1, 256), "attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
@@ -87,6 +88,12 @@ func limitKeys() []Key {
 		one("limits.session_time", kind.Span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
 		one("limits.task_time", kind.Span(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
 		one("limits.run_time", kind.Span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		one("alerts.denials", kind.Whole(0, 10_000), "refused tool calls within a minute; one more alerts people; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Denials }).trusted(told),
+		one("alerts.failures", kind.Whole(0, 10_000), "failed model calls and attempts within a minute; one more alerts people; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Failures }).trusted(told),
+		one("alerts.stuck", kind.Span(), "time in which an attempt says nothing, until people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).trusted(told),
+		one("alerts.tokens", kind.Whole(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).trusted(told),
+		one("alerts.denied", kind.Words("tell", "pause", "stop"), "what an alert about refused calls does, beside telling: pause holds the run until nexus resume, where somebody is there who could, and else stops it; stop ends it with code 5",
+			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
 		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
 		one("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
 		one("budget.day", kind.Dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),

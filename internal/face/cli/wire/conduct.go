@@ -33,6 +33,9 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	if err != nil {
 		return err
 	}
+	if o.Headless || !a.Live(a.Err) {
+		settings.Limits.Alerts.Denied = settings.Limits.Alerts.Denied.Unattended()
+	}
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
 	fresh := o.Run == ""
 	s, err := conduct(ctx, a, p, settings, &o, file)

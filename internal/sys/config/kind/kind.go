@@ -35,6 +35,9 @@ func Put[T any](at *T, v any) {
 	case *nexus.Approval:
 		s, _ := v.(string)
 		*p = nexus.Approval(s)
+	case *nexus.Reaction:
+		s, _ := v.(string)
+		*p = nexus.Reaction(s)
 	default:
 		if x, ok := v.(T); ok {
 			*at = x
@@ -387,6 +390,8 @@ func Show(v any) string {
 	case nexus.Tier:
 		return strconv.Quote(string(x))
 	case nexus.Approval:
+		return strconv.Quote(string(x))
+	case nexus.Reaction:
 		return strconv.Quote(string(x))
 	case []string:
 		q := make([]string, len(x))
