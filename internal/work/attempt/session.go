@@ -42,6 +42,8 @@ type Talk struct {
 	Limits  nexus.Limits
 	Record  func(ctx context.Context, facts ...nexus.Fact) error
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
+
+	given int // bytes that were shown at its request before
 }
 
 // Converse has a stretch of a conversation, new or begun by another process,
@@ -63,6 +65,14 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if err != nil {
 		return agent.Outcome{}, err
 	}
+	old := t.Attempt.Session(t.Session)
+	var said []llm.Message
+	if old != nil {
+		if said, err = agent.Recall(s.Blobs, old.Messages); err != nil {
+			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
+		}
+	}
+	t.given = tool.Given(said)
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt))
@@ -77,10 +87,8 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
-	if old := t.Attempt.Session(t.Session); old != nil {
-		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
-			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
-		}
+	if old != nil {
+		b.Messages = said
 		opened, err := agent.Reopen(s.Blobs, old.Prompt)
 		if err != nil {
 			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
@@ -147,7 +155,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
-		Handin: t.Handin, Rules: s.may(role.Name),
+		Handin: t.Handin, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
@@ -158,6 +166,12 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 			}
 			return d.Ask(ctx, q)
 		},
+	}
+	if t.Task.ID != "" {
+		e.Replan = func(ctx context.Context, f nexus.ReplanAsked) error {
+			f.Session, f.Task = t.Session, t.Task.ID
+			return t.Record(ctx, f)
+		}
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
 	setup, err := s.goEnv(t.Tree, cache, filepath.Join(cache, "own"))

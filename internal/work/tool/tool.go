@@ -58,6 +58,11 @@ type Env struct {
 	Mark     string   // names the owner of commands; see sandbox.Sweep
 	Writes   bool     // false: the tree is read-only
 
+	// Replan records that the agent wants its task planned anew; nil: there is
+	// no plan. Given is how many bytes it was shown at its request before.
+	Replan func(ctx context.Context, f nexus.ReplanAsked) error
+	Given  int
+
 	// Rule says why a file may not be written though others may; nil: all may.
 	// After each command Undo takes back what is against the rule, and says
 	// which files that were. Where it is nil, commands find the tree read-only.
@@ -169,7 +174,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), ask(e), finish(e),
 	}
 }
 
