@@ -40,6 +40,7 @@ const (
 	CodeUntrusted       Code = "untrusted"
 	CodeHalted          Code = "halted"
 	CodeNotReady        Code = "not_ready"
+	CodeForbidden       Code = "goal_denied"
 	CodeNothingProposed Code = "no_plan"
 )
 

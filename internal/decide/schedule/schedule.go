@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -82,7 +83,7 @@ func Wake(s *state.State) time.Time {
 func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		if q.By == "" && !q.Deadline.IsZero() && !now.Before(q.Deadline) {
-			return facts(nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
+			return facts(nexus.QuestionAnswered{ID: q.ID, Text: trigger.Fallback(q.QuestionAsked), By: "fallback"})
 		}
 	}
 	for _, p := range s.Parked {

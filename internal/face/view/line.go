@@ -279,11 +279,7 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		text := fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
-		if f.Deadline.IsZero() {
-			text += "; nexus answer " + f.ID + " TEXT"
-		}
-		return text
+		return f.Says()
 	case nexus.QuestionAnswered:
 		return fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text)
 	default:

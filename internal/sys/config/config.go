@@ -28,7 +28,9 @@ type Config struct {
 	Gates      Gates
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
-	Policy     Policy // for every role, besides its own
+	Policy     Policy        // for every role, besides its own
+	Forbidden  []string      // phrases that no goal may hold
+	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
 	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, native, bwrap, landlock or off
@@ -130,6 +132,7 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Sandbox:   "auto",
 		Precheck:  Precheck{Dirty: "notice"},
+		Patience:  10 * time.Minute,
 		Preset:    "balanced",
 	}
 }

@@ -410,6 +410,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "keyword,manual", `["keyword", "manual"]`
 		case k.Name == "precheck.skip":
 			value, want = "disk,key", `["disk", "key"]`
+		case k.Type == "list of phrases":
+			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
 		case strings.HasPrefix(k.Type, "list"):

@@ -177,6 +177,7 @@ func policyKeys() []Key {
 			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
 		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
 		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
+		one("goals.deny", kind.Phrases(), "phrases that no goal, and no task of a plan file, may hold, as words one after the other; * stands for up to twelve others; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
 		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
 		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
 		part("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),
@@ -197,6 +198,7 @@ func runKeys() []Key {
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("questions.timeout", kind.Span(), "how long a question waits for somebody's answer before its fallback holds, which is never a yes to a command or to publishing; 0s: for ever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long you are waited for"),
 		one("precheck.strict", kind.Boolean(), "what nexus doctor would only notice keeps a run from starting, too", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
 		one("precheck.skip", kind.List(Checks()...), "checks that are not made before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "what changes in the checkout that are not committed mean, which no run sees: it starts from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -159,10 +160,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
-				Attempt: t.Attempt.ID, Text: question, Fallback: fallback,
-			}
-			if s.Alone {
-				q.Deadline = s.Now()
+				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: trigger.Ambiguity,
 			}
 			return d.Ask(ctx, q)
 		},

@@ -141,6 +141,7 @@ func Kinds() []Kind {
 		{nexus.CodeUntrusted, CodePerson, "The repository decides how agents behave or what is started for them, and nobody has agreed to it; see nexus trust."},
 		{nexus.CodeHalted, CodePerson, "The kill switch is thrown: nothing starts or goes on until nexus stop --lift."},
 		{nexus.CodeNotReady, CodeFailed, "What a run needs is not there; the message says what, and nexus doctor what to do about it."},
+		{nexus.CodeForbidden, CodeUsage, "The goal holds a phrase that goals.deny forbids; the message names it and who set it."},
 		{nexus.CodeKeyUnsafe, CodeUsage, "Others can read or change the key file, so its keys are not used; the message says why."},
 		{nexus.CodeAuth, CodePerson, "The provider refused the key."},
 		{nexus.CodeProvider, CodeFailed, "The provider failed, and trying again did not help."},

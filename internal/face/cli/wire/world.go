@@ -74,7 +74,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	shop := &attempt.Shop{
 		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &attempt.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
-		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
+		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,

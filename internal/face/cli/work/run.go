@@ -94,7 +94,10 @@ func read(a *frame.App, o *wire.Order, src source, args []string) error {
 		text = strings.TrimSpace(string(data))
 	}
 	o.Goal.Text = text
-	return plan.CheckGoal(text)
+	if err := plan.CheckGoal(text); err != nil {
+		return err
+	}
+	return forbidden(a, text, o.Plan)
 }
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or

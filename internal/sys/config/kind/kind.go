@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -321,6 +322,18 @@ func Beginnings() Kind {
 			names[i] = strings.Join(strings.Fields(n), " ")
 			if !regexp.MustCompile(beginning).MatchString(names[i]) {
 				return nil, fmt.Errorf("%s is not the plain words that a command begins with", Quoted(n))
+			}
+		}
+		return names, nil
+	})
+}
+
+// Phrases reads a list of texts that say something.
+func Phrases() Kind {
+	return list("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
+		for _, n := range names {
+			if err := Plain(n); err != nil || len(n) > 200 || !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				return nil, fmt.Errorf("%s is no phrase of up to 200 letters", Quoted(n))
 			}
 		}
 		return names, nil
