@@ -139,11 +139,12 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	}
 }
 
-// request queues a request. Guidance also waits for its task's agent.
+// request queues a request. Guidance also waits for its task's agent, as does
+// what a person says who gives a task another chance.
 func (s *State) request(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
-	if r.Verb == nexus.VerbTell {
+	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
 	}
 }

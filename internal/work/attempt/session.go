@@ -187,8 +187,11 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
+	if e.Writes {
+		e.Rule = both(e.Rule, shown(root))
+	}
 	if e.Writes && e.Rule != nil {
-		e.Undo = func(ctx context.Context) ([]string, error) { return s.undo(ctx, t, e.Rule) }
+		e.Undo = func(ctx context.Context) ([]string, error) { return s.undoAll(ctx, t, e.Rule) }
 	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {

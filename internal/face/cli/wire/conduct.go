@@ -23,7 +23,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
@@ -132,7 +131,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := sandbox.Sweep(string(o.Run)); err != nil { // what a dead process of this run left
+	if err := hold.Sweep(ctx, p.Journal, o.Run); err != nil {
 		a.Complain(err)
 	}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

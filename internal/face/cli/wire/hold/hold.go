@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 const (
@@ -118,5 +119,22 @@ func Tell(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) er
 		return nil
 	}
 	_, err = j.Ask(ctx, id, nexus.Request{Verb: nexus.VerbStop, Now: true, By: "the kill switch", Text: err.Error()})
+	return err
+}
+
+// Sweep kills what dead processes left of runs that nobody conducts, and of the
+// one that this process holds now and has not begun with.
+func Sweep(ctx context.Context, j *journal.Journal, own nexus.RunID) error {
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	dead := map[string]bool{string(own): true}
+	for _, r := range runs {
+		if r.Holder == nil {
+			dead[string(r.ID)] = true
+		}
+	}
+	_, err = proc.SweepAll(dead)
 	return err
 }
