@@ -15,11 +15,12 @@ func zeros() []Fact {
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, GateJudged{}, VerdictGiven{},
-		ReviewGiven{}, TreeSnapshotted{}, SessionStarted{}, PromptSent{}, TurnTaken{}, ToolCalled{},
-		ToolAnswered{}, ToolsAnswered{}, SessionCompacted{}, SessionEnded{}, BudgetReserved{}, BudgetSpent{},
-		CallDelayed{}, QuotaHit{}, QuotaReset{}, ModelSwitched{}, BudgetRefused{}, BudgetShared{},
-		BudgetPressed{}, TrainBoarded{}, TrainDeparted{}, TrainLanded{}, TrainRefused{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
+		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, ToolsAnswered{}, SessionCompacted{},
+		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
+		TrainLanded{}, TrainRefused{},
 	)
 }
 
@@ -112,6 +113,9 @@ func (AttemptLost) fact() string      { return "attempt.lost" }
 func (AttemptBroken) fact() string    { return "attempt.broken" }
 func (AttemptEnded) fact() string     { return "attempt.ended" }
 func (RoundStarted) fact() string     { return "round.started" }
+func (TestsProved) fact() string      { return "tests.proved" }
+func (IsolationBroken) fact() string  { return "isolation.broken" }
+func (WorkVerified) fact() string     { return "work.verified" }
 func (GateJudged) fact() string       { return "gate.judged" }
 func (VerdictGiven) fact() string     { return "verdict.given" }
 func (ReviewGiven) fact() string      { return "review.given" }
