@@ -39,6 +39,9 @@ const (
 	CodeTargetMoved     Code = "target_moved"
 	CodeNeedsPerson     Code = "needs_person"
 	CodeUntrusted       Code = "untrusted"
+	CodeHalted          Code = "halted"
+	CodeNotReady        Code = "not_ready"
+	CodeForbidden       Code = "goal_denied"
 	CodeNothingProposed Code = "no_plan"
 )
 

@@ -36,6 +36,13 @@ type (
 		Gates   []string `json:"gates,omitempty"` // names of the gates that judge
 		Routing Routing  `json:"routing,omitzero"`
 	}
+	// RunChecked says what was found before the run began and did not keep it
+	// from starting.
+	RunChecked struct {
+		Strict  bool     `json:"strict,omitzero"`   // a notice would have kept it
+		Skipped []string `json:"skipped,omitempty"` // checks that were not made
+		Notices []string `json:"notices,omitempty"` // "name: what is the matter"
+	}
 	// RunStarted says that a process conducts the run for the first time.
 	RunStarted struct {
 		Process Process `json:"process"`
@@ -90,6 +97,21 @@ type (
 		Status RunStatus `json:"status"`
 		Why    string    `json:"why,omitzero"`
 	}
+	// AlertRaised tells people that something goes on that no cap ends.
+	AlertRaised struct {
+		Kind AlertKind `json:"kind"`
+		Of   string    `json:"of,omitzero"` // the attempt or session; empty for the run
+		Why  string    `json:"why"`
+	}
+	// ReplanAsked says that an agent wants its task to be planned anew.
+	ReplanAsked struct {
+		Session    SessionID `json:"session"`
+		Task       TaskID    `json:"task"`
+		Reason     string    `json:"reason"`
+		Suggestion string    `json:"suggestion,omitzero"`
+		Blockers   []string  `json:"blockers,omitempty"`
+		Files      []string  `json:"files,omitempty"` // that the change would touch
+	}
 	// RequestMade says that somebody wishes something.
 	RequestMade struct {
 		Request Request `json:"request"`
@@ -107,6 +129,7 @@ type (
 		Text     string    `json:"text"`
 		Fallback string    `json:"fallback"`
 		Deadline time.Time `json:"deadline,omitzero"`
+		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/trigger
 	}
 	// QuestionAnswered closes a question; the first answer wins.
 	QuestionAnswered struct {

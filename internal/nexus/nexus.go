@@ -125,6 +125,7 @@ type Limits struct {
 	RunTokens     int64            `json:"run_tokens,omitzero"`      // that models without a known price may use; 0 means none
 	MajorsBlock   int              `json:"majors_block"`             // major review findings that block; 0 means 1
 	Approval      Approval         `json:"approval,omitzero"`        // what waits for a person
+	Alerts        Alerts           `json:"alerts,omitzero"`          // when people are told that something is odd
 }
 
 // DefaultLimits returns the documented defaults.
@@ -143,5 +144,6 @@ func DefaultLimits() Limits {
 		DayMoney:    20 * Dollar,
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
+		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Denied: ReactTell},
 	}
 }

@@ -10,8 +10,8 @@ import (
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
-		GoalAccepted{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
-		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
+		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
+		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
@@ -74,6 +74,9 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 }
 
 func (GoalAccepted) fact() string        { return "goal.accepted" }
+func (AlertRaised) fact() string         { return "alert.raised" }
+func (ReplanAsked) fact() string         { return "replan.asked" }
+func (RunChecked) fact() string          { return "run.checked" }
 func (RunStarted) fact() string          { return "run.started" }
 func (RunRecovered) fact() string        { return "run.recovered" }
 func (RunPaused) fact() string           { return "run.paused" }

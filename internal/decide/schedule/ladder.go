@@ -45,6 +45,9 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	case nexus.Unverified, nexus.Inapplicable:
 		return park(t, a.Why)
 	case nexus.GaveUp:
+		if t.Replan != nil { // a stronger model would be asked for the same
+			return park(t, replan(*t.Replan))
+		}
 		return escalate(s, t, a, park)
 	default:
 		return climb(s, t, a)
@@ -144,6 +147,18 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 func closed(s *state.State, tier nexus.Tier) bool {
 	limit, capped := s.Limits.PerTier[tier]
 	return capped && limit <= 0
+}
+
+// replan says for a person why an agent wants its task to be planned anew.
+func replan(f nexus.ReplanAsked) string {
+	text := "it is to be planned anew: " + f.Reason
+	for _, b := range f.Blockers {
+		text += "; " + b
+	}
+	if f.Suggestion != "" {
+		text += "; suggested: " + f.Suggestion
+	}
+	return text
 }
 
 // park leaves a task to a person's judgement.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -27,6 +28,9 @@ func Next(s *state.State, now time.Time) []nexus.Fact {
 	}
 	if facts := deadlines(s, now); facts != nil {
 		return facts
+	}
+	if fs := alerts(s, now); fs != nil {
+		return fs
 	}
 	if p := s.Ledger.Pressure(); p > s.Pressed {
 		return facts(nexus.BudgetPressed{Percent: p})
@@ -69,6 +73,9 @@ func Wake(s *state.State) time.Time {
 			at = p.Until
 		}
 	}
+	if due := s.Alerts.Wake(s.Limits, idle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+		at = due
+	}
 	return at
 }
 
@@ -76,7 +83,7 @@ func Wake(s *state.State) time.Time {
 func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		if q.By == "" && !q.Deadline.IsZero() && !now.Before(q.Deadline) {
-			return facts(nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
+			return facts(nexus.QuestionAnswered{ID: q.ID, Text: trigger.Fallback(q.QuestionAsked), By: "fallback"})
 		}
 	}
 	for _, p := range s.Parked {

@@ -21,7 +21,13 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
+	case nexus.AlertRaised:
+		// Alerts has it.
+	case nexus.ReplanAsked:
+		if t := s.tasks[f.Task]; t != nil {
+			t.Replan = &f
+		}
+	case nexus.RunChecked, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
 		// The status says it all.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
@@ -138,11 +144,12 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	}
 }
 
-// request queues a request. Guidance also waits for its task's agent.
+// request queues a request. Guidance also waits for its task's agent, as does
+// what a person says who gives a task another chance.
 func (s *State) request(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
-	if r.Verb == nexus.VerbTell {
+	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
 	}
 }
@@ -252,7 +259,7 @@ func (s *State) retry(t *Task, at time.Time) {
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted:
 		t.Mercy--
 	}
-	t.Status, t.Why, t.Ended, t.OverCap = nexus.Pending, "", time.Time{}, nil
+	t.Status, t.Why, t.Ended, t.OverCap, t.Replan = nexus.Pending, "", time.Time{}, nil, nil
 	t.Retried++
 }
 

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -58,6 +59,7 @@ type State struct {
 	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
 	Pressed   int                  // last mark of a cap that was said, in percent
 	Readers   []nexus.RoleRouted   // who reads whose work
+	Alerts    alert.Book           // what people were told is odd, and what may be
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
 	machine  []Transition
@@ -141,6 +143,7 @@ func (s *State) Apply(e nexus.Event) error {
 		return fmt.Errorf("fold event %d (%s): %w", e.Seq, nexus.Kind(e.Fact), err)
 	}
 	s.apply(e)
+	s.Alerts.Apply(e)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
 		s.Updated = e.At

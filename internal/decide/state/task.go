@@ -21,6 +21,7 @@ type Task struct {
 	Rounds   int // over all attempts
 	RoundsOf int // of them in the current attempt
 	Landed   *nexus.TrainLanded
+	Replan   *nexus.ReplanAsked   // an agent wants another plan for it
 	OverCap  *nexus.BudgetRefused // the task's own cap said no
 	Spent    nexus.Money
 	Usage    nexus.Usage

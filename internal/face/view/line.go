@@ -64,7 +64,7 @@ func notable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted,
-		nexus.TrainBoarded, nexus.TrainDeparted, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
+		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:
 		return true
@@ -96,7 +96,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 		return good(f.Outcome == nexus.Accepted)
 	case nexus.RunEnded:
 		return good(f.Status == nexus.StatusDone)
-	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken:
+	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken, nexus.AlertRaised:
 		return s.Bad(text)
 	case nexus.TaskParked:
 		if f.Failed {
@@ -121,6 +121,12 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 // Describe says what a fact is about and what happened, in words that may be from outside: see [Clean].
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
+	case nexus.RunChecked:
+		return "", f.Text()
+	case nexus.AlertRaised:
+		return f.Of, "alert: " + f.Text()
+	case nexus.ReplanAsked:
+		return string(f.Session), "asks for another plan: " + f.Reason
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
@@ -299,11 +305,7 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		text := fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
-		if f.Deadline.IsZero() {
-			text += "; nexus answer " + f.ID + " TEXT"
-		}
-		return text
+		return f.Says()
 	case nexus.QuestionAnswered:
 		return fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text)
 	default:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -35,6 +36,7 @@ type Run struct {
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
 	Quota   []Quota              `json:"quota,omitempty"` // providers that take no calls for now
+	Alerts  []alert.Raised       `json:"alerts,omitempty"`
 	Asks    []state.Question     `json:"-"`
 }
 
@@ -92,7 +94,7 @@ func Of(s *state.State, now time.Time) Run {
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: Between(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
-		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{},
+		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Alerts: s.Alerts.Raised,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why

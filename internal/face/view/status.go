@@ -20,9 +20,7 @@ func Status(s Style, r Run) string {
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
 	}
-	b.WriteString(s.quota(r))
-	b.WriteString(s.waits(r))
-	b.WriteString(needs(s, r))
+	b.WriteString(s.quota(r) + s.waits(r) + needs(s, r))
 	if len(r.Tasks) > 0 {
 		b.WriteString("\n" + tasks(s, r.Tasks))
 	}
@@ -53,9 +51,13 @@ func (s Style) figures(r Run) string {
 	return strings.Join(parts, s.Dot())
 }
 
-// quota has a line for each provider that takes no calls for now.
+// quota has a line for each of the last alerts, and for each provider that
+// takes no calls for now.
 func (s Style) quota(r Run) string {
 	var b strings.Builder
+	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
+		b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(a.Text())) + "\n")
+	}
 	for _, q := range r.Quota {
 		b.WriteString(s.Fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")
 	}

@@ -33,6 +33,9 @@ type Config struct {
 	Preset     string            // fills in what nobody set; see [Presets]
 	Network    Network
 	Worktree   Environment
+	Forbidden  []string      // phrases that no goal may hold
+	Patience   time.Duration // how long a question waits for an answer; 0: for ever
+	Precheck   Precheck
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out
@@ -101,6 +104,22 @@ type Price struct {
 	Input, Output, CacheRead, CacheWrite nexus.Money
 }
 
+// Precheck says what a run looks at before it begins.
+type Precheck struct {
+	Strict bool     // notices keep it from starting, too
+	Skip   []string // checks that are not made
+	Dirty  string   // what a checkout with changes means: allow, notice or refuse
+}
+
+// Checks returns the names of what is looked at before a run, and by nexus
+// doctor.
+func Checks() []string {
+	return []string{
+		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
+		"locks", "worktrees", "trust", "sandbox", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+	}
+}
+
 // Gates says which commands judge the work.
 type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
@@ -130,6 +149,8 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
+		Precheck:  Precheck{Dirty: "notice"},
+		Patience:  10 * time.Minute,
 		Preset:    "balanced",
 	}
 }

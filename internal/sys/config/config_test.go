@@ -414,6 +414,10 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "coder,planner", `["coder", "planner"]`
 		case strings.HasPrefix(k.Type, "table"):
 			value, want = "B=2,A=1", `["A=1", "B=2"]`
+		case k.Name == "precheck.skip":
+			value, want = "disk,key", `["disk", "key"]`
+		case k.Type == "list of phrases":
+			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
 		case strings.HasPrefix(k.Type, "list"):

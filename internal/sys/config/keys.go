@@ -61,6 +61,7 @@ func variable(name string) string {
 const prefix = "NEXUS_"
 
 func limitKeys() []Key {
+	const told = "it decides when you are told"
 	const dear = "the project's file may lower it, not raise it"
 	return []Key{
 		one("limits.parallel", kind.Whole(1, 256), "attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
@@ -87,6 +88,12 @@ func limitKeys() []Key {
 		one("limits.session_time", kind.Span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
 		one("limits.task_time", kind.Span(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
 		one("limits.run_time", kind.Span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		one("alerts.denials", kind.Whole(0, 10_000), "refused tool calls within a minute; one more alerts people; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Denials }).trusted(told),
+		one("alerts.failures", kind.Whole(0, 10_000), "failed model calls and attempts within a minute; one more alerts people; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Failures }).trusted(told),
+		one("alerts.stuck", kind.Span(), "time in which an attempt says nothing, until people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).trusted(told),
+		one("alerts.tokens", kind.Whole(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).trusted(told),
+		one("alerts.denied", kind.Words("tell", "pause", "stop"), "what an alert about refused calls does, beside telling: pause holds the run until nexus resume, where somebody is there who could, and else stops it; stop ends it with code 5",
+			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
 		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
 		one("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
 		one("budget.day", kind.Dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+dear, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
@@ -173,6 +180,7 @@ func policyKeys() []Key {
 			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
 		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
 		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
+		one("goals.deny", kind.Phrases(), "phrases that no goal, and no task of a plan file, may hold, as words one after the other; * stands for up to twelve others; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
 		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
 		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
 		part("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),
@@ -180,6 +188,7 @@ func policyKeys() []Key {
 }
 
 func runKeys() []Key {
+	const guards = "it guards your own checkout and machine"
 	var levels, sets []string
 	for _, a := range nexus.Approvals() {
 		levels = append(levels, string(a))
@@ -192,6 +201,10 @@ func runKeys() []Key {
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
+		one("questions.timeout", kind.Span(), "how long a question waits for somebody's answer before its fallback holds, which is never a yes to a command or to publishing; 0s: for ever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long you are waited for"),
+		one("precheck.strict", kind.Boolean(), "what nexus doctor would only notice keeps a run from starting, too", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
+		one("precheck.skip", kind.List(Checks()...), "checks that are not made before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
+		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "what changes in the checkout that are not committed mean, which no run sees: it starts from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).

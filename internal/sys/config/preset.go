@@ -24,11 +24,11 @@ func Presets() []string { return []string{"conservative", "balanced", "aggressiv
 func bundle(preset string) map[string]string {
 	switch preset {
 	case "conservative":
-		return map[string]string{"approval": string(nexus.ApproveCommits), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
+		return map[string]string{"approval": string(nexus.ApproveCommits), "alerts.denied": string(nexus.ReactPause), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
 	case "aggressive":
 		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "8", "budget.run": "20", "budget.day": "80"}
 	case "improve":
-		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
+		return map[string]string{"alerts.denied": string(nexus.ReactStop), "approval": string(nexus.ApproveNone), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
 	default:
 		return nil
 	}

@@ -61,7 +61,7 @@ func legible(r llm.Request, own int) bool {
 func TestASwitchToASmallerModelAfterACompaction(t *testing.T) {
 	for _, after := range []int{13, 14, 15, 17, 20} {
 		b := newBench(t, nexus.Coder, script(talks(30, 3_000)...))
-		big, small := pair(b, after, 12_000, 7_000)
+		big, small := pair(b, after, 12_500, 7_500)
 		out := b.must(t)
 		if out.Outcome != nexus.Accepted || out.Turns != 31 {
 			t.Fatalf("after %d: %s after %d turns: %s", after, out.Outcome, out.Turns, out.Why)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -41,10 +43,10 @@ func (s *Shop) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCau
 func (s *Shop) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Now().UnixMicro()%(36*36*36*36*36), 36)),
-		Attempt: a, Text: text, Fallback: nexus.Unapproved,
+		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.until(), Trigger: trigger.Security,
 	}
-	if s.Alone {
-		q.Deadline = s.Now()
+	if a == "" {
+		q.Trigger = trigger.Publish
 	}
 	answer, err := d.Ask(ctx, q)
 	if err == nil && answer == nexus.Unapproved {
@@ -54,6 +56,19 @@ func (s *Shop) Consent(ctx context.Context, a nexus.AttemptID, text string, d De
 		}
 	}
 	return answer, err
+}
+
+// until returns when a question that is asked now answers itself: at once where
+// nobody is there, and never where people may take their time.
+func (s *Shop) until() time.Time {
+	switch {
+	case s.Alone:
+		return s.Now()
+	case s.Patience > 0:
+		return s.Now().Add(s.Patience)
+	default:
+		return time.Time{}
+	}
 }
 
 // Waits reports whether an error says that a person must agree first.

@@ -83,6 +83,7 @@ type Shop struct {
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none
 	Alone      bool                                  // nobody answers questions: fall back at once
+	Patience   time.Duration                         // how long a question waits for an answer; 0: for ever
 	Exe        string                                // this program, which builds call for their cache; empty for none
 	Now        func() time.Time
 	Heard      func(nexus.SessionID, llm.Delta)

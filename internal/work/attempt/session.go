@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -43,6 +44,8 @@ type Talk struct {
 	Limits  nexus.Limits
 	Record  func(ctx context.Context, facts ...nexus.Fact) error
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
+
+	given int // bytes that were shown at its request before
 }
 
 // Converse has a stretch of a conversation, new or begun by another process,
@@ -64,6 +67,14 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if err != nil {
 		return agent.Outcome{}, err
 	}
+	old := t.Attempt.Session(t.Session)
+	var said []llm.Message
+	if old != nil {
+		if said, err = agent.Recall(s.Blobs, old.Messages); err != nil {
+			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
+		}
+	}
+	t.given = tool.Given(said)
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	var undone undone
@@ -80,10 +91,8 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
-	if old := t.Attempt.Session(t.Session); old != nil {
-		if b.Messages, err = agent.Recall(s.Blobs, old.Messages); err != nil {
-			return agent.Outcome{}, fmt.Errorf("read the transcript of %s: %w", t.Session, err)
-		}
+	if old != nil {
+		b.Messages = said
 		opened, err := agent.Reopen(s.Blobs, old.Prompt)
 		if err != nil {
 			return agent.Outcome{}, fmt.Errorf("go on with %s: %w", t.Session, err)
@@ -154,17 +163,20 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rule(t, role), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
-		Handin: t.Handin, Rules: s.may(role.Name),
+		Handin: t.Handin, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
-				Attempt: t.Attempt.ID, Text: question, Fallback: fallback,
-			}
-			if s.Alone {
-				q.Deadline = s.Now()
+				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: trigger.Ambiguity,
 			}
 			return d.Ask(ctx, q)
 		},
+	}
+	if t.Task.ID != "" {
+		e.Replan = func(ctx context.Context, f nexus.ReplanAsked) error {
+			f.Session, f.Task = t.Session, t.Task.ID
+			return t.Record(ctx, f)
+		}
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
 	setup, err := s.caches().Shell(t.Tree.Dir, cache, s.Kit.Of(t.Tree.Dir).Words())
@@ -182,10 +194,14 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
+	own := e.Rule // what else is taken back is no breach of the role
+	if e.Writes {
+		e.Rule = both(own, shown(root))
+	}
 	if e.Writes && e.Rule != nil {
 		e.Undo = func(ctx context.Context) ([]string, error) {
-			files, err := s.undo(ctx, t, e.Rule)
-			u.add(files)
+			files, err := s.undoAll(ctx, t, e.Rule)
+			u.add(breaches(files, own))
 			return files, err
 		}
 	}

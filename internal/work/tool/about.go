@@ -16,8 +16,8 @@ const aboutWidth = 120
 // pattern or question. What could fool a terminal is escaped.
 func About(c llm.Call) string {
 	var in struct {
-		Path, Command, Pattern, Question, Summary, ID string
-		Args                                          []string
+		Path, Command, Pattern, Question, Summary, ID, Kind, Query, Reason string
+		Args                                                               []string
 	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		return line(c.Tool)
@@ -30,6 +30,10 @@ func About(c llm.Call) string {
 		text = strings.Join(in.Args, " ")
 	case "search_code":
 		text = strings.TrimSpace(in.Pattern + " " + in.Path)
+	case "request_context":
+		text = in.Kind + " " + in.Query + ": " + in.Reason
+	case "request_replan":
+		text = in.Reason
 	case "job":
 		text = in.ID
 	case "ask":

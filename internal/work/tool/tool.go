@@ -62,6 +62,11 @@ type Env struct {
 	Writes   bool        // false: the tree is read-only
 	Net      *egress.Way // out of the box, for commands; nil: there is none
 
+	// Replan records that the agent wants its task planned anew; nil: there is
+	// no plan. Given is how many bytes it was shown at its request before.
+	Replan func(ctx context.Context, f nexus.ReplanAsked) error
+	Given  int
+
 	// Rule says why a file may not be written though others may; nil: all may.
 	// After each command Undo takes back what is against the rule, and says
 	// which files that were. Where it is nil, commands find the tree read-only.
@@ -174,7 +179,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), ask(e), finish(e),
 	}
 }
 

@@ -144,7 +144,7 @@ func TestSpecs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d bytes", len(first))
-	if len(first) > 4200 {
+	if len(first) > 5600 {
 		t.Errorf("the tools take %d bytes of each first prompt", len(first))
 	}
 	for _, s := range b.Specs() {

@@ -57,6 +57,10 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 			k.name, usage, k.keys = "NAME", "what nobody set otherwise: conservative, balanced, aggressive or improve", []string{"preset"}
 		case "approval":
 			k.name, usage, k.keys = "LEVEL", "what waits for a person: none, destructive, commits or all", []string{"approval"}
+		case "strict":
+			k.name, usage, k.keys = "bool", "a notice keeps it from starting, as a blocker does", []string{"precheck.strict"}
+		case "skip":
+			k.name, usage, k.keys = "NAMES", "do not make these checks, by the names that nexus doctor prints", []string{"precheck.skip"}
 		case "status-file":
 			k.name, usage, k.keys = "PATH", "keep a status file up to date", []string{"status_file"}
 		case "target":
@@ -65,7 +69,7 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 			k.name, usage, k.keys = "bool", "fast-forward the target branch at the end", []string{"land"}
 		}
 		f := c.Flags().VarPF(k, name, short, usage)
-		if name == "land" {
+		if k.name == "bool" {
 			f.NoOptDefVal = "true"
 		}
 	}

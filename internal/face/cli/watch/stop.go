@@ -1,17 +1,173 @@
 package watch
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 func stopCommand(a *frame.App) *cobra.Command {
-	var now bool
-	c := request(a, "stop [--now] [--run RUN] [--json]", "end a run; what landed stays", 0, func([]string) nexus.Request {
-		return nexus.Request{Verb: nexus.VerbStop, Now: now}
+	var now, all, here, lift bool
+	var why string
+	c := request(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all; what landed stays", 0, func([]string) nexus.Request {
+		return nexus.Request{Verb: nexus.VerbStop, Now: now, Text: why}
 	})
-	c.Flags().BoolVar(&now, "now", false, "do not let agents finish their turn")
+	one := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch ctx := c.Context(); {
+		case lift:
+			return liftSwitch(ctx, a)
+		case all, here:
+			return throwSwitch(ctx, a, here, why)
+		default:
+			return one(c, args)
+		}
+	}
+	f := c.Flags()
+	f.BoolVar(&now, "now", false, "do not let agents finish their turn")
+	f.BoolVar(&all, "all", false, "throw the kill switch: end every run of yours, and let none start")
+	f.BoolVar(&here, "here", false, "the same for this repository only")
+	f.BoolVar(&lift, "lift", false, "lift the kill switch, yours and this repository's")
+	f.StringVar(&why, "why", "", "`TEXT` that says why, for who meets it")
+	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "now")
+	c.MarkFlagsMutuallyExclusive("all", "here", "lift", "run")
 	return c
+}
+
+// switched is what the commands around the kill switch print with --json.
+type switched struct {
+	Thrown *halt.Standing `json:"thrown"`         // nil: nothing keeps runs from starting
+	Lifted []string       `json:"lifted"`         // files that were removed
+	Runs   []underWay     `json:"runs,omitempty"` // that were under way
+}
+
+type underWay struct {
+	State string      `json:"state"` // directory of the repository's journal
+	Run   nexus.RunID `json:"run"`
+	PID   int         `json:"pid"`
+	Ended bool        `json:"ended"` // nobody conducts it any more
+}
+
+// throwSwitch makes the file, and waits a while until the runs that were under
+// way heard of it.
+func throwSwitch(ctx context.Context, a *frame.App, here bool, why string) error {
+	dir, states := a.StateHome(), filepath.Join(a.StateHome(), "*", "journal.db")
+	if here {
+		p, err := a.Open(ctx, frame.Reads)
+		if err != nil {
+			return err
+		}
+		p.Close()
+		dir, states = p.State, filepath.Join(p.State, "journal.db")
+	}
+	if err := halt.Throw(dir, strings.TrimSpace(why+" (by "+a.Env("USER")+")")); err != nil {
+		return err
+	}
+	told := switched{Thrown: halt.Switch{dir}.Thrown(), Lifted: []string{}}
+	found, err := filepath.Glob(states)
+	if err != nil {
+		return err
+	}
+	until, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	left := 0
+	for _, path := range found {
+		all := gone(until, path)
+		for _, r := range all {
+			if !r.Ended {
+				left++
+			}
+		}
+		told.Runs = append(told.Runs, all...)
+	}
+	return a.Answer(told, func(view.Style) string {
+		text := fmt.Sprintf("thrown: %s; nothing starts or goes on until nexus stop --lift\n", told.Thrown.Path)
+		if n := len(told.Runs); n > 0 {
+			text += fmt.Sprintf("%s under way, %d ended\n", view.Count(n, "run"), n-left)
+		}
+		return text
+	})
+}
+
+// gone returns the runs of a journal that are under way, and waits until they
+// are not. A journal that cannot be read has none that could be waited for.
+func gone(ctx context.Context, path string) []underWay {
+	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true, Now: time.Now}) //nolint:forbidigo // leases run by the clock
+	if err != nil {
+		return nil
+	}
+	defer j.Close() //nolint:errcheck // only read
+	beat := time.NewTicker(halt.Tick)
+	defer beat.Stop()
+	var all []underWay
+	for first := true; ; first = false {
+		runs, err := j.Runs(ctx)
+		if err != nil {
+			return all
+		}
+		if first {
+			for _, r := range runs {
+				if r.Holder != nil {
+					all = append(all, underWay{State: filepath.Dir(path), Run: r.ID, PID: r.Holder.PID})
+				}
+			}
+		}
+		held := false
+		for i, w := range all {
+			all[i].Ended = !slices.ContainsFunc(runs, func(r journal.Run) bool { return r.ID == w.Run && r.Holder != nil })
+			held = held || !all[i].Ended
+		}
+		if !held {
+			return all
+		}
+		select {
+		case <-beat.C:
+		case <-ctx.Done():
+			return all
+		}
+	}
+}
+
+// liftSwitch removes the files that are the user's to remove, and says what
+// still stands.
+func liftSwitch(ctx context.Context, a *frame.App) error {
+	dirs, state := []string{a.StateHome()}, ""
+	if p, err := a.Open(ctx, frame.Reads); err == nil {
+		p.Close()
+		state = p.State
+		dirs = append(dirs, state)
+	}
+	told := switched{Lifted: []string{}}
+	var failed error
+	for _, dir := range dirs {
+		was, err := halt.Lift(dir)
+		failed = errors.Join(failed, err)
+		if was {
+			told.Lifted = append(told.Lifted, filepath.Join(dir, halt.Name))
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	if told.Thrown = a.Switch(state).Thrown(); told.Thrown != nil {
+		return told.Thrown.Err() // the machine's: not the user's to lift
+	}
+	return a.Answer(told, func(view.Style) string {
+		if len(told.Lifted) == 0 {
+			return "no kill switch was thrown here\n"
+		}
+		return "lifted: " + strings.Join(told.Lifted, ", ") + "\n"
+	})
 }

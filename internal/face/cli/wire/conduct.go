@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,7 +24,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
@@ -33,11 +33,14 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	if err != nil {
 		return err
 	}
+	if o.Headless || !a.Live(a.Err) {
+		settings.Limits.Alerts.Denied = settings.Limits.Alerts.Denied.Unattended()
+	}
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
 	fresh := o.Run == ""
 	s, err := conduct(ctx, a, p, settings, &o, file)
 	if s == nil && fresh {
-		return errors.Join(err, unready(a, file, o, settings))
+		return Unready(a, settings, o, err)
 	}
 	if s == nil {
 		return err
@@ -59,6 +62,10 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 			return err
 		}
 	}
+	if hold.Halted(err) {
+		a.Say("%s", view.Clean(err.Error()))
+		return frame.ExitError(frame.ExitOf(nexus.CodeHalted))
+	}
 	if interrupted {
 		a.Say("interrupted; nothing is lost, go on with: nexus resume %s", s.Run)
 		return frame.ExitError(frame.CodeInterrupted)
@@ -66,17 +73,19 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	return endOf(s, v)
 }
 
-// unready leaves a status file that says that the run could not begin.
-func unready(a *frame.App, file statusfile.Options, o Order, c config.Config) error {
+// Unready leaves a status file that says that the run could not begin, where
+// one is wanted, and returns why it could not.
+func Unready(a *frame.App, c config.Config, o Order, why error) error {
+	file := statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
 	if file.Path == "" {
-		return nil
+		return why
 	}
 	s := state.New("")
 	s.Goal.Goal, s.Limits, s.Accepted = o.Goal, c.Limits, a.Now()
 	s.Goal.Goal.Text = a.Mask.Text(o.Goal.Text)
 	f := statusfile.Of(s, file, a.Now())
 	f.Run.Status = statusfile.Unready
-	return statusfile.Write(file.Path, f)
+	return errors.Join(why, statusfile.Write(file.Path, f))
 }
 
 // signalName names the signal that ended the context.
@@ -103,7 +112,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	o.tap = tap
 	defer leave(a, tap)
-	if err := ready(a, c, *o); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), Ready(a, c, *o)); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)
@@ -119,11 +128,11 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 			a.Complain(err)
 		}
 	}()
-	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold)
+	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold.TTL)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := sandbox.Sweep(string(o.Run)); err != nil { // what a dead process of this run left
+	if err := hold.Sweep(ctx, p.Journal, o.Run); err != nil {
 		a.Complain(err)
 	}
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -139,10 +148,11 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		}
 	}
 	requests := make(chan nexus.Event)
-	helpers.Go(func() { cancel(renew(work, hold, lease.Renew)) })
+	helpers.Go(func() { cancel(hold.Renew(work, hold.TTL, lease.Renew)) })
+	helpers.Go(func() { hold.Brake(work, cancel, a.Switch(p.State)) })
 	helpers.Go(func() {
 		follow := func(ctx context.Context, after int64) events { return p.Journal.Follow(ctx, o.Run, after) }
-		if err := forward(work, follow, requests); err != nil {
+		if err := hold.Forward(work, follow, requests); err != nil {
 			cancel(err)
 		}
 	})
@@ -164,7 +174,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	screen.finish(context.WithoutCancel(ctx), s)
-	return s, err
+	return s, errors.Join(err, hold.Tell(context.WithoutCancel(ctx), p.Journal, o.Run, err))
 }
 
 // confines names what confines the work of a world.
@@ -242,6 +252,9 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), testfile.Is)
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested)}}
+	if o.Checked != nil {
+		facts = append(facts, *o.Checked)
+	}
 	if o.Plan == nil {
 		return facts, nil
 	}

@@ -10,7 +10,7 @@ import (
 // endOf returns how a command ends that took a run to where it is.
 func endOf(s *state.State, v view.Run) error {
 	switch {
-	case s.Status == nexus.StatusFailed && s.Drain != nil && s.Drain.Code != "":
+	case (s.Status == nexus.StatusFailed || s.Status == nexus.StatusStopped) && s.Drain != nil && s.Drain.Code != "":
 		return frame.ExitError(frame.ExitOf(s.Drain.Code))
 	case s.Status != nexus.StatusDone && unapproved(s):
 		return frame.ExitError(frame.CodePerson)

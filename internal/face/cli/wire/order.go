@@ -30,6 +30,8 @@ type Order struct {
 	Once     bool        // nothing is kept, so the report names no next command
 	Seed     string      // of everything that is drawn; empty draws at random
 
+	Checked *nexus.RunChecked // what was found before; nil where nobody looked
+
 	Traffic Traffic // where it is recorded to, or played from
 
 	tap  pick.Tap // opened from Traffic

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -58,9 +59,22 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
-	if err := agreed(frame.Top(dir), a.Trust()); err != nil {
+	stop := a.Switch("")
+	if p, err := a.Open(ctx, frame.Reads); err == nil {
+		p.Close()
+		stop = a.Switch(p.State)
+	}
+	if err := errors.Join(stop.Err(), Agreed(frame.Top(dir), a.Trust())); err != nil {
 		return Spoken{}, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go hold.Brake(ctx, cancel, stop)
+	return session(ctx, a, c, t, dir)
+}
+
+// session has a session in a directory where it may be had.
+func session(ctx context.Context, a *frame.App, c config.Config, t Talk, dir string) (Spoken, error) {
 	roles, _, err := casting(frame.Top(dir), c)
 	if err != nil {
 		return Spoken{}, err

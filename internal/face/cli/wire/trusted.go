@@ -41,9 +41,9 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 	return slices.Concat(items, wanted, more), err
 }
 
-// agreed says which of the things that need trust have none. Nobody's book
+// Agreed says which of the things that need trust have none. Nobody's book
 // trusts nothing.
-func agreed(dir string, book *trust.Book) error {
+func Agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
 	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == network.Item }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {

@@ -58,7 +58,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := agreed(p.Repo.Work, p.Trust); err != nil {
+	if err := Agreed(p.Repo.Work, p.Trust); err != nil {
 		return nil, nil, err
 	}
 	grant, err := network.Reachable(p.Config.Network, p.Repo.Work, p.Trust, p.Env, box)
@@ -84,7 +84,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	shop := &attempt.Shop{
 		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
-		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
+		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,

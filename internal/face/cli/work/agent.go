@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 	var traffic wire.Traffic
 	var lines bool
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here: no plan, no gates, no landing", func(ctx context.Context, _ []string) error {
-		if err := plan.CheckGoal(prompt); err != nil {
+		if err := errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil)); err != nil {
 			return err
 		}
 		settings, _, err := a.Settings()

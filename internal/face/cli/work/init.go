@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/ready"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -62,7 +63,7 @@ func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.G
 	if err != nil {
 		return gates, ""
 	}
-	l := findLinter(ctx, box, dir, config.Gates{})
+	l := ready.FindLinter(ctx, box, dir, config.Gates{})
 	if l.Fits() {
 		return gates, ""
 	}

@@ -31,6 +31,9 @@ func quickCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if err := precheck(ctx, a, p, &o); err != nil {
+			return err
+		}
 		if err := consent(ctx, a, p, &o, false); err != nil {
 			return err
 		}
@@ -41,7 +44,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
 	preferFlags(f, &o.Goal)
 	f.StringVar(&check, "check", "test", "gate or `COMMAND` that passes when the task is done")
-	a.Knobs(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	a.Knobs(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	wire.StartFlags(c, &o)
 	wire.OrderFlags(a, c, &o)
 	return c

@@ -35,6 +35,9 @@ func runCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		defer p.Close()
+		if err := precheck(ctx, a, p, &o); err != nil {
+			return err
+		}
 		if dry {
 			return propose(ctx, a, p, o, "")
 		}
@@ -48,7 +51,7 @@ func runCommand(a *frame.App) *cobra.Command {
 	f := c.Flags()
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
 	preferFlags(f, &o.Goal)
-	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "status-file")
+	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	wire.StartFlags(c, &o)
 	wire.OrderFlags(a, c, &o)
 	return c
@@ -91,7 +94,10 @@ func read(a *frame.App, o *wire.Order, src source, args []string) error {
 		text = strings.TrimSpace(string(data))
 	}
 	o.Goal.Text = text
-	return plan.CheckGoal(text)
+	if err := plan.CheckGoal(text); err != nil {
+		return err
+	}
+	return forbidden(a, text, o.Plan)
 }
 
 // slurp reads a file, or standard input for "-", up to a size that no goal or

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -35,6 +36,9 @@ func Put[T any](at *T, v any) {
 	case *nexus.Approval:
 		s, _ := v.(string)
 		*p = nexus.Approval(s)
+	case *nexus.Reaction:
+		s, _ := v.(string)
+		*p = nexus.Reaction(s)
 	default:
 		if x, ok := v.(T); ok {
 			*at = x
@@ -391,6 +395,18 @@ func Many(says string, check func([]string) (any, error)) Kind {
 	return list(says, map[string]any{"type": "string"}, check)
 }
 
+// Phrases reads a list of texts that say something.
+func Phrases() Kind {
+	return list("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
+		for _, n := range names {
+			if err := Plain(n); err != nil || len(n) > 200 || !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				return nil, fmt.Errorf("%s is no phrase of up to 200 letters", Quoted(n))
+			}
+		}
+		return names, nil
+	})
+}
+
 // beginning matches words that no shell reads otherwise.
 const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
 
@@ -454,6 +470,8 @@ func Show(v any) string {
 	case nexus.Tier:
 		return strconv.Quote(string(x))
 	case nexus.Approval:
+		return strconv.Quote(string(x))
+	case nexus.Reaction:
 		return strconv.Quote(string(x))
 	case []string:
 		q := make([]string, len(x))

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -102,6 +103,23 @@ func Sweep(owner string) (int, error) {
 	killed, gone := killAll(0, of(owner))
 	if !gone {
 		return killed, fmt.Errorf("sweep %s: some processes cannot be killed", owner)
+	}
+	return killed, nil
+}
+
+// SweepAll is [Sweep] for many owners at once.
+func SweepAll(owners map[string]bool) (int, error) {
+	if len(owners) == 0 {
+		return 0, nil
+	}
+	killed, gone := killAll(0, func(p process) bool {
+		return p.carries(func(m string) bool {
+			owner, _, _ := strings.Cut(m, "/")
+			return owners[owner]
+		})
+	})
+	if !gone {
+		return killed, errors.New("sweep: some processes cannot be killed")
 	}
 	return killed, nil
 }

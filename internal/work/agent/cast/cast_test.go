@@ -66,10 +66,10 @@ func TestPermissionMatrix(t *testing.T) {
 		has    string
 	}
 	want := map[nexus.Role]row{
-		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git ask finish"},
-		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git ask finish"},
-		nexus.Tester:   {cast.Tests, "read_file write_file edit_file search_code list_files shell job git finish"},
-		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git finish"},
+		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git request_context ask finish"},
+		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git request_context request_replan ask finish"},
+		nexus.Tester:   {cast.Tests, "read_file write_file edit_file search_code list_files shell job git request_context finish"},
+		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git request_context finish"},
 		nexus.Merger:   {cast.All, "read_file write_file edit_file search_code list_files shell job git finish"},
 		nexus.Router:   {cast.Nothing, "finish"},
 		nexus.Verifier: {cast.Nothing, "read_file search_code list_files git finish"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // What a session may do before it is ended.
@@ -81,8 +82,8 @@ func (t *Track) said(m llm.Message) {
 	t.Silent, t.finishing = 0, map[string]json.RawMessage{}
 	turn := ""
 	for _, c := range calls {
-		if c.Tool == "finish" {
-			t.finishing[c.ID] = c.Input
+		if handin, ok := tool.HandsIn(c); ok {
+			t.finishing[c.ID] = handin
 			t.lastCall, t.sameCalls = "", 0
 			continue
 		}

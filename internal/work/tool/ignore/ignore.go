@@ -25,8 +25,10 @@ type rule struct {
 	keep    bool // "!": what it matches is not ignored after all
 }
 
-// own is the file that keeps agents from what it names.
-const own = ".nexusignore"
+// File is the name of the files that keep agents from what they name.
+const File = ".nexusignore"
+
+const own = File
 
 // rules are those that hold in a directory. What one of the two lists leaves
 // out, the other does not bring back.

@@ -1,4 +1,4 @@
-package work
+package ready
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// linter says how golangci-lint, where it judges a directory, fits the
+// Linter says how golangci-lint, where it judges a directory, fits the
 // project's configuration for it.
-type linter struct {
+type Linter struct {
 	Gate   bool   // it judges here
 	Wants  string // major version that the configuration is for
 	Has    string // major version that is installed; empty: none is found
@@ -22,25 +22,25 @@ type linter struct {
 }
 
 // Fits reports whether the gate can run.
-func (l linter) Fits() bool { return !l.Gate || l.Has == l.Wants }
+func (l Linter) Fits() bool { return !l.Gate || l.Has == l.Wants }
 
 // Why says what keeps the gate from running.
-func (l linter) Why() string {
+func (l Linter) Why() string {
 	if l.Has == "" {
 		return "golangci-lint is not found"
 	}
 	return "the configuration is for version " + l.Wants + " of golangci-lint, and version " + l.Has + " is installed"
 }
 
-// findLinter asks the golangci-lint in the box for its version, where one of
+// FindLinter asks the golangci-lint in the box for its version, where one of
 // the gates calls it with flags of ours.
-func findLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gates) linter {
+func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gates) Linter {
 	gates, err := gate.Detect(dir, c)
 	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return len(g.Args) > 2 && g.Args[0] == "golangci-lint" })
 	if err != nil || i < 0 {
-		return linter{}
+		return Linter{}
 	}
-	l := linter{Gate: true, Wants: "2"}
+	l := Linter{Gate: true, Wants: "2"}
 	if slices.Contains(gates[i].Args, "--out-format=json") {
 		l.Wants = "1"
 	}

@@ -1,25 +1,34 @@
-package wire
+// Package hold keeps what a conductor holds while it works: its lease on the
+// run, its ear for requests, and its eye on the kill switch.
+package hold
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 const (
-	hold     = 30 * time.Second // how long the lease on a run outlives a conductor that cannot be seen to be dead
-	hiccup   = time.Second      // between two tries at what the journal failed at
-	patience = 30               // tries to read the requests, one after the other, before the run ends
+	// TTL is how long the lease on a run outlives a conductor that cannot be
+	// seen to be dead.
+	TTL = 30 * time.Second
+
+	hiccup   = time.Second // between two tries at what the journal failed at
+	patience = 30          // tries to read the requests, one after the other, before the run ends
 )
 
-// renew keeps the lease until the context ends or the lease is lost, and says
+// Renew keeps the lease until the context ends or the lease is lost, and says
 // which. A journal that is busy or fails now and then is asked again for as
 // long as the lease lasts.
-func renew(ctx context.Context, ttl time.Duration, again func(context.Context) error) error {
+func Renew(ctx context.Context, ttl time.Duration, again func(context.Context) error) error {
 	expires := time.Now().Add(ttl) //nolint:forbidigo // the ticker runs by the same clock
 	for wait := ttl / 3; ; {
 		if err := pause(ctx, wait); err != nil {
@@ -57,10 +66,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// forward hands requests of any process to the conductor until the context
+// Forward hands requests of any process to the conductor until the context
 // ends. A journal that cannot be read is read again; when that does not help
 // the error is returned, since a run that hears no stop must not go on.
-func forward(ctx context.Context, follow func(ctx context.Context, after int64) events, requests chan<- nexus.Event) error {
+func Forward(ctx context.Context, follow func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error], requests chan<- nexus.Event) error {
 	var last int64
 	for failed := 1; ; failed++ {
 		var broken error
@@ -91,4 +100,41 @@ func forward(ctx context.Context, follow func(ctx context.Context, after int64) 
 			return nil
 		}
 	}
+}
+
+// Brake ends all work, wherever it is, once the kill switch is thrown.
+func Brake(ctx context.Context, cancel context.CancelCauseFunc, s halt.Switch) {
+	if st := s.Watch(ctx); st != nil {
+		cancel(fmt.Errorf("%w: %w", run.ErrInterrupted, st.Err()))
+	}
+}
+
+// Halted reports whether it is the kill switch that ended the work.
+func Halted(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
+
+// Tell leaves in the journal that the kill switch ended a run, if it did, for
+// who reads later why it stops in the middle.
+func Tell(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) error {
+	if !Halted(err) {
+		return nil
+	}
+	_, err = j.Ask(ctx, id, nexus.Request{Verb: nexus.VerbStop, Now: true, By: "the kill switch", Text: err.Error()})
+	return err
+}
+
+// Sweep kills what dead processes left of runs that nobody conducts, and of the
+// one that this process holds now and has not begun with.
+func Sweep(ctx context.Context, j *journal.Journal, own nexus.RunID) error {
+	runs, err := j.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	dead := map[string]bool{string(own): true}
+	for _, r := range runs {
+		if r.Holder == nil {
+			dead[string(r.ID)] = true
+		}
+	}
+	_, err = proc.SweepAll(dead)
+	return err
 }

@@ -1,4 +1,4 @@
-package work
+package ready
 
 import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -6,16 +6,16 @@ import (
 )
 
 // checkEnvironment says what worktrees will be given besides their files.
-func checkEnvironment(dir string, c config.Config) []check {
+func checkEnvironment(dir string, c config.Config) []Check {
 	list, err := provide.Foresee(dir, c)
 	if err != nil {
-		return []check{checked("environment", "", err)}
+		return []Check{checked("environment", "", err)}
 	}
-	var all []check
+	var all []Check
 	for _, o := range list {
-		c := check{Name: "environment", State: fine, Detail: o.File + ": " + o.How}
+		c := Check{Name: "environment", State: Fine, Detail: o.File + ": " + o.How}
 		if o.Bad != nil {
-			c.State, c.Detail, c.Hint = notice, o.File+": "+o.Bad.Error(), o.Hint
+			c.State, c.Detail, c.Hint = Notice, o.File+": "+o.Bad.Error(), o.Hint
 		}
 		all = append(all, c)
 	}

@@ -1,4 +1,4 @@
-package work
+package ready
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 // checkKeys looks what is set for providers, and asks each of them what models
 // it has, which costs nothing.
-func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
-	var all []check
+func checkKeys(ctx context.Context, a *frame.App, c config.Config) []Check {
+	var all []Check
 	keys, err := a.Keys().List(pick.Variables(c))
 	if err != nil {
 		all = append(all, checked("key", "", err))
@@ -24,18 +24,18 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	known := map[string]bool{}
 	for _, k := range keys {
 		if !known[k.Provider] {
-			all = append(all, check{Name: "key", State: fine, Detail: fmt.Sprintf("%s has one, from the %s (%s)", k.Provider, k.Source, k.Where)})
+			all = append(all, Check{Name: "key", State: Fine, Detail: fmt.Sprintf("%s has one, from the %s (%s)", k.Provider, k.Source, k.Where)})
 		}
 		known[k.Provider] = true
 	}
 	for _, k := range pick.KnownProviders() {
 		if a.Env(k.BaseEnv) != "" {
-			all = append(all, check{Name: "address", State: fine, Detail: k.BaseEnv + " is set"})
+			all = append(all, Check{Name: "address", State: Fine, Detail: k.BaseEnv + " is set"})
 		}
 	}
 	for name, p := range c.Providers {
 		if p.KeyEnv != "" && !known[name] {
-			all = append(all, check{Name: "key", State: notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
+			all = append(all, Check{Name: "key", State: Notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
 		}
 	}
 	models, err := pick.NewModels(c, a.Env, a.Now)
@@ -50,8 +50,8 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 	if len(used) > 0 {
 		all = append(all, checkModels(a, c))
 	} else {
-		all = append(all, check{
-			Name: "key", State: blocker, Detail: "no provider is set up",
+		all = append(all, Check{
+			Name: "key", State: Blocker, Detail: "no provider is set up",
 			Hint: "Export ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or export OPENAI_BASE_URL of a server of your own.",
 		})
 	}
@@ -60,17 +60,17 @@ func checkKeys(ctx context.Context, a *frame.App, c config.Config) []check {
 
 // checkProvider says how a provider answered. Only a key that it refuses
 // blocks: what is out of reach now may be back when a run begins.
-func checkProvider(s pick.Standing) check {
+func checkProvider(s pick.Standing) Check {
 	if s.Err != nil {
-		c := check{Name: "provider", State: notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network; runs wait a while and then stop."}
+		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network; runs wait a while and then stop."}
 		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {
-			c.State, c.Hint = blocker, "Set a key that it takes, or settle the account."
+			c.State, c.Hint = Blocker, "Set a key that it takes, or settle the account."
 		}
 		return c
 	}
-	c := check{Name: "provider", State: fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.Count(s.Models, "model"))}
+	c := Check{Name: "provider", State: Fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.Count(s.Models, "model"))}
 	if len(s.Lacks) > 0 {
-		c.State, c.Detail = notice, c.Detail+", and not "+strings.Join(s.Lacks, ", ")
+		c.State, c.Detail = Notice, c.Detail+", and not "+strings.Join(s.Lacks, ", ")
 		c.Hint = "Name models that it has: models.fast, models.balanced and models.strong."
 	}
 	return c

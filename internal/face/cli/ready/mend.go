@@ -1,4 +1,4 @@
-package work
+package ready
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const settled = time.Minute
 
 // checkLeft looks for what dead processes left behind in the state directory,
 // and removes it if it is to be mended.
-func checkLeft(ctx context.Context, a *frame.App, p *frame.Place, runs []journal.Run, fix bool) []check {
-	all := []check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
+func checkLeft(ctx context.Context, a *frame.App, p *frame.Place, runs []journal.Run, fix bool) []Check {
+	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix)}
 	stale, err := p.Sweep(ctx, !fix)
 	// Every run leaves its locks, and the files that its trees stood on: that is no damage.
 	stale = slices.DeleteFunc(stale, func(path string) bool {
@@ -34,21 +34,21 @@ func checkLeft(ctx context.Context, a *frame.App, p *frame.Place, runs []journal
 }
 
 // left says how much of something is left over, or was removed.
-func left(name, noun string, n int, err error, fix bool) check {
+func left(name, noun string, n int, err error, fix bool) Check {
 	c := checked(name, "none left over", err)
 	switch {
 	case err != nil || n == 0:
 	case fix:
 		c.Detail = view.Count(n, noun) + " removed"
 	default:
-		c.State, c.Detail, c.Hint = notice, view.Count(n, noun)+" left over", "Remove what is left: nexus doctor --fix."
+		c.State, c.Detail, c.Hint = Notice, view.Count(n, noun)+" left over", "Remove what is left: nexus doctor --fix."
 	}
 	return c
 }
 
 // checkModes finds what of the state other users could read: it holds the
 // project's code and what was said about it.
-func checkModes(dir string, fix bool) check {
+func checkModes(dir string, fix bool) Check {
 	var open []string
 	for _, name := range []string{"", "blobs", "trees", "repo.git"} {
 		path := filepath.Join(dir, name)
@@ -58,7 +58,7 @@ func checkModes(dir string, fix bool) check {
 		}
 		open = append(open, path)
 	}
-	c := check{Name: "state", State: fine, Detail: dir}
+	c := Check{Name: "state", State: Fine, Detail: dir}
 	switch {
 	case len(open) == 0:
 	case fix:
@@ -67,13 +67,13 @@ func checkModes(dir string, fix bool) check {
 		}
 		c.Detail = dir + " closed to other users"
 	default:
-		c.State, c.Detail, c.Hint = notice, "other users can look into "+dir, "Close it: nexus doctor --fix."
+		c.State, c.Detail, c.Hint = Notice, "other users can look into "+dir, "Close it: nexus doctor --fix."
 	}
 	return c
 }
 
 // checkOrphans finds processes of agents and gates whose run nobody conducts.
-func checkOrphans(runs []journal.Run, fix bool) check {
+func checkOrphans(runs []journal.Run, fix bool) Check {
 	n := 0
 	var failed error
 	for _, r := range runs {
@@ -91,10 +91,10 @@ func checkOrphans(runs []journal.Run, fix bool) check {
 
 // checkLocks finds locks that a killed git left in the private clone. While
 // a run is conducted nobody can tell whose they are.
-func checkLocks(a *frame.App, p *frame.Place, runs []journal.Run, fix bool) check {
+func checkLocks(a *frame.App, p *frame.Place, runs []journal.Run, fix bool) Check {
 	for _, r := range runs {
 		if r.Holder != nil {
-			return check{Name: "locks", State: fine, Detail: fmt.Sprintf("run %s is under way", r.ID)}
+			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is under way", r.ID)}
 		}
 	}
 	n := 0

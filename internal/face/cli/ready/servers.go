@@ -1,4 +1,4 @@
-package work
+package ready
 
 import (
 	"context"
@@ -19,19 +19,19 @@ import (
 
 // checkServers asks each MCP server that is trusted for its tools, and says of
 // the others why they are not used.
-func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []check {
+func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []Check {
 	dir, err := a.WorkDir()
 	if err != nil {
-		return []check{checked("mcp", "", err)}
+		return []Check{checked("mcp", "", err)}
 	}
 	dir = frame.Top(dir)
 	all, err := servers.Find(a, dir)
 	if err != nil {
-		return []check{checked("mcp", "", err)}
+		return []Check{checked("mcp", "", err)}
 	}
-	var checks []check
+	var checks []Check
 	for _, s := range all {
-		c := check{Name: "mcp " + s.Name, State: notice}
+		c := Check{Name: "mcp " + s.Name, State: Notice}
 		switch {
 		case s.Why != nil:
 			c.Detail, c.Hint = legible.Show(s.Why.Error()), "Correct it in "+s.From+", or declare it in your own configuration."
@@ -46,8 +46,8 @@ func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []check {
 }
 
 // reach starts or reaches a server.
-func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s servers.Standing) check {
-	c := check{Name: "mcp " + s.Name, State: notice, Hint: "Agents work without its tools."}
+func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s servers.Standing) Check {
+	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
 	tmp, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
 		return checked("temporary files", "", err)
@@ -66,7 +66,7 @@ func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s se
 		c.Detail = fmt.Sprintf("%s, of which it says something that nobody agreed to: %s", view.Count(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
 		c.Hint = "Read it with nexus trust, and agree with nexus trust --yes."
 	default:
-		c.State, c.Detail, c.Hint = fine, view.Count(tools, "tool")+", from "+s.From, ""
+		c.State, c.Detail, c.Hint = Fine, view.Count(tools, "tool")+", from "+s.From, ""
 	}
 	return c
 }

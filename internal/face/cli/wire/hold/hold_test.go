@@ -1,9 +1,10 @@
-package wire
+package hold
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,7 +35,7 @@ func TestRenewRetries(t *testing.T) {
 				over := errors.New("the run is over")
 				start := time.Now()
 				time.AfterFunc(10*time.Minute, func() { cancel(over) })
-				err := renew(ctx, 30*time.Second, func(context.Context) error { return c.fails(time.Since(start)) })
+				err := Renew(ctx, 30*time.Second, func(context.Context) error { return c.fails(time.Since(start)) })
 				took := time.Since(start)
 				if c.ends == 0 && !errors.Is(err, over) {
 					t.Errorf("ended after %s: %v", took, err)
@@ -63,7 +64,7 @@ func when(cond bool, err error) error {
 func TestForwardRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := 3
-		follow := func(ctx context.Context, after int64) events {
+		follow := func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
 			return func(yield func(nexus.Event, error) bool) {
 				for seq := after + 1; seq <= 4; seq++ {
 					if seq == 3 && broken > 0 {
@@ -80,7 +81,7 @@ func TestForwardRetries(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		requests, done := make(chan nexus.Event), make(chan error, 1)
-		go func() { done <- forward(ctx, follow, requests) }()
+		go func() { done <- Forward(ctx, follow, requests) }()
 		for want := int64(1); want <= 4; want++ {
 			select {
 			case e := <-requests:
@@ -101,10 +102,10 @@ func TestForwardRetries(t *testing.T) {
 // TestForwardEndsTheRun lets the journal fail for good: that must be said.
 func TestForwardEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		follow := func(context.Context, int64) events {
+		follow := func(context.Context, int64) iter.Seq2[nexus.Event, error] {
 			return func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, errBusy) }
 		}
-		if err := forward(t.Context(), follow, nil); !errors.Is(err, errBusy) {
+		if err := Forward(t.Context(), follow, nil); !errors.Is(err, errBusy) {
 			t.Errorf("%v", err)
 		}
 	})

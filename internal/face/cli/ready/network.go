@@ -1,4 +1,4 @@
-package work
+package ready
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 )
 
 // checkNetwork says what commands can reach in this sandbox.
-func checkNetwork(a *frame.App, box *sandbox.Box, n config.Network) check {
-	c := check{Name: "network", State: fine, Detail: "off"}
+func checkNetwork(a *frame.App, box *sandbox.Box, n config.Network) Check {
+	c := Check{Name: "network", State: Fine, Detail: "off"}
 	if box.Name() == string(sandbox.Off) {
-		c.State, c.Detail = notice, "everything that you reach: there is no sandbox to keep commands from it"
+		c.State, c.Detail = Notice, "everything that you reach: there is no sandbox to keep commands from it"
 		return c
 	}
 	no := box.Filters()
@@ -29,12 +29,12 @@ func checkNetwork(a *frame.App, box *sandbox.Box, n config.Network) check {
 	case no != nil:
 		return checked("network", "", no)
 	case len(g.Gates)+len(g.Roles) == 0:
-		c.State, c.Detail = notice, "a list of hosts, and nobody who has it"
+		c.State, c.Detail = Notice, "a list of hosts, and nobody who has it"
 		c.Hint = "Name them in network.gates or network.roles."
 	default:
 		c.Detail = fmt.Sprintf("%s for hosts; gates: %s; roles: %s", view.Count(len(g.List.Allow), "rule"), some(g.Gates), some(g.Roles))
 		if g.Upstream != nil {
-			c.State, c.Detail = notice, c.Detail+"; through the proxy of your environment, which resolves names, so that addresses are not checked"
+			c.State, c.Detail = Notice, c.Detail+"; through the proxy of your environment, which resolves names, so that addresses are not checked"
 		}
 	}
 	return c

@@ -1,0 +1,36 @@
+package schedule
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// alerts tells people what is due to be told, and holds or ends the run where
+// agents try too often what they may not.
+func alerts(s *state.State, now time.Time) []nexus.Fact {
+	var fs []nexus.Fact
+	for _, a := range s.Alerts.Due(s.Limits, idle(s), now) {
+		fs = append(fs, a)
+		if a.Kind != nexus.AlertDenials || s.Drain != nil {
+			continue
+		}
+		switch s.Limits.Alerts.Denied {
+		case nexus.ReactPause:
+			if s.Status != nexus.StatusPaused {
+				fs = append(fs, nexus.RunPaused{Why: a.Why})
+			}
+		case nexus.ReactStop:
+			fs = append(fs, nexus.RunDrained{To: nexus.StatusStopped, Why: a.Why, Code: nexus.CodeNeedsPerson})
+		case nexus.ReactTell:
+		}
+	}
+	return fs
+}
+
+// idle reports whether nobody is expected to say anything: the run is paused,
+// or waits for a provider's quota.
+func idle(s *state.State) bool {
+	return s.Status == nexus.StatusPaused || len(s.Parked) > 0
+}

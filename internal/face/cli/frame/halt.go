@@ -1,0 +1,31 @@
+package frame
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
+)
+
+// Switch returns the kill switch as it counts in a state directory, or in no
+// repository where that is empty: the machine's, the user's and the
+// repository's own.
+func (a *App) Switch(state string) halt.Switch {
+	var all halt.Switch
+	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
+		if filepath.IsAbs(dir) {
+			all = append(all, filepath.Join(dir, "nexus"))
+		}
+	}
+	all = append(all, a.StateHome())
+	if state != "" {
+		all = append(all, state)
+	}
+	return all
+}
+
+// StateHome returns the directory that holds the state of all repositories.
+func (a *App) StateHome() string {
+	return filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus")
+}

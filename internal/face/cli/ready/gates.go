@@ -1,0 +1,101 @@
+package ready
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// checkGates looks at what would judge the work: the gates of the stacks that
+// are found, and whether their programs are there, inside of the sandbox.
+func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, run bool) []Check {
+	gates, err := gate.Detect(dir, c)
+	if err != nil {
+		return []Check{checked("gates", "", err)}
+	}
+	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
+	if len(gates) == 0 {
+		return []Check{{
+			Name: "gates", State: Notice, Detail: "nothing judges the work here: no gate is set or detected",
+			Hint: "Say in nexus.toml what builds and tests this project, below [gates].",
+		}}
+	}
+	var names, programs []string
+	for _, g := range gates {
+		names = append(names, g.Name)
+		if p := program(g); p != "" && !slices.Contains(programs, p) {
+			programs = append(programs, p)
+		}
+	}
+	gone, err := missing(ctx, box, programs)
+	if err != nil {
+		return []Check{checked("programs", "", err)}
+	}
+	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
+	if run {
+		all = nil
+	}
+	judged := false
+	for _, g := range gates {
+		p := program(g)
+		if !slices.Contains(gone, p) {
+			judged = true
+			continue
+		}
+		all = append(all, Check{
+			Name: "programs", State: Notice, Detail: fmt.Sprintf("%s is not found in the sandbox: the gate %s (%s) cannot run", p, g.Name, view.Clean(g.Command())),
+			Hint: "Install it, or switch the gate off: gates." + g.Name + " = false.",
+		})
+	}
+	if !judged {
+		all = append(all, checked("gates", "", &nexus.Error{
+			Code: nexus.CodeNotReady, Message: "no gate can run: " + strings.Join(gone, ", ") + " cannot be found in the sandbox",
+			Hint: "Install what the project is built and tested with, or say in nexus.toml what does.",
+		}))
+	}
+	return all
+}
+
+// plain is what is surely the name of a program where a command line begins
+// with it.
+var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
+
+// program returns the program that a gate begins with, empty where it is one of
+// the tree or nobody can tell.
+func program(g gate.Gate) string {
+	words := g.Args
+	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
+		words = strings.Fields(words[2])
+	}
+	if len(words) == 0 || !plain.MatchString(words[0]) {
+		return ""
+	}
+	return words[0]
+}
+
+// missing returns which programs are not there inside of the sandbox.
+func missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
+	if len(programs) == 0 {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "nexus-ready-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
+	const each = `for p do command -v "$p" >/dev/null 2>&1 || echo "$p"; done`
+	r, err := box.Run(ctx, sandbox.Command{Args: append([]string{"sh", "-c", each, "sh"}, programs...), Dir: dir, Env: sandbox.Env()})
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(string(r.Stdout)), nil
+}

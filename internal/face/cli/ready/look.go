@@ -1,0 +1,100 @@
+package ready
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// checkBox says which sandbox it is, and what it cannot stop.
+func checkBox(box *sandbox.Box) Check {
+	c := Check{Name: "sandbox", State: Fine, Detail: box.Name()}
+	if gaps := box.Gaps(); len(gaps) > 0 {
+		c.State, c.Detail = Notice, box.Name()+": "+strings.Join(gaps, "; ")
+		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."
+	}
+	return c
+}
+
+// checkTools looks at the programs that agents and gates use, from inside of
+// the sandbox.
+func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Config) []Check {
+	dir, err := os.MkdirTemp("", "nexus-doctor-")
+	if err != nil {
+		return []Check{checked("temporary files", "", err)}
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
+	try := func(name, hint string, args ...string) Check {
+		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.Env()})
+		if err != nil || r.Exit != 0 {
+			return Check{Name: name, State: Notice, Detail: "not found in the sandbox", Hint: hint}
+		}
+		return Check{Name: name, State: Fine, Detail: view.FirstLine(string(r.Stdout))}
+	}
+	all := []Check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
+	if dir, err := a.WorkDir(); err == nil {
+		switch l := FindLinter(ctx, box, frame.Top(dir), c.Gates); {
+		case !l.Fits():
+			all = append(all, Check{
+				Name: "golangci-lint", State: Notice, Detail: l.Why() + ": the gate golangci will not run",
+				Hint: "Install version " + l.Wants + ", or bring the configuration along (golangci-lint migrate), or set gates.golangci = false.",
+			})
+		case l.Gate:
+			all = append(all, Check{Name: "golangci-lint", State: Fine, Detail: view.FirstLine(l.Detail)})
+		}
+		if _, err := os.Stat(filepath.Join(frame.Top(dir), "go.mod")); err == nil {
+			all = append(all, try("go", "Install Go, or put it on the PATH: the gates of this project need it.", "go", "version"))
+		}
+	}
+	return all
+}
+
+func checkDisk(a *frame.App) Check {
+	dir := a.Home("XDG_STATE_HOME", ".local/state")
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return checked("disk", "", err)
+	}
+	free := int64(fs.Bavail) * int64(fs.Bsize) >> 20
+	c := Check{Name: "disk", State: Fine, Detail: fmt.Sprintf("%s MB free for %s", view.Number(free), dir)}
+	if free < 1024 {
+		c.State, c.Hint = Notice, "Worktrees and journals need room: free a gigabyte, or set XDG_STATE_HOME."
+	}
+	return c
+}
+
+// checkModels looks whether every role has a model with a price and a key at
+// every tier.
+func checkModels(a *frame.App, c config.Config) Check {
+	models, err := pick.NewModels(c, a.Env, a.Now)
+	if err == nil {
+		err = models.With(a.Keys(), pick.Tap{}).Ready(nil)
+	}
+	if err != nil {
+		return checked("models", "", err)
+	}
+	var names []string
+	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
+		if name, _ := models.Name(nexus.Coder, tier, ""); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return Check{Name: "models", State: Fine, Detail: strings.Join(names, ", ")}
+}

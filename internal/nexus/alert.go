@@ -1,0 +1,59 @@
+package nexus
+
+import (
+	"cmp"
+	"strings"
+	"time"
+)
+
+// AlertKind says what an alert is about.
+type AlertKind string
+
+// The kinds.
+const (
+	AlertDenials  AlertKind = "denials"  // agents try again and again what they may not
+	AlertFailures AlertKind = "failures" // calls and attempts fail one after the other
+	AlertStuck    AlertKind = "stuck"    // an attempt says nothing any more
+	AlertTokens   AlertKind = "tokens"   // a budget of tokens is nearly used up
+)
+
+// Reaction says what follows from an alert, beside telling people.
+type Reaction string
+
+// The reactions. The zero Reaction tells only.
+const (
+	ReactTell  Reaction = "tell"
+	ReactPause Reaction = "pause" // until a person resumes the run
+	ReactStop  Reaction = "stop"  // it ends, and needs a person
+)
+
+// Unattended returns the reaction where nobody is there who could resume.
+func (r Reaction) Unattended() Reaction {
+	if r == ReactPause {
+		return ReactStop
+	}
+	return r
+}
+
+// Alerts says when people are told that something goes on that no cap ends. A
+// zero bound is none.
+type Alerts struct {
+	Denials  int           `json:"denials,omitzero"`  // refused tool calls within a minute; one more alerts
+	Failures int           `json:"failures,omitzero"` // failed model calls and attempts within a minute; one more alerts
+	Stuck    time.Duration `json:"stuck,omitzero"`    // in which an attempt says nothing
+	Tokens   int           `json:"tokens,omitzero"`   // percent of a budget of tokens
+	Denied   Reaction      `json:"denied,omitzero"`   // what follows from an alert about denials
+}
+
+// Text says in a line what the alert is about.
+func (f AlertRaised) Text() string {
+	if f.Of == "" {
+		return string(f.Kind) + ": " + f.Why
+	}
+	return string(f.Kind) + ", " + f.Of + ": " + f.Why
+}
+
+// Text says in a line what was found.
+func (f RunChecked) Text() string {
+	return "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
+}

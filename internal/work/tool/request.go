@@ -1,0 +1,172 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
+)
+
+// The bounds of what an agent may ask to be shown, in bytes; four are taken
+// for a token.
+const (
+	mostContext = 10_000 * 4 // of one call
+	allContext  = 50_000 * 4 // of all calls of a session
+	around      = 12         // lines that are shown from a definition on
+	places      = 20         // definitions that are shown
+)
+
+// requestContext shows several things at once of what an agent says that it
+// needs, and why. What it may ask for is bounded over its session.
+func requestContext(e Env) Tool {
+	var mu sync.Mutex // guards given
+	given := e.Given
+	return Tool{
+		Name: "request_context",
+		Description: "Be shown code at once instead of looking for it: kind definition or symbol (query: a name), usages (a name), search (words) or file (a path). " +
+			"About 10,000 tokens a call and 50,000 in all.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"kind":{"enum":["definition","symbol","usages","search","file"]},` +
+			`"query":{"type":"string","minLength":1,"maxLength":300},"reason":{"type":"string","minLength":1,"maxLength":500,"description":"what you need it for"}},` +
+			`"required":["kind","query","reason"],"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct{ Kind, Query, Reason string }](input)
+			if err != nil {
+				return Output{}, err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			left := allContext - given
+			if left <= 0 {
+				return Output{}, errors.New("what you may request is used up: go on with read_file and search_code")
+			}
+			text, err := e.find(ctx, in.Kind, in.Query)
+			if err != nil {
+				return Output{}, err
+			}
+			most := min(mostContext, left)
+			if len(text) > most {
+				text = strings.ToValidUTF8(text[:most], "") + "\n[the rest is left out: ask for less, or read_file]"
+			}
+			given += len(text)
+			return Output{Text: text, Most: mostContext + 200}, nil
+		},
+	}
+}
+
+// Given counts what was shown at an agent's request in a conversation, in
+// bytes, so that one that goes on in another process has no more than another.
+func Given(messages []llm.Message) int {
+	asked, n := map[string]bool{}, 0
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil && p.Call.Tool == "request_context":
+				asked[p.Call.ID] = true
+			case p.Result != nil && asked[p.Result.ID]:
+				n += len(p.Result.Text)
+			}
+		}
+	}
+	return n
+}
+
+// find returns what a request means.
+func (e Env) find(ctx context.Context, kind, query string) (string, error) {
+	switch kind {
+	case "file":
+		name, err := e.tree.Clean(query, false)
+		if err != nil {
+			return "", err
+		}
+		return e.tree.Read(name, 1, 0)
+	case "search":
+		return e.finder().Search(ctx, search.Query{Pattern: query, Literal: true, IgnoreCase: true})
+	case "usages":
+		return e.finder().Search(ctx, search.Query{Pattern: `\b` + regexp.QuoteMeta(query) + `\b`})
+	}
+	const words = `(?:func|fn|def|class|type|struct|interface|enum|trait|impl|const|let|var|val|function|module|record|object|public|private|protected|static|export|async|abstract|final)`
+	hits, err := e.finder().Search(ctx, search.Query{Pattern: `^\s*(?:` + words + `\b.*)\b` + regexp.QuoteMeta(query) + `\b`})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	n := 0
+	for hit := range strings.Lines(hits) {
+		name, rest, ok := strings.Cut(hit, ":")
+		number, _, ok2 := strings.Cut(rest, ":")
+		line, err := strconv.Atoi(number)
+		if !ok || !ok2 || err != nil || b.Len() > mostContext || n == places {
+			continue
+		}
+		text, err := e.tree.Read(name, line, around)
+		if err != nil {
+			continue // it is gone, or not to be shown
+		}
+		n++
+		fmt.Fprintf(&b, "%s:%d\n%s\n", name, line, strings.TrimRight(text, "\n"))
+	}
+	if n == 0 {
+		return "no definition of " + query + " was found; try search", nil
+	}
+	return b.String(), nil
+}
+
+// requestReplan hands a task back whose plan does not hold, with what is wrong
+// with it.
+func requestReplan(e Env) Tool {
+	return Tool{
+		Name:        "request_replan",
+		Description: "Hand the task back because its plan is wrong: it needs other files, another task first, or makes no sense. Ends the session; say what would work.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","minLength":1,"maxLength":2000},"suggestion":{"type":"string","maxLength":2000},` +
+			`"blockers":{"type":"array","maxItems":10,"items":{"type":"string","minLength":1,"maxLength":500}},` +
+			`"files":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":500}}},"required":["reason"],"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
+			in, err := decode[struct {
+				Reason, Suggestion string
+				Blockers, Files    []string
+			}](input)
+			if err != nil {
+				return Output{}, err
+			}
+			if e.Replan == nil {
+				return Output{}, errors.New("there is no plan here: say what is wrong with finish, status blocked")
+			}
+			if err := e.Replan(ctx, nexus.ReplanAsked{Reason: in.Reason, Suggestion: in.Suggestion, Blockers: in.Blockers, Files: in.Files}); err != nil {
+				return Output{}, err
+			}
+			return Output{Text: "handed back", Finished: blocked(in.Reason)}, nil
+		},
+	}
+}
+
+// blocked is what finish would hand in.
+func blocked(reason string) json.RawMessage {
+	data, err := json.Marshal(map[string]string{"summary": reason, "status": "blocked", "reason": "it asks for another plan: " + reason})
+	if err != nil {
+		return json.RawMessage(`{"status":"blocked"}`) // strings always can
+	}
+	return data
+}
+
+// HandsIn returns what a call hands in if its tool takes it, and whether it is
+// one that hands in at all.
+func HandsIn(c llm.Call) (json.RawMessage, bool) {
+	switch c.Tool {
+	case "finish":
+		return c.Input, true
+	case "request_replan":
+		var in struct{ Reason string }
+		_ = json.Unmarshal(c.Input, &in) // the tool refuses what does not fit
+		return blocked(in.Reason), true
+	default:
+		return nil, false
+	}
+}

@@ -1,0 +1,97 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+func TestRequestContext(t *testing.T) {
+	b := newBench(t, nil)
+	b.write(t, "a.go", program+"\ntype Thing struct {\n\tOne int\n}\n")
+	b.write(t, "b.py", "class Thing:\n    def One(self):\n        return 1\n")
+	b.write(t, "hidden.go", "package a\n\nfunc One() {}\n")
+	b.write(t, ".nexusignore", "hidden.go\n")
+	ask := func(kind, query string) m { return m{"kind": kind, "query": query, "reason": "to see"} }
+	got := b.good(t, "request_context", ask("definition", "One"))
+	for _, want := range []string{"a.go:3\nfunc One() int {\n", "b.py:2\n    def One(self):\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if strings.Contains(got, "hidden") {
+		t.Errorf("it shows what is not for agents: %q", got)
+	}
+	if got := b.good(t, "request_context", ask("usages", "One")); !strings.Contains(got, "a.go:3:") || !strings.Contains(got, "b.py:2:") {
+		t.Errorf("usages: %q", got)
+	}
+	if got := b.good(t, "request_context", ask("symbol", "Nothing")); !strings.Contains(got, "no definition") {
+		t.Errorf("%q", got)
+	}
+	if got := b.good(t, "request_context", ask("file", "a.go")); !strings.HasPrefix(got, "package a\n") {
+		t.Errorf("%q", got)
+	}
+	b.bad(t, "request_context", ask("file", "../x"), "")
+	b.bad(t, "request_context", ask("file", "hidden.go"), ".nexusignore keeps it")
+	b.bad(t, "request_context", ask("file", ".git/config"), "")
+	b.bad(t, "request_context", m{"kind": "file", "query": "a.go"}, "reason")
+	b.bad(t, "request_context", ask("all", "x"), "kind")
+}
+
+func TestRequestContextIsBounded(t *testing.T) {
+	b := newBench(t, nil)
+	b.write(t, "large", strings.Repeat("0123456789\n", 20_000))
+	ask := m{"kind": "search", "query": "0123", "reason": "r"}
+	for i := range 1000 {
+		a := b.call(t, "request_context", ask)
+		if a.Result.Failed {
+			if !strings.Contains(a.Result.Text, "used up") || i < allContext/mostContext {
+				t.Errorf("after %d calls: %s", i, a.Result.Text)
+			}
+			break
+		}
+		if len(a.Result.Text) > mostContext+400 {
+			t.Fatalf("%d bytes at once", len(a.Result.Text))
+		}
+		if i == 999 {
+			t.Error("it has no end")
+		}
+	}
+	// Another process counts on from the conversation.
+	messages := []llm.Message{
+		{Parts: []llm.Part{{Call: &llm.Call{ID: "1", Tool: "request_context"}}, {Call: &llm.Call{ID: "2", Tool: "read_file"}}}},
+		{Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: strings.Repeat("x", allContext)}}, {Result: &llm.Result{ID: "2", Text: "yy"}}}},
+	}
+	b = newBench(t, func(e *Env) { e.Given = Given(messages) })
+	b.bad(t, "request_context", ask, "used up")
+}
+
+func TestRequestReplan(t *testing.T) {
+	var asked []nexus.ReplanAsked
+	b := newBench(t, func(e *Env) {
+		e.Replan = func(_ context.Context, f nexus.ReplanAsked) error {
+			asked = append(asked, f)
+			return nil
+		}
+	})
+	a := b.call(t, "request_replan", m{"reason": "generated", "suggestion": "gen", "blockers": []string{"b"}, "files": []string{"f"}})
+	if a.Result.Failed || !strings.Contains(string(a.Finished), `"status":"blocked"`) {
+		t.Errorf("%+v", a)
+	}
+	want := []nexus.ReplanAsked{{Reason: "generated", Suggestion: "gen", Blockers: []string{"b"}, Files: []string{"f"}}}
+	if d := cmp.Diff(want, asked); d != "" {
+		t.Error(d)
+	}
+	b.bad(t, "request_replan", m{"suggestion": "x"}, "reason")
+	newBench(t, nil).bad(t, "request_replan", m{"reason": "x"}, "no plan here")
+	failing := newBench(t, func(e *Env) {
+		e.Replan = func(context.Context, nexus.ReplanAsked) error { return fmt.Errorf("the journal is full") }
+	})
+	failing.bad(t, "request_replan", m{"reason": "x"}, "full")
+}
