@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
 const (
@@ -92,26 +94,10 @@ func (s Server) reachable(address string, plain bool) error {
 		return fmt.Errorf("%s is not this machine", ip)
 	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // also where clouds keep their keys
 		return fmt.Errorf("%s is no address of a server", ip)
-	case !s.Near && !public(ip):
+	case !s.Near && egress.Special(ip) != "":
 		return fmt.Errorf("%s is a private address, and the repository names the server", ip)
 	}
 	return nil
-}
-
-// public reports whether an address is one of the open Internet.
-func public(ip netip.Addr) bool {
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
-		return false
-	}
-	for _, block := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16",
-	} {
-		if netip.MustParsePrefix(block).Contains(ip) {
-			return false
-		}
-	}
-	return true
 }
 
 func sameHost(a, b *url.URL) bool {
