@@ -31,7 +31,7 @@ func (j judge) golang(argv []arg.Word) {
 		return
 	}
 	verb := rest[0].Text
-	if verb == "mod" && len(rest) > 1 {
+	if (verb == "mod" || verb == "tool") && len(rest) > 1 {
 		if verb += " " + rest[1].Text; verb == "mod edit" {
 			j.Ask("deps.new", "it may name a new dependency")
 		}
@@ -40,6 +40,7 @@ func (j judge) golang(argv []arg.Word) {
 	if rest[0].Dynamic || !slices.Contains([]string{
 		"build", "test", "vet", "fmt", "run", "list", "env", "version", "doc", "clean", "fix", "help", "generate",
 		"mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
+		"tool cover", "tool nm", "tool objdump",
 	}, verb) {
 		j.Ask("deps.new", "go "+verb+" may fetch or run what is not in the worktree")
 		return
