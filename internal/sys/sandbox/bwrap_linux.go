@@ -48,7 +48,7 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		switch m.How {
 		case jail.Show:
 			args = append(args, "--ro-bind-try", from, m.Path)
-		case jail.Bind:
+		case jail.Bind, jail.Layer: // it has no layers: see Layers
 			args = append(args, "--bind", from, m.Path)
 		case jail.Link:
 			args = append(args, "--symlink", from, m.Path)

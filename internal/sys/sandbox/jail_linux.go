@@ -136,12 +136,12 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = once(append(c.environ(home, mark), "TMPDIR="+tmp))
+	s.Env = once(append(c.environ(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)
 	}
-	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc") // programs look themselves up there
+	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc", "/etc/ssl/openssl.cnf") // programs look themselves up there, and what is not there may be asked for
 	return s, done, nil
 }
 

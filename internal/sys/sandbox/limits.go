@@ -74,6 +74,9 @@ type watch struct {
 // began, kill and use.
 func newWatch(c Command) *watch {
 	w := &watch{limits: c.Limits, dirs: append([]string{c.Dir}, c.Writable...)}
+	if c.Over != "" {
+		w.dirs[0] = c.Over
+	}
 	if c.Tmp != "" {
 		w.dirs = append(w.dirs, c.Tmp)
 	}

@@ -166,6 +166,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
+	if !e.Writes {
+		e.Readable = append(e.Readable, t.Tree.Git)
+	}
 	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
@@ -176,7 +179,10 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	if e.Writes && e.Rule != nil {
-		e.Undo = func(ctx context.Context) ([]string, error) { return s.undo(ctx, t, e.Rule) }
+		if e.Over, e.Undo, err = s.over(ctx, t, e.Rule); err != nil {
+			free()
+			return nil, nil, errors.Join(err, root.Close())
+		}
 	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {

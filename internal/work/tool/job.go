@@ -54,7 +54,11 @@ func jobTool(e Env) Tool {
 
 // start starts a command in the background.
 func (e Env) start(ctx context.Context, command string, judged nexus.Judgement) (Output, error) {
-	j, err := e.jobs.Start(ctx, e.command(nil, 0), command, e.Now())
+	c := e.command(nil, 0)
+	if c.Over != "" {
+		c.Over += Beside // the box stays open, and two may not share a layer
+	}
+	j, err := e.jobs.Start(ctx, c, command, e.Now())
 	if err != nil {
 		return Output{Judged: judged}, err
 	}
