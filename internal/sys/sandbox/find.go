@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -68,6 +70,17 @@ func (b *Box) Layers(ctx context.Context, dir, over string) bool {
 	}
 	r, err := b.Run(ctx, Command{Args: []string{"/bin/sh", "-c", "exit 7"}, Dir: dir, Over: over, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: secondTrial})
 	return err == nil && r.Exit == 7
+}
+
+// Bounds says how what a command uses is bounded, for people.
+func (b *Box) Bounds() string {
+	said := "memory by looking, processes by looking"
+	for kind, name := range map[string]string{"memory": "memory", "pids": "processes"} {
+		if slices.Contains(b.groups.Kinds(), kind) {
+			said = strings.Replace(said, name+" by looking", name+" by a control group", 1)
+		}
+	}
+	return said + ", disk by looking, files by the kernel"
 }
 
 // Gaps says what the box cannot stop, a line each, for people.

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -45,12 +46,18 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	cmd := exec.Command("/proc/self/exe", jail.Arg) //nolint:noctx // the whole tree is killed below, not one process
 	cmd.Dir = "/"
 	cmd.Env = []string{Mark + "=" + mark, "GOGC=off"} // its few small objects are not worth collecting
+	group, letGo, err := b.held(c, mark, spec)
+	if err != nil {
+		return Result{}, err
+	}
+	defer group.End()
 	cmd.ExtraFiles = []*os.File{spec, word}
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
 		return Result{}, fmt.Errorf("start a jail: %w", err)
 	}
+	letGo(cmd.Process.Pid)
 	w.began = began
 	w.kill, w.use = b.reach(cmd.Process)
 	stop := context.AfterFunc(ctx, w.kill)
@@ -65,13 +72,38 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	a.drain(grace(gone))
 	o.into(&r)
 	switch {
-	case w.over != "":
-		r.Exit = -1
+	case w.ended(ctx, group, &r):
 		return r, nil
 	case ctx.Err() != nil:
 		return killed(ctx, r)
 	}
 	return judge(c, r, said, cmd.ProcessState)
+}
+
+// groups returns where control groups can be made, nil where none can.
+func groups() *cgroup.Parent {
+	p, _ := cgroup.Find()
+	return p // nil where there is an error
+}
+
+// held makes the group of a jail, which begins only when it is in there.
+func (b *Box) held(c Command, mark string, spec *os.File) (g *cgroup.Group, letGo func(pid int), err error) {
+	begin, err := jail.Hold(spec)
+	g = b.group(c, mark)
+	return g, func(pid int) {
+		_ = g.Add(pid) // it is watched too
+		begin()
+	}, err
+}
+
+// group makes the group of one command, nil where there is none.
+func (b *Box) group(c Command, mark string) *cgroup.Group {
+	if b.groups == nil {
+		return nil
+	}
+	const own = 32 // threads of the jail itself
+	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + own})
+	return g // nil where there is an error
 }
 
 // judge returns what a jail's word means.

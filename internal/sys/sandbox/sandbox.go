@@ -27,6 +27,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -92,6 +93,7 @@ type Box struct {
 	filter []byte       // which system calls bubblewrap forbids
 	system []jail.Mount // what every command sees
 	tools  []string     // toolchains that are bound read-only
+	groups *cgroup.Parent
 }
 
 // Run runs a command and returns when it and everything it started is dead.

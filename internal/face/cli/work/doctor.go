@@ -68,7 +68,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 
 // checkBox says which sandbox it is, and what it cannot stop.
 func checkBox(box *sandbox.Box) check {
-	c := check{Name: "sandbox", State: fine, Detail: box.Name()}
+	c := check{Name: "sandbox", State: fine, Detail: box.Name() + "; bounds: " + box.Bounds()}
 	if gaps := box.Gaps(); len(gaps) > 0 {
 		c.State, c.Detail = notice, box.Name()+": "+strings.Join(gaps, "; ")
 		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."

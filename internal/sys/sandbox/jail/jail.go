@@ -24,7 +24,7 @@ const Arg = "__jail"
 
 // File descriptors of a jail.
 const (
-	SpecFD = 3 // a Spec in JSON, then its end
+	SpecFD = 3 // a Spec in JSON, then its end; while another process has it locked the jail waits
 	WordFD = 4 // takes a Word
 )
 
