@@ -173,6 +173,9 @@ type (
 		Tier       Tier       `json:"tier"`
 		By         string     `json:"by"`  // the strategy that answered
 		Why        string     `json:"why"` // its reason
+
+		Strategy Strategy `json:"strategy,omitzero"`     // in which order code and tests are written
+		Chosen   string   `json:"strategy_why,omitzero"` // why that one
 	}
 	// RoleRouted says with which model a role looks at what another model made.
 	// It is said once of each pair.
@@ -188,6 +191,8 @@ type (
 		From Tier   `json:"from"`
 		To   Tier   `json:"to"`
 		Why  string `json:"why"`
+
+		Strategy Strategy `json:"strategy,omitzero"` // from now on, where that changes
 	}
 )
 
@@ -199,7 +204,8 @@ type (
 		Task     TaskID    `json:"task"`
 		Tier     Tier      `json:"tier"`
 		Strategy Strategy  `json:"strategy"`
-		Base     string    `json:"base"` // commit it starts from
+		Base     string    `json:"base"`          // commit it starts from
+		Tree     string    `json:"tree,omitzero"` // where its worktree starts; empty means base
 	}
 	// AttemptResumed takes up an attempt that lost its process or was handed
 	// back by the train.
@@ -226,6 +232,8 @@ type (
 		Commit  string    `json:"commit,omitzero"` // the work, pinned
 		Tree    string    `json:"tree,omitzero"`
 		Why     string    `json:"why,omitzero"`
+
+		Category Category `json:"category,omitzero"` // of a failure, where it decides what follows
 	}
 	// RoundStarted says that the agent is about to write.
 	RoundStarted struct {
@@ -234,6 +242,34 @@ type (
 		Role    Role      `json:"role"`             // who writes
 		Cause   string    `json:"cause,omitzero"`   // the gate that was red; empty at first
 		Session SessionID `json:"session,omitzero"` // the conversation that goes on
+	}
+	// TestsProved says what was seen of new tests before the work was there.
+	TestsProved struct {
+		Attempt  AttemptID  `json:"attempt"`
+		Tree     string     `json:"tree"` // that they ran on
+		Proof    Proof      `json:"proof"`
+		Tests    []string   `json:"tests,omitempty"`  // that failed as they should
+		Files    []string   `json:"files,omitempty"`  // that the tests are in
+		Beside   []string   `json:"beside,omitempty"` // that were changed and are no tests
+		Why      string     `json:"why,omitzero"`
+		Findings []Finding  `json:"findings,omitempty"` // that are the tests' own fault
+		Evidence []Evidence `json:"evidence,omitempty"` // of the gates that ran them
+	}
+	// IsolationBroken says that a role changed what it may not. It was undone.
+	IsolationBroken struct {
+		Attempt AttemptID `json:"attempt"`
+		Role    Role      `json:"role"`
+		Files   []string  `json:"files"`
+	}
+	// WorkVerified says what a verifier thinks of an attempt.
+	WorkVerified struct {
+		Attempt  AttemptID      `json:"attempt"`
+		Tree     string         `json:"tree"`
+		Read     bool           `json:"read"`              // false: there is no verdict, and the gates decide
+		Category Category       `json:"category,omitzero"` // why it says no; zero when it does not
+		Why      string         `json:"why,omitzero"`
+		Criteria []CriterionMet `json:"criteria,omitempty"`
+		Findings []Finding      `json:"findings,omitempty"` // to be mended first
 	}
 	// GateJudged says what a gate found on a tree.
 	GateJudged struct {

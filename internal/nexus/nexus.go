@@ -79,16 +79,8 @@ const (
 	Tester   Role = "tester"
 	Reviewer Role = "reviewer"
 	Merger   Role = "merger"
-	Router   Role = "router" // says how hard tasks are
-)
-
-// Strategy is the order in which an attempt writes code and tests.
-type Strategy string
-
-// The strategies.
-const (
-	TestAfter Strategy = "test-after" // code first, then tests
-	NoTest    Strategy = "no-test"    // the task says why it needs none
+	Router   Role = "router"   // says how hard tasks are
+	Verifier Role = "verifier" // says whether tests that judge were left alone, and the criteria are met
 )
 
 // Process names one process that conducted a run. Start makes a reused PID

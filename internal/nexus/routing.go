@@ -24,6 +24,9 @@ type Routing struct {
 	Tiers map[Complexity]Tier `json:"tiers,omitempty"` // where work of a complexity begins; missing ones have defaults
 	Kinds map[TaskKind]Tier   `json:"kinds,omitempty"` // where tasks of a kind begin
 	Past  []Past              `json:"past,omitempty"`  // what earlier runs came to when this one began
+
+	Strategy Strategy `json:"strategy,omitzero"` // of tasks that name none; zero chooses for each
+	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
 }
 
 // Past counts earlier tries at tasks of one complexity at one tier.

@@ -53,7 +53,8 @@ type Task struct {
 	Complexity Complexity  `json:"complexity,omitzero"` // how hard it looks; zero leaves it to routing
 	Tier       Tier        `json:"tier,omitzero"`       // where to start; zero leaves it to routing
 	Model      string      `json:"model,omitzero"`      // pins provider/model
-	Strategy   Strategy    `json:"strategy,omitzero"`   // zero means test-after
+	Strategy   Strategy    `json:"strategy,omitzero"`   // zero leaves it to routing
+	Tags       []string    `json:"tags,omitempty"`      // what it is about: ui, cli, ...
 	Reason     string      `json:"reason,omitzero"`     // why no-test is right
 	Depth      int         `json:"depth,omitzero"`      // times it was split off a larger task
 }

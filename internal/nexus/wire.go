@@ -3,7 +3,47 @@ package nexus
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 )
+
+// zeros returns the zero value of every fact, in the order of a run's life.
+// A new fact is named here and in its own method below, nowhere else.
+func zeros() []Fact {
+	return list(
+		GoalAccepted{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
+		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
+		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
+		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
+		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
+		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, ToolsAnswered{}, SessionCompacted{},
+		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
+		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
+		TrainLanded{}, TrainRefused{},
+	)
+}
+
+func list(facts ...Fact) []Fact { return facts }
+
+var types = typesOf(zeros()) //nolint:gochecknoglobals // never written again
+
+func typesOf(facts []Fact) map[string]reflect.Type {
+	all := make(map[string]reflect.Type, len(facts))
+	for _, f := range facts {
+		all[f.fact()] = reflect.TypeOf(f)
+	}
+	return all
+}
+
+// Kinds returns the kind of every fact, in the order of a run's life.
+func Kinds() []string {
+	var all []string
+	for _, f := range zeros() {
+		all = append(all, f.fact())
+	}
+	return all
+}
 
 // Kind returns a fact's name on the wire: "noun.verb", past tense.
 func Kind(f Fact) string { return f.fact() }
@@ -20,193 +60,19 @@ func EncodeFact(f Fact) (kind string, data []byte, err error) {
 // DecodeFact reads what [EncodeFact] wrote. A kind it does not know is an
 // error: the journal was written by a newer version.
 func DecodeFact(kind string, data []byte) (Fact, error) {
-	decode := decoderOf(kind)
-	if decode == nil {
+	t, ok := types[kind]
+	if !ok {
 		return nil, &Error{
 			Code: CodeJournalNewer, Message: fmt.Sprintf("unknown fact %q", kind),
 			Hint: "The journal was written by a newer nexus; use that one, or a newer one.",
 		}
 	}
-	return decode(data)
-}
-
-// Kinds returns the kind of every fact, in the order of a run's life.
-func Kinds() []string {
-	return []string{
-		"goal.accepted", "run.started", "run.recovered", "run.paused", "run.resumed", "run.reopened",
-		"run.drained", "result.gated", "result.reviewed", "result.offered", "result.published", "run.ended",
-		"request.made", "request.settled", "question.asked", "question.answered",
-		"plan.sought", "plan.proposed", "plan.failed", "task.planned", "plan.approved", "task.parked",
-		"task.skipped", "task.retried", "routes.sought", "routes.told", "task.routed", "role.routed",
-		"task.escalated",
-		"attempt.started",
-		"attempt.resumed",
-		"attempt.lost",
-		"attempt.broken",
-		"attempt.ended",
-		"round.started",
-		"gate.judged",
-		"verdict.given",
-		"review.given",
-		"tree.snapshotted",
-		"session.started",
-		"prompt.sent",
-		"turn.taken",
-		"tool.called",
-		"tool.answered",
-		"tools.answered",
-		"session.compacted",
-		"session.ended",
-		"budget.reserved",
-		"budget.spent",
-		"call.delayed",
-		"quota.hit",
-		"quota.reset",
-		"model.switched",
-		"budget.refused",
-		"budget.shared",
-		"budget.pressed",
-		"train.boarded",
-		"train.departed",
-		"train.landed",
-		"train.refused",
+	v := reflect.New(t)
+	if err := json.Unmarshal(data, v.Interface()); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", kind, err)
 	}
-}
-
-func decodeAs[F Fact](data []byte) (Fact, error) {
-	var f F
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", f.fact(), err)
-	}
+	f, _ := v.Elem().Interface().(Fact) // types holds facts only
 	return f, nil
-}
-
-// decoderOf returns what reads a kind's JSON, nil for an unknown kind.
-func decoderOf(kind string) func([]byte) (Fact, error) { //nolint:funlen // two lines a fact
-	switch kind {
-	case "goal.accepted":
-		return decodeAs[GoalAccepted]
-	case "run.started":
-		return decodeAs[RunStarted]
-	case "run.recovered":
-		return decodeAs[RunRecovered]
-	case "run.paused":
-		return decodeAs[RunPaused]
-	case "run.resumed":
-		return decodeAs[RunResumed]
-	case "run.reopened":
-		return decodeAs[RunReopened]
-	case "run.drained":
-		return decodeAs[RunDrained]
-	case "result.gated":
-		return decodeAs[ResultGated]
-	case "result.reviewed":
-		return decodeAs[ResultReviewed]
-	case "result.offered":
-		return decodeAs[ResultOffered]
-	case "result.published":
-		return decodeAs[ResultPublished]
-	case "run.ended":
-		return decodeAs[RunEnded]
-	case "request.made":
-		return decodeAs[RequestMade]
-	case "request.settled":
-		return decodeAs[RequestSettled]
-	case "question.asked":
-		return decodeAs[QuestionAsked]
-	case "question.answered":
-		return decodeAs[QuestionAnswered]
-	case "plan.sought":
-		return decodeAs[PlanSought]
-	case "plan.proposed":
-		return decodeAs[PlanProposed]
-	case "plan.failed":
-		return decodeAs[PlanFailed]
-	case "task.planned":
-		return decodeAs[TaskPlanned]
-	case "plan.approved":
-		return decodeAs[PlanApproved]
-	case "task.parked":
-		return decodeAs[TaskParked]
-	case "task.skipped":
-		return decodeAs[TaskSkipped]
-	case "task.retried":
-		return decodeAs[TaskRetried]
-	case "routes.sought":
-		return decodeAs[RoutesSought]
-	case "routes.told":
-		return decodeAs[RoutesTold]
-	case "task.routed":
-		return decodeAs[TaskRouted]
-	case "role.routed":
-		return decodeAs[RoleRouted]
-	case "task.escalated":
-		return decodeAs[TaskEscalated]
-	case "attempt.started":
-		return decodeAs[AttemptStarted]
-	case "attempt.resumed":
-		return decodeAs[AttemptResumed]
-	case "attempt.lost":
-		return decodeAs[AttemptLost]
-	case "attempt.broken":
-		return decodeAs[AttemptBroken]
-	case "attempt.ended":
-		return decodeAs[AttemptEnded]
-	case "round.started":
-		return decodeAs[RoundStarted]
-	case "gate.judged":
-		return decodeAs[GateJudged]
-	case "verdict.given":
-		return decodeAs[VerdictGiven]
-	case "review.given":
-		return decodeAs[ReviewGiven]
-	case "tree.snapshotted":
-		return decodeAs[TreeSnapshotted]
-	case "session.started":
-		return decodeAs[SessionStarted]
-	case "prompt.sent":
-		return decodeAs[PromptSent]
-	case "turn.taken":
-		return decodeAs[TurnTaken]
-	case "tool.called":
-		return decodeAs[ToolCalled]
-	case "tool.answered":
-		return decodeAs[ToolAnswered]
-	case "tools.answered":
-		return decodeAs[ToolsAnswered]
-	case "session.compacted":
-		return decodeAs[SessionCompacted]
-	case "session.ended":
-		return decodeAs[SessionEnded]
-	case "budget.reserved":
-		return decodeAs[BudgetReserved]
-	case "budget.spent":
-		return decodeAs[BudgetSpent]
-	case "call.delayed":
-		return decodeAs[CallDelayed]
-	case "quota.hit":
-		return decodeAs[QuotaHit]
-	case "quota.reset":
-		return decodeAs[QuotaReset]
-	case "model.switched":
-		return decodeAs[ModelSwitched]
-	case "budget.shared":
-		return decodeAs[BudgetShared]
-	case "budget.pressed":
-		return decodeAs[BudgetPressed]
-	case "budget.refused":
-		return decodeAs[BudgetRefused]
-	case "train.boarded":
-		return decodeAs[TrainBoarded]
-	case "train.departed":
-		return decodeAs[TrainDeparted]
-	case "train.landed":
-		return decodeAs[TrainLanded]
-	case "train.refused":
-		return decodeAs[TrainRefused]
-	default:
-		return nil
-	}
 }
 
 func (GoalAccepted) fact() string     { return "goal.accepted" }
@@ -244,6 +110,9 @@ func (AttemptLost) fact() string      { return "attempt.lost" }
 func (AttemptBroken) fact() string    { return "attempt.broken" }
 func (AttemptEnded) fact() string     { return "attempt.ended" }
 func (RoundStarted) fact() string     { return "round.started" }
+func (TestsProved) fact() string      { return "tests.proved" }
+func (IsolationBroken) fact() string  { return "isolation.broken" }
+func (WorkVerified) fact() string     { return "work.verified" }
 func (GateJudged) fact() string       { return "gate.judged" }
 func (VerdictGiven) fact() string     { return "verdict.given" }
 func (ReviewGiven) fact() string      { return "review.given" }

@@ -23,6 +23,8 @@ type Move string
 const (
 	Write  Move = "write"  // a role writes, in a new round or on in the one under way
 	Judge  Move = "judge"  // the gates run on the tree
+	Prove  Move = "prove"  // the new tests run where the work is not there yet
+	Verify Move = "verify" // a verifier holds the work against the task
 	Review Move = "review" // a reviewer reads the diff
 	End    Move = "end"
 )
@@ -35,6 +37,7 @@ type Step struct {
 	Cause    string     // the gate that was red, "review" or "train"; empty at first
 	Findings []nexus.Finding
 	Outcome  nexus.Outcome // how it ends
+	Category nexus.Category
 	Why      string
 }
 
@@ -52,6 +55,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	switch {
 	case a.HandedWhy != "":
 		return write(t, a, l, Step{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
+	case r == nil && a.Strategy.Sessions():
+		return testsFirst(t, a, l, facts)
 	case r == nil:
 		return write(t, a, l, Step{Role: firstRole(t)})
 	}
@@ -60,11 +65,15 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	case s == nil || !s.Over:
 		return resume(a, r)
 	case s.Outcome != nexus.Accepted:
-		return Step{Move: End, Outcome: s.Outcome, Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+		return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s.Outcome), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
+		return testsFirst(t, a, l, facts)
 	case r.Verdict == nil:
 		return Step{Move: Judge}
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
+	case r.Verdict.State == nexus.Pass && !facts.Untouched:
+		return judged(t, a, l, facts)
 	default:
 		return afterGates(t, a, l, facts)
 	}
@@ -77,11 +86,17 @@ func resume(a *state.Attempt, r *state.Round) Step {
 		step.Findings, step.Why = r.Handed, r.HandedWhy
 		return step
 	}
+	if r.Cause == ProofGate && a.Proof != nil {
+		step.Findings, step.Why = a.Proof.Findings, a.Proof.Why
+		return step
+	}
 	if len(a.Rounds) < 2 || r.Cause == "" {
 		return step
 	}
 	before := a.Rounds[len(a.Rounds)-2]
 	switch n := len(before.Reviews); {
+	case r.Cause == VerifyGate && before.Verified != nil:
+		step.Findings, step.Why = before.Verified.Findings, before.Verified.Why
 	case r.Cause == "review" && n > 0:
 		step.Findings, step.Why = before.Reviews[n-1].Findings, before.Reviews[n-1].Summary
 	case before.Verdict != nil:
@@ -154,7 +169,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 // again lets the writer repair what the gates found, while that is of use.
 func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	if why := Stuck(a, l.Same); why != "" {
-		return Step{Move: End, Outcome: nexus.NoProgress, Why: why}
+		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
 	}
 	r := a.Last()
 	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: red(r), Why: r.Verdict.Why})

@@ -315,7 +315,7 @@ func TestSum(t *testing.T) {
 // round that had begun goes on, with what its agent is to be told.
 func TestResumeGivesTheSameStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := at()
+		a := with(rapid.SampledFrom(append(nexus.Strategies(), nexus.TestAfter)).Draw(t, "strategy"))
 		task := &state.Task{Task: nexus.Task{ID: "T1", Kind: rapid.SampledFrom([]nexus.TaskKind{"", nexus.TestTask, nexus.DocsTask}).Draw(t, "kind")}}
 		limits := nexus.Limits{Rounds: 12, Same: rapid.IntRange(2, 3).Draw(t, "same"), ReviewRounds: 3, MajorsBlock: 1}
 		facts := repair.Facts{Tested: rapid.Bool().Draw(t, "tested")}
@@ -349,6 +349,11 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 				e := nexus.Evidence{Gate: "test", Tree: fmt.Sprint(n), State: s, Findings: []nexus.Finding{{Message: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "message")}}}
 				a.Apply(nexus.GateJudged{Evidence: e}, time.Time{})
 				a.Apply(nexus.VerdictGiven{State: s, Gate: "test", Tree: e.Tree, Why: "so"}, time.Time{})
+			case repair.Prove:
+				p := rapid.SampledFrom([]nexus.Proof{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")
+				a.Apply(proved(p)[0], time.Time{})
+			case repair.Verify:
+				a.Apply(verified(rapid.SampledFrom([]nexus.Category{"", nexus.VerifierRejected}).Draw(t, "category"))[0], time.Time{})
 			case repair.Review:
 				ok := rapid.Bool().Draw(t, "approved")
 				r := nexus.ReviewGiven{Reviewed: rapid.IntRange(0, 3).Draw(t, "reviewed") > 0, Approved: ok, Summary: "as seen"}

@@ -52,6 +52,17 @@ func keyword(t nexus.Task) (nexus.TaskRouted, bool) {
 	return f, true
 }
 
+// riskWords are those of security and of public interfaces.
+func riskWords() []string {
+	return []string{
+		"security", "auth", "authentic", "authoriz", "oauth", "encryption", "cryptograph", "permission", "rbac", "casl", "jwt", "public api",
+	}
+}
+
+// Risk returns the word by which a task touches security or a public
+// interface, empty where it has none.
+func Risk(t nexus.Task) string { return find(wordsOf(t), riskWords()) }
+
 // wordsOf returns what a task says, in lower case, with one space around each
 // word. A hyphen stays part of its word.
 func wordsOf(t nexus.Task) string {

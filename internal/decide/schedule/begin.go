@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -64,10 +65,19 @@ func begin(s *state.State) []nexus.Fact {
 		flying = append(flying, t.ID)
 		fs = append(fs, nexus.AttemptStarted{
 			Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
-			Task:    t.ID, Tier: t.Tier, Strategy: cmp.Or(t.Strategy, nexus.TestAfter), Base: s.Tip,
+			Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip, Tree: kept(s, t),
 		})
 	}
 	return fs
+}
+
+// kept returns what the next attempt starts from: the tests of one that ended
+// because somebody touched more than tests, which was undone. Empty is the tip.
+func kept(s *state.State, t *state.Task) string {
+	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
+		return a.Commit
+	}
+	return ""
 }
 
 // inFlight returns the tasks whose work is under way, or accepted, and not on

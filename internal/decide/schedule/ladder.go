@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -94,6 +95,9 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) {
 		return nil
 	}
+	if a.Category.NeedsPerson() {
+		return escalate(s, t, a, park)
+	}
 	return escalate(s, t, a, fail)
 }
 
@@ -116,8 +120,8 @@ func repeats(tries []*state.Attempt) bool {
 	return last != "" && last == repair.Last(tries[len(tries)-2])
 }
 
-// escalate moves the task to the next tier that may try it; at the top it is
-// left.
+// escalate moves the task to the next tier that may try it. At the top it
+// goes on with less of a strategy; where there is no less it is left.
 func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
 	why := cmp.Or(a.Why, string(a.Outcome))
 	if len(t.At(t.Tier)) == 0 {
@@ -128,6 +132,9 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 		to, ok = to.Next()
 	}
 	if !ok {
+		if less, ok := strategy.Lower(strategy.Next(t)); ok {
+			return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: t.Tier, Why: why, Strategy: less})
+		}
 		return leave(t, why)
 	}
 	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})

@@ -53,6 +53,7 @@ func relieve(s *state.State) []nexus.Fact {
 		}
 		fs = append(fs, nexus.TaskRouted{
 			Task: t.ID, Complexity: r.Complexity, Tier: lower, By: route.Budget, Why: fmt.Sprintf("%d %% of the budget are used", s.Ledger.Pressure()),
+			Strategy: r.Strategy, Chosen: r.Chosen,
 		})
 	}
 	return fs

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -34,6 +35,7 @@ func routes(s *state.State) []nexus.Fact {
 		default:
 			f := route.Choose(s.Goal.Routing, t.Task, told)
 			f.Tier = open(s, f.Tier)
+			f.Strategy, f.Chosen = strategy.Choose(s.Goal.Routing, t.Task, f.Complexity)
 			fs = append(fs, f)
 		}
 	}

@@ -47,7 +47,8 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
-		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted:
+		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
+		nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
@@ -225,9 +226,13 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	case nexus.TaskRetried:
 		s.retry(s.tasks[f.Task], at)
 	case nexus.TaskRouted:
-		s.tasks[f.Task].Route, s.tasks[f.Task].Tier = &f, f.Tier
+		t := s.tasks[f.Task]
+		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
 	case nexus.TaskEscalated:
-		s.tasks[f.Task].Tier = f.To
+		t := s.tasks[f.Task]
+		if t.Tier = f.To; f.Strategy != "" {
+			t.Course, t.Turned = f.Strategy, len(t.Attempts)
+		}
 	default:
 	}
 }
@@ -256,7 +261,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	if f, ok := f.(nexus.AttemptStarted); ok {
 		t := s.tasks[f.Task]
 		a := &Attempt{
-			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base,
+			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree,
 			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
 		}
 		t.Attempts = append(t.Attempts, a)

@@ -15,6 +15,8 @@ type Task struct {
 	Report   string            // blob of its escalation report
 	Tier     nexus.Tier        // where the next attempt starts
 	Route    *nexus.TaskRouted // how hard it is taken to be; nil before it was routed
+	Course   nexus.Strategy    // of the next attempts, where that was chosen; zero leaves it to the plan
+	Turned   int               // attempts before that was lowered; they do not count against the ladder
 	Attempts []*Attempt
 	Rounds   int // over all attempts
 	RoundsOf int // of them in the current attempt
@@ -43,7 +45,7 @@ func (t *Task) Current() *Attempt {
 // At returns the attempts at a tier that count against the ladder.
 func (t *Task) At(tier nexus.Tier) []*Attempt {
 	var all []*Attempt
-	for _, a := range t.Attempts[min(t.Mercy, len(t.Attempts)):] {
+	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
 		if a.Tier == tier {
 			all = append(all, a)
 		}

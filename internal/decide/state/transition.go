@@ -216,6 +216,12 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.ReviewGiven:
 		return f.Attempt, true
+	case nexus.TestsProved:
+		return f.Attempt, true
+	case nexus.IsolationBroken:
+		return f.Attempt, true
+	case nexus.WorkVerified:
+		return f.Attempt, true
 	case nexus.TreeSnapshotted:
 		return f.Attempt, true
 	case nexus.SessionStarted:

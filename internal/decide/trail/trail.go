@@ -39,9 +39,11 @@ type Attempt struct {
 	Refusals  int  // by the train
 	Broken    bool
 	Outcome   nexus.Outcome
+	Category  nexus.Category
 	Why       string
 	Commit    string // the accepted work
 	Tree      string
+	Proof     *nexus.TestsProved // the last one
 	Rounds    []*Round
 	Sessions  []*Session
 	Snapshot  nexus.TreeSnapshotted
@@ -62,6 +64,9 @@ type Round struct {
 	Evidence []nexus.Evidence
 	Verdict  *nexus.VerdictGiven
 	Reviews  []nexus.ReviewGiven
+	Proof    *nexus.TestsProved
+	Broken   []nexus.IsolationBroken
+	Verified *nexus.WorkVerified
 
 	Handed    []nexus.Finding // by the train, when it caused the round
 	HandedWhy string
@@ -169,14 +174,14 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Broken, a.Why, a.Finished = Over, true, f.Why, at
 	case nexus.AttemptEnded:
 		a.Stage, a.Finished = Over, at
-		a.Outcome, a.Why, a.Commit, a.Tree = f.Outcome, f.Why, f.Commit, f.Tree
+		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
 		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Handed: a.Handed, HandedWhy: a.HandedWhy})
 		a.Handed, a.HandedWhy = nil, ""
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
@@ -265,11 +270,20 @@ func (a *Attempt) RestedBy(at time.Time) time.Duration {
 // judge folds what was found after a round's writing.
 func (a *Attempt) judge(f nexus.Fact) {
 	a.Moved = true
+	if f, ok := f.(nexus.TestsProved); ok {
+		a.Proof = &f
+	}
 	r := a.Last()
 	if r == nil {
 		return
 	}
 	switch f := f.(type) {
+	case nexus.TestsProved:
+		r.Proof = &f
+	case nexus.IsolationBroken:
+		r.Broken = append(r.Broken, f)
+	case nexus.WorkVerified:
+		r.Verified = &f
 	case nexus.GateJudged:
 		if !f.Base {
 			r.Evidence = append(r.Evidence, f.Evidence)
@@ -348,7 +362,7 @@ func (a *Attempt) Clone() *Attempt {
 	c.Rounds = make([]*Round, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r
-		round.Evidence, round.Reviews = clip(r.Evidence), clip(r.Reviews)
+		round.Evidence, round.Reviews, round.Broken = clip(r.Evidence), clip(r.Reviews), clip(r.Broken)
 		c.Rounds[i] = &round
 	}
 	c.Sessions = make([]*Session, len(a.Sessions))

@@ -219,7 +219,7 @@ func phase(a *state.Attempt) string {
 	}
 	c := a.Sessions[len(a.Sessions)-1]
 	switch {
-	case c.Over:
+	case c.Over, c.Role == nexus.Verifier:
 		return "verify"
 	case c.Role == nexus.Tester:
 		return "test-write"

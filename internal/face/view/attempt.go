@@ -17,13 +17,13 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 		return string(f.Attempt), "goes on from " + Short(f.Base)
 	case nexus.AttemptLost:
 		if f.Counted {
-			return string(f.Attempt), because("lost its worker", f.Why)
+			return string(f.Attempt), Because("lost its worker", f.Why)
 		}
-		return string(f.Attempt), because("let go", f.Why)
+		return string(f.Attempt), Because("let go", f.Why)
 	case nexus.AttemptBroken:
-		return string(f.Attempt), because("broken", f.Why)
+		return string(f.Attempt), Because("broken", f.Why)
 	case nexus.AttemptEnded:
-		return string(f.Attempt), because(string(f.Outcome), f.Why)
+		return string(f.Attempt), Because(string(f.Outcome), f.Why)
 	case nexus.RoundStarted:
 		text = fmt.Sprintf("round %d, %s", f.Round, f.Role)
 		if f.Cause != "" {
@@ -33,9 +33,11 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.GateJudged:
 		return describeGate(f)
 	case nexus.VerdictGiven:
-		return string(f.Attempt), because("gates: "+string(f.State), f.Why)
+		return string(f.Attempt), Because("gates: "+string(f.State), f.Why)
 	case nexus.ReviewGiven:
 		return string(f.Attempt), describeReview(f)
+	case nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+		return describeFirst(f)
 	case nexus.TreeSnapshotted:
 		return string(f.Attempt), "snapshot " + Short(f.Commit)
 	default:
@@ -65,14 +67,42 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 	return about, fmt.Sprintf("%s (%s)", text, Duration(e.Duration))
 }
 
+// describeFirst tells of tests that come first.
+func describeFirst(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.TestsProved:
+		text = "new tests without the work: " + string(f.Proof)
+		if n := len(f.Tests); n > 0 {
+			text += ", " + Count(n, "failure") + " as there should be"
+		}
+		if n := len(f.Beside); n > 0 {
+			text += ", changed besides: " + strings.Join(f.Beside, ", ")
+		}
+		return string(f.Attempt), Because(text, f.Why)
+	case nexus.IsolationBroken:
+		return string(f.Attempt), fmt.Sprintf("undone, as it is not the %s's to change: %s", f.Role, strings.Join(f.Files, ", "))
+	case nexus.WorkVerified:
+		switch {
+		case !f.Read:
+			return string(f.Attempt), Because("not verified", f.Why)
+		case f.Category == "":
+			return string(f.Attempt), Because("verified", f.Why)
+		default:
+			return string(f.Attempt), Because("the verifier says no, "+Count(len(f.Findings), "finding"), f.Why)
+		}
+	default:
+		return "", ""
+	}
+}
+
 func describeReview(f nexus.ReviewGiven) string {
 	switch {
 	case !f.Reviewed:
-		return because("not reviewed", f.Summary)
+		return Because("not reviewed", f.Summary)
 	case f.Approved:
-		return because("review: approved", f.Summary)
+		return Because("review: approved", f.Summary)
 	default:
-		return because("review: rejected, "+Count(len(f.Findings), "finding"), f.Summary)
+		return Because("review: rejected, "+Count(len(f.Findings), "finding"), f.Summary)
 	}
 }
 
@@ -110,7 +140,7 @@ func describeSession(f nexus.Fact) (about, text string) {
 	case nexus.PromptSent:
 		return string(f.Session), "is told: " + f.Why
 	case nexus.TurnTaken:
-		return string(f.Session), because(fmt.Sprintf("turn %d, %s", f.Turn, f.Stop), f.Says)
+		return string(f.Session), Because(fmt.Sprintf("turn %d, %s", f.Turn, f.Stop), f.Says)
 	case nexus.ToolCalled:
 		return string(f.Session), f.Tool + " " + f.About
 	case nexus.ToolAnswered:
@@ -118,13 +148,13 @@ func describeSession(f nexus.Fact) (about, text string) {
 		if f.Failed {
 			word = "refused or failed"
 		}
-		return string(f.Session), because(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judged(f.Judged)), f.About)
+		return string(f.Session), Because(fmt.Sprintf("%s after %s%s", word, Duration(f.Duration.Round(time.Millisecond)), judged(f.Judged)), f.About)
 	case nexus.ToolsAnswered:
 		return string(f.Session), "tool results handed back"
 	case nexus.SessionCompacted:
 		return string(f.Session), fmt.Sprintf("compacted from about %s to %s tokens: %s", Number(f.Before), Number(f.After), f.Why)
 	case nexus.SessionEnded:
-		return string(f.Session), because("session over, "+string(f.Outcome), f.Why)
+		return string(f.Session), Because("session over, "+string(f.Outcome), f.Why)
 	default:
 		return "", ""
 	}

@@ -15,7 +15,7 @@ func Line(s Style, e nexus.Event) string {
 	if s.Plain {
 		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.Kind(e.Fact), about, Clean(text)}, "\t")
 	}
-	return s.fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", about)), s.tint(e.Fact, Clean(text))))
+	return s.Fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", about)), s.Tint(e.Fact, Clean(text))))
 }
 
 // Progress draws one event for somebody who reads along where nothing can be
@@ -28,17 +28,17 @@ func Progress(s Style, e nexus.Event) string {
 	if about != "" {
 		about += ": "
 	}
-	line := about + s.tint(e.Fact, Clean(text))
+	line := about + s.Tint(e.Fact, Clean(text))
 	if s.Plain {
 		return line
 	}
-	return s.fit(line)
+	return s.Fit(line)
 }
 
 // tell is Describe for somebody who knows what time it is.
 func tell(e nexus.Event) (about, text string) {
 	if f, ok := e.Fact.(nexus.QuotaHit); ok {
-		return "", because(parked(f.Account, f.Until, e.At), f.Why)
+		return "", Because(parked(f.Account, f.Until, e.At), f.Why)
 	}
 	return Describe(e.Fact)
 }
@@ -68,8 +68,8 @@ func notable(f nexus.Fact) bool {
 	}
 }
 
-// tint colours a line by whether it is good or bad news.
-func (s Style) tint(f nexus.Fact, text string) string {
+// Tint colours a line by whether it is good or bad news.
+func (s Style) Tint(f nexus.Fact, text string) string {
 	good := func(ok bool) string {
 		if ok {
 			return s.Good(text)
@@ -81,6 +81,12 @@ func (s Style) tint(f nexus.Fact, text string) string {
 		return good(f.Evidence.Passed())
 	case nexus.ReviewGiven:
 		return good(f.Approved)
+	case nexus.WorkVerified:
+		return good(f.Read && f.Category == "")
+	case nexus.TestsProved:
+		return good(f.Proof == nexus.ProofRed)
+	case nexus.IsolationBroken:
+		return s.Warn(text)
 	case nexus.TrainLanded:
 		return s.Good(text)
 	case nexus.AttemptEnded:
@@ -128,13 +134,21 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
 	case nexus.TaskRouted:
-		return string(f.Task), fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
+		text = fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
+		if f.Strategy != "" && f.Strategy != nexus.TestAfter {
+			text += fmt.Sprintf("; %s, as %s", f.Strategy, f.Chosen)
+		}
+		return string(f.Task), text
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
 	case nexus.TaskEscalated:
+		if f.Strategy != "" {
+			return string(f.Task), fmt.Sprintf("goes on with %s: %s", f.Strategy, f.Why)
+		}
 		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
-		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted:
+		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
+		nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
 		return describeAttempt(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
@@ -168,11 +182,11 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	case nexus.CallDelayed:
 		return string(f.Session), delayed(f)
 	case nexus.QuotaHit:
-		return "", because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
+		return "", Because(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
 	case nexus.ModelSwitched:
-		return string(f.Session), because(fmt.Sprintf("goes on with %s instead of %s", f.To, f.From), f.Why)
+		return string(f.Session), Because(fmt.Sprintf("goes on with %s instead of %s", f.To, f.From), f.Why)
 	case nexus.BudgetShared:
 		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
 	case nexus.BudgetPressed:
@@ -191,9 +205,9 @@ func delayed(f nexus.CallDelayed) string {
 	case f.Try > 0:
 		return fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
 	case f.Wait > 0:
-		return because(fmt.Sprintf("%s is %s, goes on in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
+		return Because(fmt.Sprintf("%s is %s, goes on in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:
-		return because(fmt.Sprintf("%s is %s, waits for its turn", f.Model, f.Why), f.Said)
+		return Because(fmt.Sprintf("%s is %s, waits for its turn", f.Model, f.Why), f.Said)
 	}
 }
 
@@ -202,7 +216,7 @@ func describeRoutes(f nexus.Fact) string {
 	case nexus.RoutesSought:
 		return fmt.Sprintf("a model is asked how hard %s are", Count(len(f.Tasks), "task"))
 	case nexus.RoutesTold:
-		return because(fmt.Sprintf("it answered for %s", Count(len(f.Routes), "task")), f.Why)
+		return Because(fmt.Sprintf("it answered for %s", Count(len(f.Routes), "task")), f.Why)
 	default:
 		return ""
 	}
@@ -215,8 +229,8 @@ func by(who string) string {
 	return " by " + who
 }
 
-// because appends a reason, where there is one.
-func because(text, why string) string {
+// Because appends a reason, where there is one.
+func Because(text, why string) string {
 	if why == "" {
 		return text
 	}
@@ -232,20 +246,20 @@ func describeRun(f nexus.Fact) string {
 	case nexus.RunRecovered:
 		return fmt.Sprintf("taken over by process %d on %s", f.Process.PID, f.Process.Host) + confined(f.Sandbox)
 	case nexus.RunPaused:
-		return because("paused", f.Why)
+		return Because("paused", f.Why)
 	case nexus.RunResumed:
 		return "goes on"
 	case nexus.RunReopened:
-		return because("opened again", f.Why)
+		return Because("opened again", f.Why)
 	case nexus.RunDrained:
-		return because(fmt.Sprintf("drains, to end %s", f.To), f.Why)
+		return Because(fmt.Sprintf("drains, to end %s", f.To), f.Why)
 	case nexus.ResultReviewed:
 		return "all tasks ended; judging the result as a whole"
 	case nexus.ResultGated:
 		if f.Verdict.Passed {
 			return "the result passes every gate"
 		}
-		return because("the result does not pass", f.Verdict.Why)
+		return Because("the result does not pass", f.Verdict.Why)
 	case nexus.ResultOffered:
 		return "publishing " + Short(f.Commit)
 	case nexus.ResultPublished:
@@ -253,9 +267,9 @@ func describeRun(f nexus.Fact) string {
 		if f.Target != "" {
 			text += ", " + f.Target + " moved along"
 		}
-		return because(text, f.Why)
+		return Because(text, f.Why)
 	case nexus.RunEnded:
-		return because(string(f.Status), f.Why)
+		return Because(string(f.Status), f.Why)
 	default:
 		return ""
 	}
@@ -266,12 +280,12 @@ func describeRequest(f nexus.Fact) string {
 	case nexus.RequestMade:
 		r := f.Request
 		text := strings.TrimSpace(string(r.Verb) + " " + string(r.Task) + r.ID)
-		return because(text+" asked for"+by(r.By), r.Text)
+		return Because(text+" asked for"+by(r.By), r.Text)
 	case nexus.RequestSettled:
 		if f.Granted {
-			return because(fmt.Sprintf("request %d granted", f.Seq), f.Why)
+			return Because(fmt.Sprintf("request %d granted", f.Seq), f.Why)
 		}
-		return because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
+		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
 		text := fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
 		if f.Deadline.IsZero() {
@@ -292,7 +306,7 @@ func describePlan(f nexus.Fact) string {
 	case nexus.PlanProposed:
 		return Count(f.Tasks, "task") + " proposed"
 	case nexus.PlanFailed:
-		return because("no plan", f.Why)
+		return Because("no plan", f.Why)
 	case nexus.PlanApproved:
 		return "approved" + by(f.By)
 	default:

@@ -12,7 +12,7 @@ import (
 // lines than the terminal, and shows what moves before what rests.
 func Live(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.fit(s.status(r.Status)+"  "+s.figures(r)) + "\n" + s.quota(r))
+	b.WriteString(s.Fit(s.status(r.Status)+"  "+s.figures(r)) + "\n" + s.quota(r))
 	shown, rest := r.Tasks, 0
 	if room := s.Height - 4 - len(r.Quota); s.Height > 0 && len(shown) > max(room, 1) {
 		shown = slices.Clone(shown)

@@ -11,7 +11,7 @@ import (
 // why, and, if there is more to do with it, what to type next.
 func Report(s Style, r Run, more bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", s.status(r.Status), s.fit(s.Bold(Clean(r.Goal))))
+	fmt.Fprintf(&b, "%s  %s\n", s.status(r.Status), s.Fit(s.Bold(Clean(r.Goal))))
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
 		b.WriteString(s.wrap(Clean(r.Why), "  ") + "\n")
 	}
@@ -38,7 +38,7 @@ func Report(s Style, r Run, more bool) string {
 		if t.Status != nexus.Landed {
 			return nil
 		}
-		return []string{"  " + s.glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
+		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(left(s, r))
 	if r.Stayed != "" {
@@ -57,7 +57,7 @@ func left(s Style, r Run) string {
 		if t.Status == nexus.Landed {
 			continue
 		}
-		b.WriteString(s.fit(fmt.Sprintf("  %s  %s  %s  %s", s.glyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
+		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s  %s  %s", s.Glyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
 		if t.Why != "" {
 			b.WriteString(s.wrap(Clean(t.Why), "       ") + "\n")
 		}
@@ -75,16 +75,16 @@ func (s Style) landedOf(c Counts) string {
 		word string
 	}{{c.Parked, "parked"}, {c.Failed, "failed"}, {c.Blocked, "blocked"}, {c.Skipped, "skipped"}, {c.Active + c.Pending, "open"}} {
 		if part.n > 0 {
-			text += fmt.Sprintf("%s%d %s", s.dot(), part.n, part.word)
+			text += fmt.Sprintf("%s%d %s", s.Dot(), part.n, part.word)
 		}
 	}
 	return text
 }
 
 func tokens(s Style, u nexus.Usage) string {
-	text := fmt.Sprintf("%s in%s%s out", Number(u.Prompt()), s.dot(), Number(u.Output))
+	text := fmt.Sprintf("%s in%s%s out", Number(u.Prompt()), s.Dot(), Number(u.Output))
 	if p := u.Prompt(); p > 0 && u.CacheRead > 0 {
-		text += fmt.Sprintf("%s%d %% from the cache", s.dot(), 100*u.CacheRead/p)
+		text += fmt.Sprintf("%s%d %% from the cache", s.Dot(), 100*u.CacheRead/p)
 	}
 	return text
 }

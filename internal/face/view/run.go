@@ -90,7 +90,7 @@ func Of(s *state.State, now time.Time) Run {
 	r := Run{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
-		Seconds: between(s.Accepted, s.Ended, now),
+		Seconds: Between(s.Accepted, s.Ended, now),
 		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
 		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{},
 	}
@@ -114,7 +114,7 @@ func Of(s *state.State, now time.Time) Run {
 		}
 	}
 	for _, t := range s.Tasks {
-		row := taskOf(s, t, now)
+		row := TaskOf(s, t, now)
 		r.Rounds += row.Rounds
 		r.Tasks = append(r.Tasks, row)
 		r.Counts.add(row.Status)
@@ -142,11 +142,12 @@ func (c *Counts) add(s nexus.TaskStatus) {
 	}
 }
 
-func taskOf(s *state.State, t *state.Task, now time.Time) Task {
+// TaskOf returns what there is to see of a task.
+func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 	row := Task{
 		ID: t.ID, Title: t.Title, Status: s.StatusOf(t), Why: t.Why, Needs: t.Needs, Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
-		Seconds: between(t.Began, t.Ended, now),
+		Seconds: Between(t.Began, t.Ended, now),
 	}
 	if blocker, ok := s.Blocker(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)
@@ -172,9 +173,9 @@ func taskOf(s *state.State, t *state.Task, now time.Time) Task {
 	return row
 }
 
-// between returns the seconds from start to end, or to now while there is no
+// Between returns the seconds from start to end, or to now while there is no
 // end; 0 before the start.
-func between(start, end, now time.Time) float64 {
+func Between(start, end, now time.Time) float64 {
 	if start.IsZero() {
 		return 0
 	}

@@ -12,11 +12,11 @@ import (
 // Status draws where a run stands: what needs a person first, then every task.
 func Status(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.fit(s.Bold(string(r.ID))+"  "+s.status(r.Status)+"  "+Clean(r.Goal)) + "\n")
+	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.status(r.Status)+"  "+Clean(r.Goal)) + "\n")
 	if r.Why != "" {
-		b.WriteString(s.fit("  "+Clean(r.Why)) + "\n")
+		b.WriteString(s.Fit("  "+Clean(r.Why)) + "\n")
 	}
-	b.WriteString(s.fit("  "+s.figures(r)) + "\n")
+	b.WriteString(s.Fit("  "+s.figures(r)) + "\n")
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
 	}
@@ -27,7 +27,7 @@ func Status(s Style, r Run) string {
 		b.WriteString("\n" + tasks(s, r.Tasks))
 	}
 	if r.Branch != "" {
-		b.WriteString("\n" + s.fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
+		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
 	}
 	return b.String()
 }
@@ -50,14 +50,14 @@ func (s Style) figures(r Run) string {
 	add(r.Counts.Parked, "parked")
 	add(r.Counts.Failed, "failed")
 	add(r.Counts.Skipped, "skipped")
-	return strings.Join(parts, s.dot())
+	return strings.Join(parts, s.Dot())
 }
 
 // quota has a line for each provider that takes no calls for now.
 func (s Style) quota(r Run) string {
 	var b strings.Builder
 	for _, q := range r.Quota {
-		b.WriteString(s.fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")
+		b.WriteString(s.Fit("  "+s.Warn(Clean(parked(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))))) + "\n")
 	}
 	return b.String()
 }
@@ -67,7 +67,7 @@ func (s Style) waits(r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Running && strings.HasPrefix(t.Doing, "waits ") {
-			b.WriteString(s.fit("  "+s.Warn(string(t.ID)+" "+Clean(t.Doing))) + "\n")
+			b.WriteString(s.Fit("  "+s.Warn(string(t.ID)+" "+Clean(t.Doing))) + "\n")
 		}
 	}
 	return b.String()
@@ -81,7 +81,7 @@ func needs(s Style, r Run) string {
 	}
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			rows = append(rows, []string{"  " + s.glyph(t.Status), string(t.ID), Clean(t.Why)})
+			rows = append(rows, []string{"  " + s.Glyph(t.Status), string(t.ID), Clean(t.Why)})
 		}
 	}
 	if len(rows) == 0 || s.Plain {
@@ -102,7 +102,7 @@ func tasks(s Style, all []Task) string {
 	}
 	rows := make([][]string, 0, len(all))
 	for _, t := range all {
-		row := []string{s.glyph(t.Status), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()}
+		row := []string{s.Glyph(t.Status), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()}
 		if s.Plain {
 			row = append([]string{string(t.Status)}, row[1:]...)
 		}

@@ -60,8 +60,8 @@ func (s Style) Busy(text string) string {
 	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Cyan))
 }
 
-// fit cuts a line to the width.
-func (s Style) fit(line string) string {
+// Fit cuts a line to the width.
+func (s Style) Fit(line string) string {
 	if s.Width <= 0 {
 		return line
 	}
@@ -84,18 +84,18 @@ func (s Style) more() string {
 }
 
 // Join puts figures on one line.
-func (s Style) Join(figures ...string) string { return strings.Join(figures, s.dot()) }
+func (s Style) Join(figures ...string) string { return strings.Join(figures, s.Dot()) }
 
-// dot separates figures on a line.
-func (s Style) dot() string {
+// Dot separates figures on a line.
+func (s Style) Dot() string {
 	if s.ASCII || s.Plain {
 		return ", "
 	}
 	return " \u00b7 "
 }
 
-// glyph returns one column that stands for a task's status.
-func (s Style) glyph(status nexus.TaskStatus) string {
+// Glyph returns one column that stands for a task's status.
+func (s Style) Glyph(status nexus.TaskStatus) string {
 	pick := func(sign, ascii string) string {
 		if s.ASCII {
 			return ascii

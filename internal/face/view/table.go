@@ -39,7 +39,7 @@ func Table(s Style, head []string, rows [][]string) string {
 				line.WriteString(strings.Repeat(" ", max(widths[i]-lipgloss.Width(cell), 0)+2))
 			}
 		}
-		b.WriteString(s.fit(strings.TrimRight(line.String(), " ")) + "\n")
+		b.WriteString(s.Fit(strings.TrimRight(line.String(), " ")) + "\n")
 	}
 	return b.String()
 }

@@ -98,7 +98,6 @@ func TestDrawn(t *testing.T) {
 		"status": func(s Style) string { return Status(s, r) },
 		"live":   func(s Style) string { return Live(s, r) },
 		"report": func(s Style) string { return Report(s, ended, true) },
-		"detail": func(v Style) string { return Details(v, DetailOf(s, s.Task("T2"), "", now)) },
 		"runs":   func(s Style) string { return Runs(s, []Run{ended}) },
 		"log":    lines(Line),
 		"follow": lines(Progress),
@@ -112,11 +111,11 @@ func TestDrawn(t *testing.T) {
 			text := draw(style)
 			compare(t, filepath.Join("testdata", name+"."+kind+".txt"), text)
 			harmless(t, name, text)
-			if kind == "ascii" && strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) && name != "detail" {
+			if kind == "ascii" && strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 				t.Errorf("%s in ASCII has more than ASCII", name)
 			}
 			for line := range strings.Lines(text) {
-				if style.Width > 0 && name != "detail" && name != "report" && lipgloss.Width(line) > style.Width {
+				if style.Width > 0 && name != "report" && lipgloss.Width(line) > style.Width {
 					t.Errorf("%s %s: a line has %d columns: %s", name, kind, lipgloss.Width(line), line)
 				}
 			}

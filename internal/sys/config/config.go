@@ -68,6 +68,8 @@ type Routing struct {
 	Order []string                        // strategies in the order in which they are asked
 	Tiers map[nexus.Complexity]nexus.Tier // where work of a complexity begins
 	Kinds map[nexus.TaskKind]nexus.Tier   // where tasks of a kind begin
+
+	Strategy string // in which order code and tests are written; auto chooses for each task
 }
 
 // Provider is an endpoint that serves models.
@@ -108,6 +110,7 @@ func Default() Config {
 			Tiers: map[nexus.Complexity]nexus.Tier{
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
+			Strategy: "auto",
 		},
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",

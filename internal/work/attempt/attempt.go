@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -75,7 +76,7 @@ type Shop struct {
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules      string                                // standing rules for agents, may be empty
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
-	Maps       *Maps                                 // of the repository, for the roles that are shown one; nil for none
+	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none
 	Alone      bool                                  // nobody answers questions: fall back at once
 	Exe        string                                // this program, which builds call for their cache; empty for none
 	Now        func() time.Time
@@ -126,6 +127,10 @@ func (s *Shop) Work(ctx context.Context, v state.View, d Desk) ([]nexus.Fact, er
 			err = w.write(ctx, step)
 		case repair.Judge:
 			err = w.judge(ctx)
+		case repair.Prove:
+			err = w.prove(ctx)
+		case repair.Verify:
+			err = w.verify(ctx)
 		case repair.Review:
 			err = w.review(ctx)
 		case repair.End:
@@ -204,10 +209,11 @@ func (w *work) late() string {
 
 // facts says what the attempt changed so far.
 func (w *work) facts(ctx context.Context) (repair.Facts, error) {
-	if w.a.Snapshot.Commit == "" {
+	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
+	if at == "" {
 		return repair.Facts{}, nil
 	}
-	changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
+	changed, err := w.tree.Changed(ctx, w.a.Base, at)
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	return repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}, err
 }
@@ -219,7 +225,7 @@ func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := nexus.AttemptEnded{Attempt: w.a.ID, Outcome: step.Outcome, Why: step.Why, Commit: snap.Commit, Tree: snap.Tree}
+	f := nexus.AttemptEnded{Attempt: w.a.ID, Outcome: step.Outcome, Category: step.Category, Why: step.Why, Commit: snap.Commit, Tree: snap.Tree}
 	if f.Outcome != nexus.Accepted {
 		return []nexus.Fact{f}, w.tree.Remove(ctx)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
 // listener hands in at once, and keeps what it was sent.
@@ -51,7 +52,7 @@ func newFloor(t *testing.T) (*floor, string) {
 		t.Fatal(err)
 	}
 	f := &floor{shop: s, model: &listener{}, holds: 200_000}
-	s.Roles, s.Maps, s.Rules = roles, &attempt.Maps{Tokens: 4_000}, "Keep it small."
+	s.Roles, s.Maps, s.Rules = roles, &codemap.Maps{Tokens: 4_000}, "Keep it small."
 	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
 		m := attempt.Model{
 			Model: f.model, Name: "toy/model", Context: f.holds,
@@ -96,10 +97,10 @@ func TestSiblingsShareTheMap(t *testing.T) {
 	f, base := newFloor(t)
 	_, landed := change(t, f.shop, "T0.1", base)
 	for role := range f.shop.Roles {
-		f.shop.Maps = &attempt.Maps{Tokens: 4_000}
+		f.shop.Maps = &codemap.Maps{Tokens: 4_000}
 		one := f.hear(t, role, "T1.1", base, base)
 		two := f.hear(t, role, "T2.1", landed, base)
-		f.shop.Maps = &attempt.Maps{Tokens: 4_000} // the next process
+		f.shop.Maps = &codemap.Maps{Tokens: 4_000} // the next process
 		three := f.hear(t, role, "T3.1", landed, base)
 		for _, r := range []llm.Request{two, three} {
 			was, _ := json.Marshal([]any{one.System, one.Tools})
@@ -147,7 +148,7 @@ func TestMapsAreAsLargeAsModels(t *testing.T) {
 		{4_000, 2_048, 0, 0, 0},
 		{0, 200_000, 0, 0, 0},
 	} {
-		f.shop.Maps, f.holds, f.less = &attempt.Maps{Tokens: m.tokens}, m.holds, m.other
+		f.shop.Maps, f.holds, f.less = &codemap.Maps{Tokens: m.tokens}, m.holds, m.other
 		f.shop.Rules = ""
 		last++
 		sys := f.hear(t, nexus.Coder, nexus.AttemptID("T1."+strings.Repeat("1", last)), base, base).System

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
@@ -65,11 +66,13 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	}
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt))
+	var undone undone
+	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	defer done()
+	closed := sync.OnceFunc(done)
+	defer closed()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
 		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
@@ -93,7 +96,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	if s.Heard != nil {
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
-	return agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
+	o, err := agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
+	if closed(); err != nil || len(undone.files) == 0 {
+		return o, err
+	}
+	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.sorted()})
 }
 
 // retry says how failed calls of a session are tried again. With a seed its
@@ -139,13 +146,13 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error) (*tool.Set, func(), error) {
+func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error, u *undone) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Now: s.Now, Mask: s.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rule(t, role), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
 		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
@@ -179,9 +186,15 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	if e.Writes && e.Rule != nil {
-		if e.Over, e.Undo, err = s.over(ctx, t, e.Rule); err != nil {
+		var undo func(context.Context) ([]string, error)
+		if e.Over, undo, err = s.over(ctx, t, e.Rule); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())
+		}
+		e.Undo = func(ctx context.Context) ([]string, error) {
+			files, err := undo(ctx)
+			u.add(files)
+			return files, err
 		}
 	}
 	set, err := tool.New(e, role.Tools...)

@@ -1,20 +1,16 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 )
 
 // undo takes back what a role changed against its rule since the tree was
 // pinned last, and returns which files that were. What it may write stays.
 func (s *Shop) undo(ctx context.Context, t Talk, rule func(string) error) ([]string, error) {
-	base := t.Attempt.Snapshot.Commit
-	if base == "" {
-		base = t.Attempt.Base
-	}
+	base := cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base)
 	commit, tree, err := t.Tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", t.Attempt.ID))
 	if err != nil {
 		return nil, err
@@ -32,48 +28,9 @@ func (s *Shop) undo(ctx context.Context, t Talk, rule func(string) error) ([]str
 	if len(files) == 0 {
 		return nil, nil
 	}
-	clean, err := s.without(ctx, filepath.Dir(t.Tree.Dir), tree, base, files)
+	clean, err := s.Trees.Git().Without(ctx, filepath.Dir(t.Tree.Dir), tree, base, files)
 	if err != nil {
 		return nil, fmt.Errorf("take back changes: %w", err)
 	}
 	return files, t.Tree.Restore(ctx, clean)
-}
-
-// without returns the tree with some files as they are in another.
-func (s *Shop) without(ctx context.Context, dir, tree, base string, files []string) (string, error) {
-	home, err := os.MkdirTemp(dir, "undo-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(home) }() // an index of our own
-	repo := s.Trees.Git()
-	repo.Index = filepath.Join(home, "index")
-	if _, err := repo.Run(ctx, "read-tree", tree); err != nil {
-		return "", err
-	}
-	were, err := repo.Run(ctx, append([]string{"ls-tree", "-z", "-r", "--full-tree", base, "--"}, files...)...)
-	if err != nil {
-		return "", err
-	}
-	var in strings.Builder
-	had := map[string]bool{}
-	for entry := range strings.SplitSeq(were, "\x00") {
-		what, name, ok := strings.Cut(entry, "\t")
-		f := strings.Fields(what)
-		if !ok || len(f) != 3 {
-			continue
-		}
-		had[name] = true
-		fmt.Fprintf(&in, "%s %s\t%s\x00", f[0], f[2], name)
-	}
-	var gone strings.Builder
-	for _, name := range files {
-		if !had[name] {
-			fmt.Fprintf(&gone, "0 %s\t%s\x00", strings.Repeat("0", len(tree)), name)
-		}
-	}
-	if _, err := repo.RunIn(ctx, strings.NewReader(gone.String()+in.String()), "update-index", "-z", "--index-info"); err != nil {
-		return "", err
-	}
-	return repo.Line(ctx, "write-tree")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -54,8 +55,11 @@ func NoMoney(why string) error {
 func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why string, err error) {
 	r := w.a.Last()
 	if r.Cause == "" {
-		b := prompt.Brief{Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead}
-		if r.Role == nexus.Tester {
+		b := prompt.Brief{
+			Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
+			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
+		}
+		if r.Role == nexus.Tester && !w.a.Strategy.Sessions() {
 			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {
 				return "", "", err
 			}
@@ -74,8 +78,15 @@ func (w *work) findings() string {
 	for _, earlier := range w.a.Rounds[:max(0, n-2)] {
 		f.Told = append(f.Told, found(earlier)...)
 	}
-	if r.Cause == "train" {
+	switch r.Cause {
+	case "train":
 		f.Findings, f.Why = r.Handed, r.HandedWhy
+		return f.Text()
+	case repair.ProofGate:
+		f.Findings, f.Why = w.a.Proof.Findings, w.a.Proof.Why
+		return f.Text()
+	case repair.VerifyGate:
+		f.Findings, f.Why = w.a.Rounds[n-2].Verified.Findings, w.a.Rounds[n-2].Verified.Why
 		return f.Text()
 	}
 	if n < 2 {
@@ -107,6 +118,12 @@ func found(r *state.Round) []nexus.Finding {
 	}
 	for _, v := range r.Reviews {
 		all = append(all, v.Findings...)
+	}
+	if r.Proof != nil {
+		all = append(all, r.Proof.Findings...)
+	}
+	if r.Verified != nil {
+		all = append(all, r.Verified.Findings...)
 	}
 	return append(all, r.Handed...)
 }
@@ -175,7 +192,7 @@ func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r 
 // when the change deleted it, and false where there is and was none.
 func (s *Shop) lines(ctx context.Context, tree *worktree.Tree, base string) func(file string) (int, bool) {
 	return func(file string) (int, bool) {
-		if n := Lines(tree.Dir, file); n >= 0 {
+		if n := look.Lines(tree.Dir, file); n >= 0 {
 			return n, true
 		}
 		old, err := s.Trees.Git().Run(ctx, "cat-file", "blob", base+":"+file)

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
@@ -87,7 +88,7 @@ func (l *landing) unsolved(ctx context.Context, merger *state.Session, tree stri
 		return "", err
 	}
 	for _, file := range l.made.Conflicts {
-		if attempt.Marked(l.tree.Dir, file) {
+		if look.Marked(l.tree.Dir, file) {
 			return file + " still has conflict markers", nil
 		}
 		was, err := l.entry(ctx, l.made.Tree, file)

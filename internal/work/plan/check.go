@@ -148,8 +148,8 @@ func (c *checker) task(t nexus.Task) {
 		c.invalid("%s: model %s is not provider/model", name(t), quote(t.Model))
 	}
 	switch {
-	case !slices.Contains([]nexus.Strategy{"", nexus.TestAfter, nexus.NoTest}, t.Strategy):
-		c.invalid("%s: strategy %s is none of test-after, no-test", name(t), quote(string(t.Strategy)))
+	case t.Strategy != "" && !t.Strategy.Known():
+		c.invalid("%s: strategy %s is none of %s", name(t), quote(string(t.Strategy)), nexus.Join(nexus.Strategies()))
 	case t.Strategy == nexus.NoTest && t.Reason == "":
 		c.invalid("%s: strategy no-test needs a reason", name(t))
 	}

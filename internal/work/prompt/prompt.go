@@ -53,6 +53,7 @@ func System(role, rules, code string) string {
 type Brief struct {
 	Session   nexus.SessionID
 	Task      nexus.Task
+	Order     string           // in which code and tests are written, see [Order]
 	Base      string           // commit that the work starts from
 	Dead      []string         // why earlier attempts ended, oldest first
 	Evidence  []nexus.Evidence // what the gates said
@@ -69,6 +70,7 @@ func (b Brief) Text() string {
 		{Body: header(b.Session, string(b.Task.ID), b.Task.Title)},
 		{Title: "What to do", Body: b.Task.Brief},
 		{Title: "Done when", Body: criteria(b.Task)},
+		{Title: "Order of work", Body: b.Order},
 		{Title: "Files", Body: files(b.Task.Files)},
 		{Title: "Start", Body: start(b.Base)},
 		{Title: "Tried before", Body: dead(b.Dead), Rank: 3, Tail: true},

@@ -17,7 +17,7 @@ const (
 
 // Repair is what the one who wrote hears when a gate was red.
 type Repair struct {
-	Gate     string // "review" and "train" are said in their own words
+	Gate     string // "review", "proof", "verify" and "train" are said in their own words
 	Command  string // what ran; empty for none
 	Exit     int
 	Why      string          // in sum; empty for none
@@ -56,6 +56,10 @@ func (r Repair) headline() string {
 	switch r.Gate {
 	case "review":
 		return "The review rejected the change.\n"
+	case "proof":
+		return "Your tests do not show yet that they can tell: they ran without the work that they are to judge.\n"
+	case "verify":
+		return "The gates are green, and the verifier rejected the change.\n"
 	case "train":
 		return "The change was accepted alone, but is red on top of what landed meanwhile. Your worktree now holds the merged state.\n"
 	default:

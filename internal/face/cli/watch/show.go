@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/detail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -26,9 +27,9 @@ func showCommand(a *frame.App) *cobra.Command {
 			if t == nil {
 				return frame.NotFound("run, task or attempt", name, "nexus status and nexus runs list them.")
 			}
-			v := view.DetailOf(s, t, only, a.Now())
+			v := detail.Of(s, t, only, a.Now())
 			v.Report = report(p, t.Report)
-			return a.Answer(v, func(s view.Style) string { return view.Details(s, v) })
+			return a.Answer(v, func(s view.Style) string { return detail.Draw(s, v) })
 		})
 		if run != "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return err

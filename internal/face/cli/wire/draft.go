@@ -61,7 +61,7 @@ func Estimate(ctx context.Context, a *frame.App, p *frame.Place, o *Order) error
 			past = known
 		}
 	}
-	routing := routingOf(settings, past)
+	routing := routingOf(settings, past, false)
 	e := past.Estimate(history.Ask{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(routing, t, nil) },

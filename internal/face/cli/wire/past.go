@@ -47,9 +47,12 @@ func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
 }
 
 // routingOf returns where work begins as it is set, by the past if that is
-// asked.
-func routingOf(c config.Config, past *history.Stats) nexus.Routing {
-	r := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds}
+// asked. Untested says that the repository has no test.
+func routingOf(c config.Config, past *history.Stats, untested bool) nexus.Routing {
+	r := nexus.Routing{Order: c.Routing.Order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested}
+	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
+		r.Strategy = s
+	}
 	if past != nil && slices.Contains(r.Order, route.Adaptive) {
 		r.Past = past.Past()
 	}

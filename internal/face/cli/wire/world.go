@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -72,7 +73,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	shop := &attempt.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &attempt.Maps{Tokens: p.Config.MapTokens},
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },

@@ -115,7 +115,7 @@ func slurp(a *frame.App, path string) ([]byte, error) {
 
 func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 	f.StringVar((*string)(&g.Tier), "tier", "", "`TIER` where tasks start: fast, balanced or strong")
-	f.StringVar((*string)(&g.Strategy), "strategy", "", "`STRATEGY` of the tasks: test-after or no-test")
+	f.StringVar((*string)(&g.Strategy), "strategy", "", "`STRATEGY` of the tasks: "+nexus.Join(nexus.Strategies()))
 }
 
 // prefer sets the tier and the strategy of tasks of a plan that name none; of
@@ -124,8 +124,8 @@ func prefer(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.Known():
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no tier " + view.Quote(string(g.Tier)), Hint: "Use fast, balanced or strong."}
-	case g.Strategy != "" && g.Strategy != nexus.TestAfter && g.Strategy != nexus.NoTest:
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(g.Strategy)), Hint: "Use test-after or no-test."}
+	case g.Strategy != "" && !g.Strategy.Known():
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "there is no strategy " + view.Quote(string(g.Strategy)), Hint: "Use one of " + nexus.Join(nexus.Strategies()) + "."}
 	case p == nil:
 		return nil
 	}

@@ -35,6 +35,10 @@ type Audit struct {
 	offered  bool            // what landed was published, or at least that was tried
 	verdicts map[nexus.AttemptID]nexus.VerdictGiven
 	reviews  map[nexus.AttemptID]nexus.ReviewGiven
+	proofs   map[nexus.AttemptID]nexus.Proof
+	verified map[nexus.AttemptID]nexus.WorkVerified
+	ways     map[nexus.AttemptID]nexus.Strategy
+	breached map[nexus.AttemptID]bool // the tester touched more than tests
 	tip      string
 	base     string
 	aboard   nexus.AttemptID
@@ -60,7 +64,8 @@ type account struct {
 	flying       bool            // it is neither on the branch nor given up
 	tries        map[nexus.Tier]int
 	rounds       int
-	begins       nexus.Tier // where it was routed or moved to
+	begins       nexus.Tier     // where it was routed or moved to
+	way          nexus.Strategy // that it was lowered to
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -71,6 +76,8 @@ func New(w *toy.World, others func(day string) nexus.Money, wrong func(string, .
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
 		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
+		proofs: map[nexus.AttemptID]nexus.Proof{}, verified: map[nexus.AttemptID]nexus.WorkVerified{},
+		ways: map[nexus.AttemptID]nexus.Strategy{}, breached: map[nexus.AttemptID]bool{},
 		passed: map[string]bool{}, closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
 	}
 }
@@ -229,7 +236,10 @@ func (b *Audit) climb(f nexus.Fact) {
 		}
 		t.begins = f.Tier
 	case nexus.TaskEscalated:
-		b.tasks[f.Task].begins = f.To
+		t := b.tasks[f.Task]
+		if t.begins = f.To; f.Strategy != "" {
+			b.lower(t, f)
+		}
 	default:
 	}
 }
@@ -273,6 +283,8 @@ func (b *Audit) attempt(f nexus.Fact) {
 		b.verdicts[f.Attempt] = f
 	case nexus.ReviewGiven:
 		b.reviews[f.Attempt] = f
+	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken:
+		b.tdd(f)
 	case nexus.RoundStarted:
 		delete(b.verdicts, f.Attempt)
 		delete(b.reviews, f.Attempt)
@@ -286,6 +298,7 @@ func (b *Audit) attempt(f nexus.Fact) {
 
 // accept checks that exactly the accepted tree was judged and approved.
 func (b *Audit) accept(f nexus.AttemptEnded) {
+	b.first(f)
 	v, r, t := b.verdicts[f.Attempt], b.reviews[f.Attempt], b.tasks[b.of[f.Attempt]]
 	exempt := t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
 	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
@@ -327,7 +340,7 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 	if f.Base != b.tip {
 		b.wrong("%s starts from %s, the tip is %s", f.Attempt, f.Base, b.tip)
 	}
-	b.of[f.Attempt] = f.Task
+	b.of[f.Attempt], b.ways[f.Attempt] = f.Task, f.Strategy
 	t.attempt = f.Attempt
 	if b.starts++; b.limits.Dispatches > 0 && b.starts > b.limits.Dispatches {
 		b.wrong("%d attempts were started", b.starts)

@@ -150,6 +150,10 @@ func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
 			err = x.write(ctx, step)
 		case repair.Judge:
 			err = x.judged(ctx)
+		case repair.Prove:
+			err = x.prove(ctx)
+		case repair.Verify:
+			err = x.verify(ctx)
 		case repair.Review:
 			err = x.review(ctx)
 		case repair.End:
@@ -200,7 +204,10 @@ func (x *Actor) end(step repair.Step) ([]nexus.Fact, error) {
 		return nil, err
 	}
 	t := x.tree()
-	f := nexus.AttemptEnded{Attempt: x.a.ID, Outcome: step.Outcome, Why: step.Why, Tree: string(t)}
+	f := nexus.AttemptEnded{Attempt: x.a.ID, Outcome: step.Outcome, Category: step.Category, Why: step.Why, Tree: string(t)}
+	if f.Category == nexus.IsolationViolation {
+		f.Commit = x.commit(t, x.a.Base, "")
+	}
 	if f.Outcome == nexus.Accepted {
 		if judged := x.a.Last().Verdict.Tree; judged != f.Tree {
 			x.wrong("%s is accepted with tree %q, and %q was judged", x.a.ID, f.Tree, judged)
@@ -229,8 +236,10 @@ func (x *Actor) write(ctx context.Context, step repair.Step) error {
 			}
 		}
 	}
-	_, err := x.converse(ctx, step.Role, id, why)
-	return err
+	if _, err := x.converse(ctx, step.Role, id, why); err != nil {
+		return err
+	}
+	return x.isolate(ctx, step.Role)
 }
 
 // judged runs the gates on the tree and records what they say.

@@ -113,6 +113,10 @@ func drawTasks(r *rand.Rand) []nexus.Task {
 			t.Strategy = nexus.NoTest
 		case 3:
 			t.Tier = nexus.Strong
+		case 4:
+			t.Strategy = nexus.TDDStrict
+		case 5:
+			t.Strategy = []nexus.Strategy{nexus.TDDLite, nexus.TDDSimple, nexus.TDDStrict}[i%3]
 		}
 		tasks[i] = t
 	}

@@ -43,14 +43,14 @@ func TestSystemPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router} {
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Verifier} {
 		r, ok := roles[name]
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", ""))
 	}
-	if len(roles) != 6 {
+	if len(roles) != 7 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -72,6 +72,7 @@ func TestPermissionMatrix(t *testing.T) {
 		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git finish"},
 		nexus.Merger:   {cast.All, "read_file write_file edit_file search_code list_files shell job git finish"},
 		nexus.Router:   {cast.Nothing, "finish"},
+		nexus.Verifier: {cast.Nothing, "read_file search_code list_files git finish"},
 	}
 	for name, r := range roles {
 		if got := (row{r.Writes, strings.Join(r.Tools, " ")}); got != want[name] {

@@ -1,4 +1,6 @@
-package attempt
+// Package look reads files of a worktree that an agent wrote, and follows no
+// link out of it.
+package look
 
 import (
 	"bytes"

@@ -1,0 +1,126 @@
+package repair
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// ProofGate is the cause of a round that mends tests that prove nothing, and
+// VerifyGate of one that mends what a verifier names.
+const (
+	ProofGate  = "proof"
+	VerifyGate = "verify"
+)
+
+// testsFirst decides until the tests that judge the work are there and seen
+// red: only then does anybody write what they ask for.
+func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+	r := a.Last()
+	switch {
+	case r == nil && !facts.Tested:
+		return write(t, a, l, Step{Role: nexus.Tester})
+	case r == nil && a.Proof == nil, r != nil && r.Proof == nil && !broke(a, r):
+		return Step{Move: Prove} // of tests that an earlier attempt left, or that were written now
+	case r != nil && r.Proof == nil:
+		b := r.Broken[len(r.Broken)-1]
+		return Step{
+			Move: End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation,
+			Why: fmt.Sprintf("the %s changed more than tests, which was undone: %s", b.Role, strings.Join(b.Files, ", ")),
+		}
+	case a.Proof.Proof == nexus.ProofRed:
+		return write(t, a, l, Step{Role: nexus.Coder})
+	default:
+		return proveAgain(t, a, l, nexus.Tester)
+	}
+}
+
+// broke reports whether a role changed what the strict strategy keeps from it.
+func broke(a *state.Attempt, r *state.Round) bool {
+	if a.Strategy != nexus.TDDStrict {
+		return false
+	}
+	for _, b := range r.Broken {
+		if len(b.Files) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// proveAgain lets a role mend tests that prove nothing, while that is of use.
+// Nobody is asked for a test more than twice.
+func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role) Step {
+	p := a.Proof
+	why := cmp.Or(p.Why, "the new tests prove nothing: "+string(p.Proof))
+	n := 0
+	for _, r := range a.Rounds {
+		if r.Proof != nil && r.Proof.Proof == p.Proof {
+			n++
+		}
+	}
+	same := max(2, l.Same)
+	switch {
+	case p.Proof == nexus.ProofUnsure:
+		return Step{Move: End, Outcome: nexus.Inapplicable, Why: why}
+	case p.Proof == nexus.ProofNone && n >= 2:
+		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.GreenfieldNoTests, Why: why}
+	case p.Proof == nexus.ProofGreen && n >= same:
+		return Step{Move: End, Outcome: nexus.Unverified, Why: fmt.Sprintf("%s, %d times: the work may be there already", why, n)}
+	case n >= same:
+		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: fmt.Sprintf("%s, %d times", why, n)}
+	}
+	return write(t, a, l, Step{Role: role, Cause: ProofGate, Findings: p.Findings, Why: why})
+}
+
+// judged decides on a tree that passed its gates.
+func judged(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+	r := a.Last()
+	switch {
+	case a.Strategy == nexus.TDDSimple && facts.Tested && !proven(a):
+		if r.Proof == nil {
+			return Step{Move: Prove}
+		}
+		return proveAgain(t, a, l, nexus.Coder)
+	case !a.Strategy.Sessions():
+		return afterGates(t, a, l, facts)
+	case r.Verified == nil:
+		return Step{Move: Verify}
+	case r.Verified.Category == "":
+		return afterGates(t, a, l, facts)
+	}
+	v := r.Verified
+	if n := unverified(a); l.ReviewRounds > 0 && n >= l.ReviewRounds {
+		return Step{Move: End, Outcome: nexus.Exhausted, Category: v.Category, Why: fmt.Sprintf("rejected by the verifier %d times: %s", n, v.Why)}
+	}
+	return write(t, a, l, Step{Role: nexus.Coder, Cause: VerifyGate, Findings: v.Findings, Why: v.Why})
+}
+
+// proven reports whether tests of the attempt were seen red.
+func proven(a *state.Attempt) bool { return a.Proof != nil && a.Proof.Proof == nexus.ProofRed }
+
+func unverified(a *state.Attempt) int {
+	n := 0
+	for _, r := range a.Rounds {
+		if r.Verified != nil && r.Verified.Category != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// failed returns the category of a session that did not hand in. A tester that
+// cannot write tests without touching code is no worse than one that did.
+func failed(a *state.Attempt, r *state.Round, o nexus.Outcome) nexus.Category {
+	switch {
+	case o == nexus.GaveUp && r.Role == nexus.Tester && a.Strategy == nexus.TDDStrict:
+		return nexus.IsolationViolation
+	case o == nexus.GaveUp:
+		return ""
+	default:
+		return nexus.SessionFailure
+	}
+}

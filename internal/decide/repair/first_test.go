@@ -1,0 +1,130 @@
+package repair_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// with folds facts into an attempt with a strategy.
+func with(s nexus.Strategy, facts ...nexus.Fact) *state.Attempt {
+	a := at(facts...)
+	a.Strategy = s
+	return a
+}
+
+func proved(p nexus.Proof) []nexus.Fact {
+	f := nexus.TestsProved{Attempt: "T1.1", Tree: "t", Proof: p}
+	if p != nexus.ProofRed {
+		f.Why = "they are " + string(p)
+	}
+	return []nexus.Fact{f}
+}
+
+func broke(files ...string) []nexus.Fact {
+	return []nexus.Fact{nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: files}}
+}
+
+func verified(c nexus.Category) []nexus.Fact {
+	f := nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Category: c, Why: "as seen"}
+	if c != "" {
+		f.Findings = []nexus.Finding{{Gate: "verify", Message: "mend it"}}
+	}
+	return []nexus.Fact{f}
+}
+
+// TestTestsFirst walks through the ways of an attempt whose tests come first.
+func TestTestsFirst(t *testing.T) {
+	strict, lite, simple := nexus.TDDStrict, nexus.TDDLite, nexus.TDDSimple
+	first := wrote(1, tester, "")
+	red := join(first, proved(nexus.ProofRed))
+	done := join(red, wrote(2, coder, ""))
+	green := join(done, verdict(nexus.Pass, ""))
+	tested := repair.Facts{Tested: true}
+	again := func(n int, p nexus.Proof) []nexus.Fact {
+		all := join(first, proved(p))
+		for i := 2; i <= n; i++ {
+			all = join(all, wrote(i, tester, "proof"), proved(p))
+		}
+		return all
+	}
+	mend := repair.Step{Move: repair.Write, Role: nexus.Tester, Cause: "proof"}
+	mending := func(why string) repair.Step { s := mend; s.Why = why; return s }
+	for name, c := range map[string]struct {
+		a     *state.Attempt
+		facts repair.Facts
+		want  repair.Step
+	}{
+		"the tester writes first":            {a: with(strict), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
+		"in the lite strategy too":           {a: with(lite), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
+		"in the simple one the coder does":   {a: with(simple), want: repair.Step{Move: repair.Write, Role: nexus.Coder}},
+		"tests of an earlier try are proved": {a: with(lite), facts: tested, want: repair.Step{Move: repair.Prove}},
+		"and the coder begins":               {a: with(lite, proved(nexus.ProofRed)...), facts: tested, want: repair.Step{Move: repair.Write, Role: nexus.Coder}},
+		"or they are mended":                 {a: with(lite, proved(nexus.ProofGreen)...), facts: tested, want: mending("they are green")},
+		"a tester that is cut off goes on":   {a: with(strict, first[:2]...), want: repair.Step{Move: repair.Write, Role: nexus.Tester, Resume: true}},
+		"what was written is proved":         {a: with(strict, first...), facts: tested, want: repair.Step{Move: repair.Prove}},
+		"red, and the coder writes":          {a: with(strict, red...), facts: tested, want: repair.Step{Move: repair.Write, Role: nexus.Coder}},
+		"green tests are mended":             {a: with(strict, again(1, nexus.ProofGreen)...), facts: tested, want: mending("they are green")},
+		"green three times":                  {a: with(strict, again(3, nexus.ProofGreen)...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "they are green, 3 times: the work may be there already"}},
+		"broken tests are mended":            {a: with(strict, again(2, nexus.ProofBroken)...), facts: tested, want: mending("they are broken")},
+		"broken three times":                 {a: with(strict, again(3, nexus.ProofBroken)...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: "they are broken, 3 times"}},
+		"no test is asked for once more":     {a: with(strict, again(1, nexus.ProofNone)...), want: mending("they are none")},
+		"no test twice":                      {a: with(strict, again(2, nexus.ProofNone)...), want: repair.Step{Move: repair.End, Outcome: nexus.NoProgress, Category: nexus.GreenfieldNoTests, Why: "they are none"}},
+		"tests that cannot be run":           {a: with(strict, again(1, nexus.ProofUnsure)...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Inapplicable, Why: "they are unsure"}},
+		"a tester that touched code": {
+			a: with(strict, join(first, broke("a.go", "b.go"))...), facts: tested,
+			want: repair.Step{Move: repair.End, Outcome: nexus.NoProgress, Category: nexus.IsolationViolation, Why: "the tester changed more than tests, which was undone: a.go, b.go"},
+		},
+		"in the lite strategy nobody minds": {a: with(lite, join(first, broke("a.go"))...), facts: tested, want: repair.Step{Move: repair.Prove}},
+		"a tester that cannot without code": {
+			a:    with(strict, append(first[:3:3], nexus.SessionEnded{Session: tester, Outcome: nexus.GaveUp, Why: "no stub"})...),
+			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.IsolationViolation, Why: "no stub"},
+		},
+		"a session that crashed": {
+			a:    with(strict, append(first[:3:3], nexus.SessionEnded{Session: tester, Outcome: nexus.Exhausted, Why: "60 turns"})...),
+			want: repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Category: nexus.SessionFailure, Why: "60 turns"},
+		},
+		"the gates judge the work":     {a: with(strict, done...), facts: tested, want: repair.Step{Move: repair.Judge}},
+		"green, and the verifier sees": {a: with(strict, green...), facts: tested, want: repair.Step{Move: repair.Verify}},
+		"verified, and it is reviewed": {a: with(strict, join(green, verified(""))...), facts: tested, want: repair.Step{Move: repair.Review}},
+		"no verdict, and the gates decide": {
+			a: with(strict, append(green, nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested, want: repair.Step{Move: repair.Review},
+		},
+		"what the verifier names is mended": {
+			a: with(strict, join(green, verified(nexus.VerifierRejected))...), facts: tested,
+			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "verify", Findings: []nexus.Finding{{Gate: "verify", Message: "mend it"}}, Why: "as seen"},
+		},
+		"and then said again if need be": {
+			a: with(strict, join(green, verified(nexus.VerifierRejected), wrote(3, coder, "verify")[:1])...), facts: tested,
+			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true, Cause: "verify", Findings: []nexus.Finding{{Gate: "verify", Message: "mend it"}}, Why: "as seen"},
+		},
+		"verified anew after that": {
+			a: with(strict, join(green, verified(nexus.VerifierRejected), wrote(3, coder, "verify"), verdict(nexus.Pass, ""))...), facts: tested, want: repair.Step{Move: repair.Verify},
+		},
+		"the verifier says no for good": {
+			a: with(strict, join(green, verified(nexus.VerifierRejected), wrote(3, coder, "verify"), verdict(nexus.Pass, ""), verified(nexus.VerifierRejected))...), facts: tested,
+			want: repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Category: nexus.VerifierRejected, Why: "rejected by the verifier 2 times: as seen"},
+		},
+		"simple: green, and proved without the work": {a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), facts: tested, want: repair.Step{Move: repair.Prove}},
+		"simple: proved, and reviewed": {
+			a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""), proved(nexus.ProofRed))...), facts: tested, want: repair.Step{Move: repair.Review},
+		},
+		"simple: tests that prove nothing": {
+			a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""), proved(nexus.ProofGreen))...), facts: tested,
+			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "proof", Why: "they are green"},
+		},
+		"simple: no test": {a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := &state.Task{Task: nexus.Task{ID: "T1"}}
+			limits := nexus.Limits{Rounds: 50, Same: 3, ReviewRounds: 2, MajorsBlock: 1}
+			if diff := cmp.Diff(c.want, repair.Next(task, c.a, limits, c.facts)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+// Package detail tells all there is about one task: its attempts, what was
+// found in each, and who talked.
+package detail
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Detail is all there is to tell about a task: the object of `nexus show`.
+type Detail struct {
+	Run      nexus.RunID       `json:"run"`
+	Task     view.Task         `json:"task"`
+	Plan     nexus.Task        `json:"plan"`            // as it was planned
+	Route    *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
+	Attempts []Attempt         `json:"attempts"`
+	Report   string            `json:"report,omitzero"` // why it was parked, in full
+}
+
+// Attempt is one try at a task.
+type Attempt struct {
+	ID       nexus.AttemptID    `json:"id"`
+	Tier     nexus.Tier         `json:"tier"`
+	Strategy nexus.Strategy     `json:"strategy"`
+	Base     string             `json:"base"`
+	Stage    state.Stage        `json:"stage"`
+	Outcome  nexus.Outcome      `json:"outcome,omitzero"`
+	Why      string             `json:"why,omitzero"`
+	Commit   string             `json:"commit,omitzero"`
+	Seconds  float64            `json:"seconds"`
+	Proof    *nexus.TestsProved `json:"proof,omitempty"` // of tests that an earlier attempt left
+	Rounds   []Round            `json:"rounds"`
+	Sessions []Session          `json:"sessions"`
+}
+
+// Round is one stretch of writing and what was found after it.
+type Round struct {
+	Round    int                     `json:"round"`
+	Role     nexus.Role              `json:"role"`
+	Cause    string                  `json:"cause,omitzero"`
+	Broken   []nexus.IsolationBroken `json:"isolation,omitempty"`
+	Proof    *nexus.TestsProved      `json:"proof,omitempty"`
+	Evidence []nexus.Evidence        `json:"evidence,omitempty"`
+	Verified *nexus.WorkVerified     `json:"verified,omitempty"`
+	Reviews  []nexus.ReviewGiven     `json:"reviews,omitempty"`
+}
+
+// Session is one conversation.
+type Session struct {
+	ID      nexus.SessionID `json:"id"`
+	Role    nexus.Role      `json:"role"`
+	Model   string          `json:"model"`
+	Turns   int             `json:"turns"`
+	Outcome nexus.Outcome   `json:"outcome,omitzero"`
+	Why     string          `json:"why,omitzero"`
+	Doing   string          `json:"doing,omitzero"`
+	Spent   nexus.Money     `json:"spent"`
+	Usage   nexus.Usage     `json:"usage"`
+}
+
+// Of returns what there is to tell about a task; with an attempt's ID,
+// of that attempt only.
+func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
+	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}}
+	for _, a := range t.Attempts {
+		if only == "" || a.ID == only {
+			d.Attempts = append(d.Attempts, attemptOf(a, now))
+		}
+	}
+	return d
+}
+
+func attemptOf(a *state.Attempt, now time.Time) Attempt {
+	v := Attempt{
+		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
+		Commit: a.Commit, Seconds: view.Between(a.Began, a.Finished, now), Rounds: []Round{}, Sessions: []Session{},
+	}
+	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.Round) bool { return r.Proof != nil }) {
+		v.Proof = a.Proof
+	}
+	for _, r := range a.Rounds {
+		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Broken, r.Proof, r.Evidence, r.Verified, r.Reviews})
+	}
+	for _, c := range a.Sessions {
+		v.Sessions = append(v.Sessions, Session{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, c.Doing, c.Spent, c.Usage})
+	}
+	return v
+}
+
+// Draw draws all there is to tell about a task.
+func Draw(s view.Style, d Detail) string {
+	var b strings.Builder
+	t := d.Task
+	fmt.Fprintf(&b, "%s %s  %s\n", s.Glyph(t.Status), s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), t.Status)
+	if t.Why != "" {
+		fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(t.Why)))
+	}
+	fmt.Fprintf(&b, "  %s%s%s%s%s\n", view.Count(t.Attempts, "attempt"), s.Dot(), view.Count(t.Rounds, "round"), s.Dot(), t.Spent)
+	if d.Route != nil {
+		_, text := view.Describe(*d.Route)
+		b.WriteString("  " + s.Dim(view.Clean(text)) + "\n")
+	}
+	if d.Plan.Brief != "" {
+		b.WriteString("\n" + indent(view.CleanText(d.Plan.Brief)))
+	}
+	for _, c := range d.Plan.Criteria {
+		check := ""
+		if c.Check != "" {
+			check = "  (" + view.Clean(c.Check) + ")"
+		}
+		fmt.Fprintf(&b, "  - %s%s\n", view.Clean(c.Text), s.Dim(check))
+	}
+	for _, a := range d.Attempts {
+		drawAttempt(&b, s, a)
+	}
+	if d.Report != "" {
+		b.WriteString("\n" + s.Bold("report") + "\n" + indent(view.CleanText(d.Report)))
+	}
+	return b.String()
+}
+
+func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
+	end := string(a.Outcome)
+	if end == "" {
+		end = string(a.Stage)
+	}
+	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.Because(strings.Join([]string{string(a.Tier), view.Duration(time.Duration(a.Seconds * float64(time.Second))), end}, s.Dot()), view.Clean(a.Why)))
+	if a.Proof != nil {
+		fact(b, s, *a.Proof, a.Proof.Findings)
+	}
+	for _, r := range a.Rounds {
+		_, text := view.Describe(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
+		fmt.Fprintf(b, "  %s\n", view.Clean(text))
+		for _, f := range r.Broken {
+			fact(b, s, f, nil)
+		}
+		if r.Proof != nil {
+			fact(b, s, *r.Proof, r.Proof.Findings)
+		}
+		for _, e := range r.Evidence {
+			drawEvidence(b, s, e)
+		}
+		if r.Verified != nil {
+			fact(b, s, *r.Verified, r.Verified.Findings)
+		}
+		for _, v := range r.Reviews {
+			fact(b, s, v, v.Findings)
+		}
+	}
+	for _, c := range a.Sessions {
+		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, view.Count(c.Turns, "turn"), c.Spent.String()}, s.Dot())))
+	}
+}
+
+// fact draws what a fact says of a round, and what it found.
+func fact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
+	_, text := view.Describe(f)
+	fmt.Fprintf(b, "    %s\n", s.Tint(f, view.Clean(text)))
+	findings(b, s, found)
+}
+
+func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
+	text := fmt.Sprintf("%s: %s (%s)", e.Gate, e.State, view.Duration(e.Duration))
+	if e.Passed() {
+		text = s.Good(text)
+	} else {
+		text = s.Bad(text)
+	}
+	fmt.Fprintf(b, "    %s  %s\n", text, s.Dim(view.Clean(e.Command)))
+	for _, f := range e.Flaky {
+		b.WriteString(s.Fit("      "+view.Clean(fmt.Sprintf("flaky: %s failed in %d of %d runs", f.Test, f.Failed, f.Runs))) + "\n")
+	}
+	findings(b, s, e.Findings)
+}
+
+// findings draws the first ten.
+func findings(b *strings.Builder, s view.Style, all []nexus.Finding) {
+	for i, f := range all {
+		if i == 10 {
+			fmt.Fprintf(b, "      %s\n", s.Dim("and "+view.Count(len(all)-i, "more finding")))
+			return
+		}
+		b.WriteString(s.Fit("      "+view.Clean(view.Place(f))) + "\n")
+	}
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
+}

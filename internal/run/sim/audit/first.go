@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// tdd books what is to be known of tests that come first.
+func (b *Audit) tdd(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.TestsProved:
+		b.proofs[f.Attempt] = f.Proof
+	case nexus.IsolationBroken:
+		if b.ways[f.Attempt] == nexus.TDDStrict && f.Role == nexus.Tester && len(f.Files) > 0 {
+			b.breached[f.Attempt] = true
+		}
+	case nexus.WorkVerified:
+		b.verified[f.Attempt] = f
+	default:
+	}
+}
+
+// first checks that tests that were to come first were seen red, and that a
+// verifier had nothing against the tree.
+func (b *Audit) first(f nexus.AttemptEnded) {
+	way := b.ways[f.Attempt]
+	if !way.Sessions() {
+		return
+	}
+	if p := b.proofs[f.Attempt]; p != nexus.ProofRed || b.breached[f.Attempt] {
+		b.wrong("%s is accepted with %s, and its tests were seen %q, isolation broken %v", f.Attempt, way, p, b.breached[f.Attempt])
+	}
+	if v := b.verified[f.Attempt]; v.Tree != f.Tree || v.Category != "" {
+		b.wrong("%s is accepted with %s and tree %q, and the verifier said %q of %q", f.Attempt, way, f.Tree, v.Category, v.Tree)
+	}
+}
+
+// lower books that a task goes on with less of a strategy, which it may do
+// from the strictest to the laxest, and never back.
+func (b *Audit) lower(t *account, f nexus.TaskEscalated) {
+	all := nexus.Strategies()
+	had, now := slices.Index(all, t.way), slices.Index(all, f.Strategy)
+	if now < 0 || t.way != "" && now <= had {
+		b.wrong("%s goes on with %s after %s", t.ID, f.Strategy, t.way)
+	}
+	t.way = f.Strategy
+	clear(t.tries)
+}

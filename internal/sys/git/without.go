@@ -1,0 +1,49 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Without makes a tree that is like another one, with some files as they are
+// in base, gone where they are not there. It works in a directory of its own
+// below dir, and returns the tree's name.
+func (r Repo) Without(ctx context.Context, dir, tree, base string, files []string) (string, error) {
+	home, err := os.MkdirTemp(dir, "without-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(home) }() // an index of our own
+	r.Index = filepath.Join(home, "index")
+	if _, err := r.Run(ctx, "read-tree", tree); err != nil {
+		return "", err
+	}
+	were, err := r.Run(ctx, append([]string{"ls-tree", "-z", "-r", "--full-tree", base, "--"}, files...)...)
+	if err != nil {
+		return "", err
+	}
+	var in strings.Builder
+	had := map[string]bool{}
+	for entry := range strings.SplitSeq(were, "\x00") {
+		what, name, ok := strings.Cut(entry, "\t")
+		f := strings.Fields(what)
+		if !ok || len(f) != 3 {
+			continue
+		}
+		had[name] = true
+		fmt.Fprintf(&in, "%s %s\t%s\x00", f[0], f[2], name)
+	}
+	var gone strings.Builder
+	for _, name := range files {
+		if !had[name] {
+			fmt.Fprintf(&gone, "0 %s\t%s\x00", strings.Repeat("0", len(tree)), name)
+		}
+	}
+	if _, err := r.RunIn(ctx, strings.NewReader(gone.String()+in.String()), "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	return r.Line(ctx, "write-tree")
+}

@@ -1,0 +1,143 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/verify"
+)
+
+// prove runs the tests that were written where the work that they judge is not
+// there: on the tree as it is when they were written first, and else on one
+// that has nothing but them.
+func (w *work) prove(ctx context.Context) error {
+	snap, err := w.pin(ctx)
+	if err != nil {
+		return err
+	}
+	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
+	if err != nil {
+		return err
+	}
+	var tests, rest []string
+	for _, c := range changed {
+		if testfile.Part(c.Path) {
+			tests = append(tests, c.Path)
+		} else {
+			rest = append(rest, c.Path)
+		}
+	}
+	tree := snap.Tree
+	if !w.a.Strategy.Sessions() && len(rest) > 0 {
+		if tree, err = w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), snap.Tree, w.a.Base, rest); err != nil {
+			return fmt.Errorf("take the work away from its tests: %w", err)
+		}
+	}
+	p := proof.Judge(nil, nil, nil)
+	if len(tests) > 0 {
+		before, now, err := w.tests(ctx, tree)
+		if err != nil {
+			return fmt.Errorf("prove the tests of %s: %w", w.a.ID, err)
+		}
+		p = proof.Judge(tests, before, now)
+		p.Evidence = now
+	}
+	if err := w.tree.Exact(ctx, snap.Tree); err != nil {
+		return err
+	}
+	p.Attempt, p.Tree = w.a.ID, tree
+	if w.a.Strategy == nexus.TDDStrict {
+		p.Beside = rest
+	}
+	return w.record(ctx, p)
+}
+
+// tests runs the gates that run tests on a tree, all of them, and returns what
+// they found on the base too.
+func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
+	ctx, stop := w.desk.Spare(ctx, false)
+	defer stop()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
+	if err := w.tree.Exact(ctx, tree); err != nil {
+		return nil, nil, err
+	}
+	gates, err := w.Gates(w.tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	gates, base, err := w.Bases.judge(ctx, w.Shop, w.a.Base, gates, w.desk)
+	if err != nil {
+		return nil, nil, fmt.Errorf("judge the base: %w", err)
+	}
+	r, err := w.runner(w.tree, tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, g := range gates {
+		if !g.Tests {
+			continue
+		}
+		e, err := r.Judge(ctx, gate.Tree{Dir: w.tree.Dir, Hash: tree}, g)
+		if err != nil {
+			return nil, nil, err
+		}
+		before, now = append(before, base[g.Name]), append(now, e)
+	}
+	return before, now, nil
+}
+
+// verify lets a verifier hold the work against the task, in a conversation of
+// its own. One that handed in before the process died is not asked again.
+func (w *work) verify(ctx context.Context) error {
+	done := 0
+	for _, r := range w.a.Rounds {
+		if r.Verified != nil {
+			done++
+		}
+	}
+	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Verifier, done+1))
+	old := w.a.Session(session)
+	if old == nil || !old.Over {
+		next := ""
+		if old == nil || len(old.Messages) == 0 {
+			diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+			if err != nil {
+				return err
+			}
+			next = prompt.Brief{
+				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence,
+				Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof),
+			}.Text()
+		}
+		if _, err := w.Converse(ctx, Talk{
+			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Verifier, Tier: w.a.Tier, Author: Author(w.a, nexus.Coder), Readers: w.view.Readers,
+			Tree: w.tree, Base: w.view.Goal.Base, Next: next, Why: "brief", Handin: verify.Schema(), Limits: w.view.Limits, Record: w.record,
+		}, w.desk); err != nil {
+			return err
+		}
+		old = w.a.Session(session)
+	}
+	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish (%s): the gates decide", old.Outcome)}
+	switch {
+	case old.Outcome == nexus.Refused:
+		return NoMoney(old.Why)
+	case old.Outcome == nexus.Accepted && old.Result != "":
+		data, err := w.Blobs.Get(old.Result)
+		if err != nil {
+			return err
+		}
+		f, _ = verify.Parse(data) // one that cannot be read says so itself, and the gates decide
+	}
+	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
+	return w.record(ctx, f)
+}
