@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -187,7 +188,8 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	if e.Writes && e.Rule != nil {
 		var undo func(context.Context) ([]string, error)
-		if e.Over, undo, err = s.over(ctx, t, e.Rule); err != nil {
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		if e.Over, undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())
 		}

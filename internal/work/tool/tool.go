@@ -60,7 +60,7 @@ type Env struct {
 
 	// Rule says why a file may not be written though others may; nil: all may.
 	// Where Over is set, commands write to that directory (those that run in the
-	// background, and beside them, to Over with [Beside] behind it) instead of to the
+	// background, and beside them, to Over with [rights.Beside] behind it) instead of to the
 	// tree. After each command Undo takes over what the rule allows, or takes back
 	// what it does not, and says which files that were. Where it is nil, commands
 	// find the tree read-only.
@@ -73,10 +73,6 @@ type Env struct {
 	tree *files.Tree // New makes it, and those below
 	jobs *job.Jobs   // what runs in the background
 }
-
-// Beside names the directory that jobs in the background write to instead of to
-// the tree, behind that of the other commands.
-const Beside = "-jobs"
 
 // Tool is one thing that an agent can do.
 type Tool struct {
