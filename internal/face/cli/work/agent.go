@@ -21,6 +21,9 @@ func agentCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		settings, _, err := a.Settings()
+		if err == nil {
+			err = a.Walled(!a.Person())
+		}
 		if err != nil {
 			return err
 		}
