@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -83,6 +84,7 @@ type Task struct {
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`
 	Commit   string           `json:"commit,omitzero"`
+	Critical []nexus.Finding  `json:"critical,omitempty"` // files that a person should look at
 }
 
 // Of returns what there is to tell about a run. The state is only read.
@@ -156,6 +158,13 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 		row.Commit = t.Landed.Commit
 	}
 	a := t.Current()
+	if a != nil {
+		for _, e := range slices.Concat(evidence(a.Rounds)...) {
+			if e.Gate == critical.Gate {
+				row.Critical = e.Findings // the last round counts
+			}
+		}
+	}
 	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}
@@ -171,6 +180,14 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 		}
 	}
 	return row
+}
+
+func evidence(rounds []*state.Round) [][]nexus.Evidence {
+	all := make([][]nexus.Evidence, 0, len(rounds))
+	for _, r := range rounds {
+		all = append(all, r.Evidence)
+	}
+	return all
 }
 
 // Between returns the seconds from start to end, or to now while there is no
