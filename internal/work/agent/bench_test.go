@@ -52,7 +52,7 @@ func done() llmtest.Turn {
 }
 
 // newBench returns a session of a role on Anthropic's wire.
-func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
+func newBench(t testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	t.Helper()
 	server, stop, err := llmtest.Start(t.Context(), s, llmtest.Options{Bodies: true})
 	if err != nil {
@@ -87,7 +87,7 @@ func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
 }
 
 // tools makes the role's tools, with the schema of the hand-in.
-func (b *bench) tools(t *testing.T, handin json.RawMessage) {
+func (b *bench) tools(t testing.TB, handin json.RawMessage) {
 	t.Helper()
 	box, err := sandbox.Find(t.Context(), sandbox.Off)
 	if err != nil {
