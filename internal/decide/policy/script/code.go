@@ -50,11 +50,12 @@ func python(code string) string {
 	return strings.NewReplacer(".__version__", "", ".__name__", "").Replace(code)
 }
 
-// node takes away what tells of the process; a member whose name is calculated
-// makes the whole code one that leads on.
+// node takes away what tells of the process; a bracket that may hold the name of
+// a member which is calculated makes the whole code one that leads on.
 func node(code string) string {
 	code = regexp.MustCompile(`\bprocess\.(version|versions|platform|arch)\b(\.[a-z0-9]+)?`).ReplaceAllString(code, "1")
-	if regexp.MustCompile(`[\w)\]'"}]\s*\[\s*([^\]\d'"]|['"][^'"\]]*['"][^\]]|\d+[^\]\d])`).MatchString(code) {
+	plain := regexp.MustCompile(`\[\s*((\d+|'[^'"\[\]]*'|"[^'"\[\]]*")\s*,?\s*)*\]`) // a member by its name or number, a list of values
+	if strings.Contains(plain.ReplaceAllString(code, ""), "[") {
 		return "eval"
 	}
 	return code
@@ -66,19 +67,24 @@ func leads(word string) bool {
 		"open", "exec", "eval", "import", "require", "system", "spawn", "fork", "process", "module", "builtin", "global", "constructor", "prototype",
 		"function", "attr", "compile", "loads_", "pickle", "marshal", "ctypes", "socket", "subproc", "shutil", "urllib", "http", "fetch", "write",
 		"unlink", "remove", "rmdir", "chmod", "path", "environ", "getenv", "breakpoint", "input", "codecs", "runpy", "locals", "vars", "loader", "binding",
-		"reflect", "proxy", "generator", "async", "await", "worker", "load_", "fromfile", "tofile", "savetxt", "genfromtxt", "memmap", "dump_", "save", "popen", "kill",
+		"reflect", "proxy", "generator", "websocket", "eventsource", "broadcast", "inspector", "readline", "async", "await", "worker", "load_", "fromfile", "tofile", "savetxt", "genfromtxt", "memmap", "dump_", "save", "popen", "kill",
 	} {
 		if strings.Contains(word, part) {
 			return true
 		}
 	}
-	return slices.Contains([]string{"os", "fs", "vm", "net", "dir", "help", "this", "with", "lambda_", "child", "io", "file", "code", "pty", "deno", "bun", "self"}, word)
+	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "f_", "co_"} { // of generators and frames
+		if strings.HasPrefix(word, inside) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"v8", "tls", "dns", "dgram", "cluster", "repl", "tty", "wasi", "util", "stream", "zlib", "os", "fs", "vm", "net", "dir", "help", "this", "with", "lambda_", "child", "io", "file", "code", "pty", "deno", "bun", "self"}, word)
 }
 
 func pythonModules() []string {
 	return []string{
-		"json", "sys", "re", "math", "datetime", "time", "collections", "itertools", "functools", "string", "textwrap", "statistics", "decimal", "fractions",
-		"hashlib", "base64", "struct", "operator", "platform", "tomllib",
+		"json", "sys", "re", "math", "datetime", "time", "collections", "itertools", "functools", "textwrap", "statistics", "decimal", "fractions",
+		"hashlib", "base64", "struct", "platform", "tomllib",
 	}
 }
 
