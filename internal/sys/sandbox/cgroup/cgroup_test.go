@@ -83,10 +83,11 @@ func parent(t *testing.T) *Parent {
 	return p
 }
 
-// sleeper starts a shell that waits to be told to go on, and sleeps then.
-func sleeper(t *testing.T, script string) (*exec.Cmd, func()) {
+// sleeper starts a shell that waits to be told to go on; what it returns last
+// waits for its end.
+func sleeper(t *testing.T, script string) (cmd *exec.Cmd, start, end func()) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "read go; "+script)
+	cmd = exec.CommandContext(t.Context(), "/bin/sh", "-c", "read go; "+script)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +95,11 @@ func sleeper(t *testing.T, script string) (*exec.Cmd, func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return cmd, func() { _, _ = in.Write([]byte("go\n")) }
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }() // the dead must not stay in the group
+	end = func() { <-ended }
+	t.Cleanup(func() { _ = cmd.Process.Kill(); end() })
+	return cmd, func() { _, _ = in.Write([]byte("go\n")) }, end
 }
 
 func wait(t *testing.T, ready func() bool) {
@@ -123,13 +127,12 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, start := sleeper(t, `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep 1000; :' & done; (sleep 1000 & setsid sleep 1000 &) ; wait`)
+	cmd, start, _ := sleeper(t, `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep 1000; :' & done; (sleep 1000 & setsid sleep 1000 &) ; wait`)
 	if err := g.Add(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	start()
 	wait(t, func() bool { return members(g) >= 6 }) // the control
-	go func() { _ = cmd.Wait() }()
 	if !g.Kill() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
@@ -149,7 +152,7 @@ func TestProcesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd, start := sleeper(t, `for i in $(seq 40); do sleep 1000 & done 2>/dev/null; wait`)
+		cmd, start, _ := sleeper(t, `for i in $(seq 40); do sleep 1000 & done 2>/dev/null; wait`)
 		if err := g.Add(cmd.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +161,6 @@ func TestProcesses(t *testing.T) {
 		if n := members(g); c.most > 0 && n > c.most {
 			t.Errorf("%d processes, at most %d", n, c.most)
 		}
-		go func() { _ = cmd.Wait() }()
 		g.Kill()
 		if err := g.Remove(); err != nil {
 			t.Error(err)
@@ -180,12 +182,12 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd, start := sleeper(t, `exec perl -e '$x = "x" x (200 << 20); exit 7'`)
+		cmd, start, end := sleeper(t, `exec perl -e '$x = "x" x (200 << 20); exit 7'`)
 		if err := g.Add(cmd.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
 		start()
-		_ = cmd.Wait()
+		end()
 		if died := cmd.ProcessState.ExitCode() != 7; died != starved || g.Starved() != starved {
 			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, g.Starved())
 		}
@@ -210,20 +212,15 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, start := sleeper(t, `sleep 1000`)
+	cmd, start, _ := sleeper(t, `sleep 1000`)
 	if err := theirs.Add(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	start()
-	go func() { _ = cmd.Wait() }()
-	if n := p.Sweep(); n != len(p.places) {
-		t.Errorf("swept %d, not %d", n, len(p.places))
-	}
-	for _, at := range theirs.dirs {
-		if _, err := os.Stat(at.dir); err == nil {
-			t.Errorf("%s is left", at.dir)
-		}
-	}
+	wait(t, func() bool { // others who test may sweep too
+		p.Sweep()
+		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
+	})
 	for _, at := range mine.dirs {
 		if _, err := os.Stat(at.dir); err != nil {
 			t.Error(err)
