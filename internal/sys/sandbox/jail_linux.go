@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
@@ -31,11 +32,12 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer done()
-	spec, err := s.File()
+	spec, group, letGo, err := b.held(s, c, mark)
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { _ = spec.Close() }()
+	defer group.End()
 	var a attendant
 	defer a.close()
 	var said []byte
@@ -43,15 +45,17 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	cmd := exec.Command("/proc/self/exe", jail.Arg) //nolint:noctx // the whole tree is killed below, not one process
-	cmd.Dir = "/"
-	cmd.Env = []string{Mark + "=" + mark, "GOGC=off"} // its few small objects are not worth collecting
-	group, letGo, err := b.held(c, mark, spec)
+	door, err := passage.Open(ctx, c.Proxy)
 	if err != nil {
 		return Result{}, err
 	}
-	defer group.End()
-	cmd.ExtraFiles = []*os.File{spec, word}
+	defer door.Close()
+	a.theirs = append(a.theirs, door.Inside())
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
+		Env: []string{Mark + "=" + mark, "GOGC=off"}, // its few small objects are not worth collecting
+	}
+	cmd.ExtraFiles = []*os.File{spec, word, door.Inside()}
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
@@ -86,14 +90,20 @@ func groups() *cgroup.Parent {
 	return p // nil where there is an error
 }
 
-// held makes the group of a jail, which begins only when it is in there.
-func (b *Box) held(c Command, mark string, spec *os.File) (g *cgroup.Group, letGo func(pid int), err error) {
+// held returns what a jail is told, and its group: it begins when it is let go.
+func (b *Box) held(s jail.Spec, c Command, mark string) (spec *os.File, g *cgroup.Group, letGo func(pid int), err error) {
+	if spec, err = s.File(); err != nil {
+		return nil, nil, nil, err
+	}
 	begin, err := jail.Hold(spec)
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, spec.Close())
+	}
 	g = b.group(c, mark)
-	return g, func(pid int) {
+	return spec, g, func(pid int) {
 		_ = g.Add(pid) // it is watched too
 		begin()
-	}, err
+	}, nil
 }
 
 // group makes the group of one command, nil where there is none.
@@ -101,9 +111,8 @@ func (b *Box) group(c Command, mark string) *cgroup.Group {
 	if b.groups == nil {
 		return nil
 	}
-	const own = 32 // threads of the jail itself
-	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + own})
-	return g // nil where there is an error
+	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // with the jail's own threads
+	return g                                                                                                              // nil where there is an error
 }
 
 // judge returns what a jail's word means.
@@ -148,7 +157,7 @@ func (b *Box) reach(p *os.Process) (kill func(), use func() (proc.Usage, bool)) 
 
 // spec returns what a jail is told, and what to do when it is over.
 func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
-	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.environ(jail.Home, mark), Limits: c.Limits}
+	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.environ(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native}
 	writable := c.writable()
 	if b.mode == Native {
 		s.Mounts = b.mounts(c)

@@ -154,7 +154,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rule(t, role), Now: s.Now, Mask: s.Mask,
-		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
+		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
@@ -187,16 +187,10 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	if e.Writes && e.Rule != nil {
-		var undo func(context.Context) ([]string, error)
-		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
-		if e.Over, undo, err = keeper.Over(ctx); err != nil {
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: u.add, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())
-		}
-		e.Undo = func(ctx context.Context) ([]string, error) {
-			files, err := undo(ctx)
-			u.add(files)
-			return files, err
 		}
 	}
 	set, err := tool.New(e, role.Tools...)

@@ -30,13 +30,26 @@ type Keeper struct {
 	Base func() string           // commit that the tree was pinned as last
 	Rule func(name string) error // why a file may not be written
 	Now  func() time.Time
+	// Undone hears of each file that was written against the rule.
+	Undone func(files []string)
 }
 
-// Over returns the directory of a layer that the commands of a role write to
+// Over returns the directory of a layer that commands write to, and what takes
+// over from it.
+func (k Keeper) Over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+	dir, back, err := k.over(ctx)
+	return dir, func(ctx context.Context) ([]string, error) {
+		files, err := back(ctx)
+		k.Undone(files)
+		return files, err
+	}, err
+}
+
+// over returns the directory of a layer that the commands of a role write to
 // which may not write all of the tree, and what takes over from it. Where the
 // sandbox has no layers the directory is empty: commands write to the tree, and
 // what is against the rule is taken back.
-func (k Keeper) Over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+func (k Keeper) over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir = filepath.Join(filepath.Dir(k.Tree.Dir), "over")
 	for _, d := range []string{dir, dir + Beside} {
 		if err := os.RemoveAll(d); err != nil { // of an earlier session

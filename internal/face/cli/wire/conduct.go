@@ -103,7 +103,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	o.tap = tap
 	defer leave(a, tap)
-	if err := ready(a, c, *o); err != nil {
+	if err := errors.Join(a.Walled(o.Headless || !a.Person()), ready(a, c, *o)); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // Entrusted returns what the repository at dir has that somebody must agree
 // to before it takes part: roles of its own, which decide what agents are told
-// and may do. Its standing rules need no trust; they are fenced as data.
+// and may do, and what it asks of the network. Its standing rules need no trust; they are fenced as data.
 func Entrusted(dir string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -29,13 +31,15 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		}
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
-	return items, nil
+	wanted, err := network.Asked(dir)
+	return append(items, wanted...), err
 }
 
 // agreed says which of the things that need trust have none. Nobody's book
 // trusts nothing.
 func agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == network.Item }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {
 		return err
 	}

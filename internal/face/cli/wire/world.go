@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -56,6 +57,10 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err := agreed(p.Repo.Work, p.Trust); err != nil {
 		return nil, nil, err
 	}
+	grant, err := network.Reachable(p.Config.Network, p.Repo.Work, p.Trust, p.Env, box)
+	if err != nil {
+		return nil, nil, err
+	}
 	roles, rules, err := casting(p.Repo.Work, p.Config)
 	if err != nil {
 		return nil, nil, err
@@ -73,7 +78,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	shop := &attempt.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },

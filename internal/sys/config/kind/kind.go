@@ -324,6 +324,11 @@ func Beginnings() Kind {
 	})
 }
 
+// Many reads a list of texts that check understands.
+func Many(says string, check func([]string) (any, error)) Kind {
+	return list(says, map[string]any{"type": "string"}, check)
+}
+
 // beginning matches words that no shell reads otherwise.
 const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
 
