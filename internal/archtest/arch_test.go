@@ -47,7 +47,7 @@ var homes = map[string][]string{
 	"github.com/openai/":      {"sys/llm/openai", "sys/llm/responses"},
 	"google.golang.org/":      {"sys/llm/gemini"},
 	"github.com/knadh/koanf":  {"sys/config"},
-	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/screen"},
+	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/policy/chain", "decide/screen"},
 	"github.com/zalando/":     {"sys/key"},
 	"github.com/reviewdog/":   {"work/gate/parse/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},

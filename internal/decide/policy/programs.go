@@ -52,7 +52,7 @@ func (j *judgement) special(name string) func([]arg.Word) {
 	case "git":
 		return j.git
 	}
-	return j.toolchain(name)
+	return nil
 }
 
 // wrapper judges what a program runs that only changes how it runs.
@@ -181,7 +181,14 @@ func (j *judgement) cd(argv []arg.Word) {
 		return
 	}
 	to := argv[len(argv)-1]
-	if at, _ := j.where(to); at != place.Tree || to.Text == "-" || to.Listed {
+	at, p := j.where(to)
+	if at == place.Tree {
+		j.sum = stricter(j.sum, Path(p, true)) // what follows may write there
+	}
+	if at == place.Tree && p == "." && j.below != "" {
+		return // back to the root
+	}
+	if at != place.Tree || to.Text == "-" || to.Listed {
 		j.away = true
 		j.add(Ask, "path.outside", "it leaves the worktree")
 	}
@@ -334,6 +341,9 @@ func (j *judgement) tar(argv []arg.Word) {
 			j.add(Ask, "file.tar", "an option of tar may run or write something else")
 		}
 		if !strings.HasPrefix(a.Text, "-") {
+			if strings.Contains(a.Text, ":") {
+				j.add(Ask, "file.tar", "tar takes what stands before a colon for another machine")
+			}
 			j.writes([]arg.Word{a})
 		}
 	}

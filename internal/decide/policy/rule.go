@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/chain"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/own"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
@@ -77,6 +78,8 @@ type judgement struct {
 	sets       []string // variables that are assigned in it
 	rebinds    bool     // it sets variables in another way
 	loops      []loop
+	below      string // directory of the tree that the part which is judged is in, as far as that is certain
+	dirs       chain.Dirs
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
@@ -101,6 +104,8 @@ func (j *judgement) look(file *syntax.File) {
 				j.arithmetic = true
 			default:
 			}
+		case *syntax.BinaryCmd:
+			j.dirs.Add(n)
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				name := n.Args[0].Lit()
@@ -123,9 +128,11 @@ func (j *judgement) visit(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
 		j.parts++
+		j.below = j.dirs.At(n.Pos())
 		j.call(n)
 	case *syntax.Redirect:
 		j.parts++
+		j.below = j.dirs.At(n.Pos())
 		j.redirect(n)
 	case *syntax.DeclClause:
 		j.parts++
@@ -274,7 +281,9 @@ func (j *judgement) call(n *syntax.CallExpr) {
 	}
 	argv := make([]arg.Word, 0, len(n.Args))
 	for _, w := range n.Args {
-		argv = append(argv, j.word(w))
+		for _, one := range chain.Braces(w) {
+			argv = append(argv, j.word(one))
+		}
 	}
 	j.simple(argv)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
@@ -30,6 +31,8 @@ func (j *judgement) simple(argv []arg.Word) {
 	if strings.Contains(name.Text, "/") {
 		if at, p := j.where(name); at == place.System && path.Base(path.Dir(p)) == "bin" || at == place.System && path.Base(path.Dir(p)) == "sbin" {
 			argv = append([]arg.Word{arg.Literal(path.Base(p))}, argv[1:]...)
+		} else if tool := j.carried(name); tool != "" {
+			argv = append([]arg.Word{arg.Literal(tool)}, argv[1:]...)
 		} else {
 			j.own(argv)
 			j.program(argv)
@@ -39,6 +42,9 @@ func (j *judgement) simple(argv []arg.Word) {
 	allowed := j.own(argv)
 	if run := j.special(argv[0].Text); run != nil {
 		run(argv)
+		return
+	}
+	if builds.Judge(argv, paths{j}, runs{j}) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
@@ -56,7 +62,9 @@ func (j *judgement) simple(argv []arg.Word) {
 // program judges a program that is named by its path: the tree's own may run,
 // as its build may.
 func (j *judgement) program(argv []arg.Word) {
-	if at, name := j.where(argv[0]); at != place.Tree || !Path(name, false).Allowed() {
+	at, name := j.where(argv[0])
+	made := at == place.Tmp && strings.HasPrefix(name, "/tmp/") // private, so it was made here
+	if !made && (at != place.Tree || !Path(name, false).Allowed()) {
 		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
 	_, operands := arg.Split(argv[1:])
@@ -83,6 +91,9 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		}
 		j.reads(operands)
 	case "write":
+		if e.Rule == "build.make" {
+			j.settings(operands)
+		}
 		if e.Rule == "build.c" && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
 			j.add(Ask, "build.c.option", "its options are in a file")
 		}
@@ -103,20 +114,26 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	}
 }
 
+// settings judges what make is given: variables may say which programs its
+// rules run.
+func (j *judgement) settings(operands []arg.Word) {
+	for _, w := range operands {
+		name, value, ok := strings.Cut(w.Text, "=")
+		name = strings.TrimRight(name, ":+?!")
+		switch {
+		case ok && (table.Powerful(name) || name == ".SHELLFLAGS" || name == "MAKE"):
+			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		case ok && slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL"}, name) && strings.ContainsAny(value, " /\t;"), w.Text == "-":
+			j.add(Ask, "build.make.setting", "it says what make's rules run")
+		}
+	}
+}
+
 // maybeOptions asks where a word that is not seen could be one of a program's
 // dangerous options.
 func (j *judgement) maybeOptions(asked []string, args []arg.Word) {
-	if len(asked) == 0 {
-		return
-	}
-	harmless := len(asked) == 1 && asked[0] == "--files0-from"
-	for _, a := range args {
-		if a.Text == "--" {
-			return
-		}
-		if a.Dynamic && !a.Fixed && (!a.Listed || !harmless) {
-			j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
-		}
+	if arg.Unseen(asked, args) {
+		j.add(Ask, "path.unseen", "it may be given options that are not known before it runs")
 	}
 }
 

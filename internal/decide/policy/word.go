@@ -39,7 +39,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 		if p.Param != nil {
 			name = p.Param.Value
 		}
-		if name == "PWD" && first && p.Short && !j.away {
+		if name == "PWD" && first && p.Short && !j.away && j.dirs.At(p.Pos()) == "" {
 			out.Text += "."
 			return
 		}
@@ -79,6 +79,12 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 			return place.Outside, p
 		}
 		return place.Unseen, p
+	}
+	if j.below != "" && !j.away && !path.IsAbs(p) { // what is above it is known
+		p = j.below + "/" + p
+		if clean := path.Clean(p); clean != ".." && !strings.HasPrefix(clean, "../") {
+			return place.Tree, clean
+		}
 	}
 	if !path.IsAbs(p) {
 		if clean := path.Clean(p); clean == ".." || strings.HasPrefix(clean, "../") || j.away {

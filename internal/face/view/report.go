@@ -41,6 +41,7 @@ func Report(s Style, r Run, more bool) string {
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(left(s, r))
+	b.WriteString(lookAt(s, r))
 	if r.Stayed != "" {
 		fmt.Fprintf(&b, "\n%s\n", s.Warn(Clean(r.Stayed)))
 	}
@@ -48,6 +49,25 @@ func Report(s Style, r Run, more bool) string {
 		b.WriteString("\n" + s.Bold("next") + "\n" + next(r))
 	}
 	return b.String()
+}
+
+// lookAt lists the files that a person should look at before what landed is
+// used.
+func lookAt(s Style, r Run) string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		for i, f := range t.Critical {
+			if i == 10 {
+				fmt.Fprintf(&b, "  %s  and %s\n", t.ID, Count(len(t.Critical)-i, "more file"))
+				break
+			}
+			b.WriteString(s.Fit(fmt.Sprintf("  %s  %s  %s", t.ID, Clean(f.File), Clean(f.Message))) + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + s.Bold("look at") + "\n" + b.String()
 }
 
 // left lists what did not land, and why.

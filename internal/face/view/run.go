@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -85,6 +86,7 @@ type Task struct {
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`
 	Commit   string           `json:"commit,omitzero"`
+	Critical []nexus.Finding  `json:"critical,omitempty"` // files that a person should look at
 }
 
 // Of returns what there is to tell about a run. The state is only read.
@@ -158,6 +160,13 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 		row.Commit = t.Landed.Commit
 	}
 	a := t.Current()
+	if a != nil {
+		for _, e := range slices.Concat(evidence(a.Rounds)...) {
+			if e.Gate == critical.Gate {
+				row.Critical = e.Findings // the last round counts
+			}
+		}
+	}
 	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}
@@ -173,6 +182,14 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 		}
 	}
 	return row
+}
+
+func evidence(rounds []*state.Round) [][]nexus.Evidence {
+	all := make([][]nexus.Evidence, 0, len(rounds))
+	for _, r := range rounds {
+		all = append(all, r.Evidence)
+	}
+	return all
 }
 
 // Between returns the seconds from start to end, or to now while there is no

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -156,6 +157,17 @@ func (w *World) held(ctx context.Context, v state.View, branch string, d run.Des
 	text := fmt.Sprintf("publish %d commits up to %.12s as the branch %s", v.Landings, v.Tip, branch)
 	if v.Goal.Land && v.Goal.Target != "" {
 		text += ", and move " + v.Goal.Target + " along"
+	}
+	changed, err := w.Shop.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
+	if err != nil {
+		return "", err
+	}
+	files := make([]string, 0, len(changed))
+	for _, c := range changed {
+		files = append(files, c.Path)
+	}
+	if found := critical.Of(files); len(found) > 0 {
+		text += ", which touch " + critical.Line(found)
 	}
 	answer, err := w.Shop.Consent(ctx, "", text+"?", d)
 	switch {

@@ -32,7 +32,7 @@ const (
 const doorkeeper = "/run/nexus"
 
 func newBwrap(path string) (*Box, error) {
-	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolchain.Dirs(os.Environ())}
+	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolchain.Dirs(os.Environ()), groups: groups()}
 	filter, err := jail.Filter(true)
 	b.filter = jail.Bytes(filter)
 	return b, err
@@ -55,7 +55,7 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		switch m.How {
 		case jail.Show:
 			args = append(args, "--ro-bind-try", from, m.Path)
-		case jail.Bind:
+		case jail.Bind, jail.Layer: // it has no layers: see Layers
 			args = append(args, "--bind", from, m.Path)
 		case jail.Link:
 			args = append(args, "--symlink", from, m.Path)
@@ -84,9 +84,10 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
+	mark := newMark(c.Mark)
 	args, copies := b.commandArgs(c)
 	cmd := exec.Command(b.bwrap, args...) //nolint:noctx // the whole tree is killed below, not one process
-	cmd.Env = c.environ(jail.Home, newMark(c.Mark))
+	cmd.Env = c.environ(jail.Home, mark)
 	cmd.Dir = "/"
 	var a attendant
 	defer a.close()
@@ -95,8 +96,10 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { _ = release.Close() }()
+	group := b.group(c, mark)
+	defer group.End()
 	said := status{ready: func(first int) error {
-		err := proc.Bound(first, c.Limits.Kernel())
+		err := errors.Join(proc.Bound(first, c.Limits.Kernel()), group.Add(first))
 		_, wErr := release.Write([]byte{1})
 		return errors.Join(err, wErr)
 	}}
@@ -131,8 +134,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	a.drain(grace(gone))
 	r := Result{Duration: time.Since(began), Over: w.over}
 	o.into(&r)
-	if w.over != "" {
-		r.Exit = -1
+	if w.ended(ctx, group, &r) {
 		return r, nil
 	}
 	if ctx.Err() != nil {
@@ -162,7 +164,7 @@ func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status)
 
 // openFiles returns the filter and the files that bubblewrap is to copy.
 func (b *Box) openFiles(copies []string) ([]*os.File, error) {
-	filter, err := memory(b.filter)
+	filter, err := jail.Memory(b.filter)
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,13 @@ func open(m Mode) (*Box, error) {
 	switch m {
 	case Native:
 		_, err := jail.Filter(true)
-		return &Box{mode: m, system: systemView(), tools: toolchain.Dirs(os.Environ())}, err
+		return &Box{mode: m, system: systemView(), tools: toolchain.Dirs(os.Environ()), groups: groups()}, err
 	case Landlock:
 		if jail.ABI() < 3 {
 			return nil, fmt.Errorf("this kernel's Landlock is version %d, and 3 (Linux 6.2) is needed", jail.ABI())
 		}
 		_, err := jail.Filter(false)
-		return &Box{mode: m, system: systemView(), tools: toolchain.Dirs(os.Environ())}, err
+		return &Box{mode: m, system: systemView(), tools: toolchain.Dirs(os.Environ()), groups: groups()}, err
 	case Bwrap:
 		path, err := findBwrap()
 		if err != nil {
@@ -48,18 +48,4 @@ func (b *Box) run(ctx context.Context, c Command) (Result, error) {
 	default:
 		return runOff(ctx, c)
 	}
-}
-
-// memory returns an open file that holds data.
-func memory(data []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("nexus", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("make a file in memory: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), "memory")
-	if _, err = f.WriteAt(data, 0); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("fill a file in memory: %w", err)
-	}
-	return f, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -60,6 +62,27 @@ func (b *Box) Name() string {
 // Hides reports whether the box shows nothing but what it was told to show.
 func (b *Box) Hides() bool { return b.mode == Native || b.mode == Bwrap }
 
+// Layers reports whether commands in dir can write to a layer in over instead
+// of to the directory itself. It tries.
+func (b *Box) Layers(ctx context.Context, dir, over string) bool {
+	if b.mode != Native {
+		return false
+	}
+	r, err := b.Run(ctx, Command{Args: []string{"/bin/sh", "-c", "exit 7"}, Dir: dir, Over: over, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: secondTrial})
+	return err == nil && r.Exit == 7
+}
+
+// Bounds says how what a command uses is bounded, for people.
+func (b *Box) Bounds() string {
+	said := "memory by looking, processes by looking"
+	for kind, name := range map[string]string{"memory": "memory", "pids": "processes"} {
+		if slices.Contains(b.groups.Kinds(), kind) {
+			said = strings.Replace(said, name+" by looking", name+" by a control group", 1)
+		}
+	}
+	return said + ", disk by looking, files by the kernel"
+}
+
 // Gaps says what the box cannot stop, a line each, for people.
 func (b *Box) Gaps() []string {
 	switch b.mode {
@@ -71,6 +94,7 @@ func (b *Box) Gaps() []string {
 			"modes, owners and times of files that are yours can be changed",
 			"names of files, processes and network interfaces can be seen",
 			"programs have no loopback of their own either: tests that listen on one fail",
+			"/tmp is the host's and cannot be written to; TMPDIR names a directory of the command's own",
 		}
 	default:
 		return []string{"agents can touch everything that you can"}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
@@ -31,11 +32,12 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer done()
-	spec, err := s.File()
+	spec, group, letGo, err := b.held(s, c, mark)
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { _ = spec.Close() }()
+	defer group.End()
 	var a attendant
 	defer a.close()
 	var said []byte
@@ -49,15 +51,17 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	}
 	defer door.Close()
 	a.theirs = append(a.theirs, door.Inside())
-	cmd := exec.Command("/proc/self/exe", jail.Arg) //nolint:noctx // the whole tree is killed below, not one process
-	cmd.Dir = "/"
-	cmd.Env = []string{Mark + "=" + mark, "GOGC=off"} // its few small objects are not worth collecting
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
+		Env: []string{Mark + "=" + mark, "GOGC=off"}, // its few small objects are not worth collecting
+	}
 	cmd.ExtraFiles = []*os.File{spec, word, door.Inside()}
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
 		return Result{}, fmt.Errorf("start a jail: %w", err)
 	}
+	letGo(cmd.Process.Pid)
 	w.began = began
 	w.kill, w.use = b.reach(cmd.Process)
 	stop := context.AfterFunc(ctx, w.kill)
@@ -72,13 +76,43 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	a.drain(grace(gone))
 	o.into(&r)
 	switch {
-	case w.over != "":
-		r.Exit = -1
+	case w.ended(ctx, group, &r):
 		return r, nil
 	case ctx.Err() != nil:
 		return killed(ctx, r)
 	}
 	return judge(c, r, said, cmd.ProcessState)
+}
+
+// groups returns where control groups can be made, nil where none can.
+func groups() *cgroup.Parent {
+	p, _ := cgroup.Find()
+	return p // nil where there is an error
+}
+
+// held returns what a jail is told, and its group: it begins when it is let go.
+func (b *Box) held(s jail.Spec, c Command, mark string) (spec *os.File, g *cgroup.Group, letGo func(pid int), err error) {
+	if spec, err = s.File(); err != nil {
+		return nil, nil, nil, err
+	}
+	begin, err := jail.Hold(spec)
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, spec.Close())
+	}
+	g = b.group(c, mark)
+	return spec, g, func(pid int) {
+		_ = g.Add(pid) // it is watched too
+		begin()
+	}, nil
+}
+
+// group makes the group of one command, nil where there is none.
+func (b *Box) group(c Command, mark string) *cgroup.Group {
+	if b.groups == nil {
+		return nil
+	}
+	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // with the jail's own threads
+	return g                                                                                                              // nil where there is an error
 }
 
 // judge returns what a jail's word means.
@@ -143,12 +177,12 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = once(append(c.environ(home, mark), "TMPDIR="+tmp))
+	s.Env = once(append(c.environ(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)
 	}
-	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc") // programs look themselves up there
+	s.Readable = append(append(append(s.Readable, b.tools...), c.Readable...), c.Dir, "/proc", "/etc/ssl/openssl.cnf") // programs look themselves up there, and what is not there may be asked for
 	return s, done, nil
 }
 

@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -74,6 +76,9 @@ type watch struct {
 // began, kill and use.
 func newWatch(c Command) *watch {
 	w := &watch{limits: c.Limits, dirs: append([]string{c.Dir}, c.Writable...)}
+	if c.Over != "" {
+		w.dirs[0] = c.Over
+	}
 	if c.Tmp != "" {
 		w.dirs = append(w.dirs, c.Tmp)
 	}
@@ -100,6 +105,18 @@ func (w *watch) look() {
 		return
 	}
 	w.kill()
+}
+
+// ended removes a command's group, and reports whether it was killed because it
+// used too much, by us or by the kernel.
+func (w *watch) ended(ctx context.Context, g *cgroup.Group, r *Result) bool {
+	if g.End() && w.over == "" && ctx.Err() == nil {
+		w.over = OverMemory
+	}
+	if r.Over = w.over; r.Over != "" {
+		r.Exit = -1
+	}
+	return r.Over != ""
 }
 
 // overDisk reports whether the command wrote more than it may. The files are

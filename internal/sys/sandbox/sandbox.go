@@ -28,6 +28,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -53,8 +54,11 @@ type Command struct {
 	Args []string // program and arguments; never a line for a shell
 	// Dir is the worktree: the command starts there and may write there,
 	// except to a .git in it. It must come from us, never from a model.
-	Dir      string
-	Env      []string // the whole environment; HOME is added where it is missing
+	Dir string
+	Env []string // the whole environment; HOME is added where it is missing
+	// Over is a directory for what the command writes to Dir, which then stays
+	// as it is: see package layer. Only where [Box.Layers] says that it can be.
+	Over     string
 	Writable []string // further directories that it may write to
 	Readable []string // further paths that it may read; inside a writable one they are read-only
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
@@ -94,6 +98,7 @@ type Box struct {
 	filter []byte       // which system calls bubblewrap forbids
 	system []jail.Mount // what every command sees
 	tools  []string     // toolchains that are bound read-only
+	groups *cgroup.Parent
 }
 
 // Run runs a command and returns when it and everything it started is dead.

@@ -95,7 +95,11 @@ func (b *Box) views(c Command) []jail.Mount {
 	views := make([]jail.Mount, 0, len(how))
 	for p, h := range how {
 		inner := slices.ContainsFunc(writable, func(w string) bool { return p != w && toolchain.Within(w, p) })
-		views = append(views, jail.Mount{How: h, Path: p, Inner: inner})
+		m := jail.Mount{How: h, Path: p, Inner: inner}
+		if p == c.Dir && h == jail.Bind && c.Over != "" {
+			m.How, m.Over = jail.Layer, c.Over
+		}
+		views = append(views, m)
 	}
 	slices.SortFunc(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
 	return views

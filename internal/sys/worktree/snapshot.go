@@ -72,7 +72,7 @@ func (t *Tree) survey(ctx context.Context, only []string) (survey.Found, error) 
 		return survey.Found{}, disk.Fail("make a snapshot", err)
 	}
 	if base, ok := t.narrow(ctx, only); ok {
-		return survey.Tree{Dir: t.Dir, Ignored: t.ignored, Base: base}.Look(ctx, &t.known, now, only)
+		return survey.Tree{Dir: t.Dir, Ignored: t.Ignored, Base: base}.Look(ctx, &t.known, now, only)
 	}
 	look, err := t.look()
 	if err != nil {
@@ -84,7 +84,7 @@ func (t *Tree) survey(ctx context.Context, only []string) (survey.Found, error) 
 
 func (t *Tree) look() (survey.Tree, error) {
 	g, err := t.ground()
-	look := survey.Tree{Dir: t.Dir, Ignored: t.ignored, Base: g.Index, Since: g.Since}
+	look := survey.Tree{Dir: t.Dir, Ignored: t.Ignored, Base: g.Index, Since: g.Since}
 	if t.lower != "" {
 		look.Upper = filepath.Join(t.home, "upper")
 	}
@@ -118,9 +118,9 @@ func (t *Tree) narrow(ctx context.Context, only []string) (git.Index, bool) {
 	return slices.CompactFunc(base, func(a, b git.Entry) bool { return a.Path == b.Path }), true
 }
 
-// ignored asks git which paths the tree's rules leave out. Git gets no
+// Ignored asks git which paths the tree's rules leave out. Git gets no
 // index, so that it takes no directory for a submodule.
-func (t *Tree) ignored(ctx context.Context, paths []string) (map[string]bool, error) {
+func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
 	var in strings.Builder
 	for _, p := range paths {
 		in.WriteString("./" + p + "\x00") // a name that begins with a colon is a name

@@ -52,24 +52,24 @@ func done() llmtest.Turn {
 }
 
 // newBench returns a session of a role on Anthropic's wire.
-func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
-	t.Helper()
-	server, stop, err := llmtest.Start(t.Context(), s, llmtest.Options{Bodies: true})
+func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
+	tb.Helper()
+	server, stop, err := llmtest.Start(tb.Context(), s, llmtest.Options{Bodies: true})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(stop)
+	tb.Cleanup(stop)
 	roles, err := cast.Roles(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	b := &bench{server: server, desk: &agenttest.Desk{}, store: &agenttest.Store{}, dir: t.TempDir()}
+	b := &bench{server: server, desk: &agenttest.Desk{}, store: &agenttest.Store{}, dir: tb.TempDir()}
 	b.model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
 	if err := os.WriteFile(filepath.Join(b.dir, "sum.go"), []byte("package sum\n"), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r := roles[role]
-	b.tools(t, nil)
+	b.tools(tb, nil)
 	task := nexus.Task{ID: "T3", Title: "Add parser for durations", Brief: "Parse them.", Criteria: []nexus.Criterion{{Text: "It parses.", Check: "test"}}}
 	id := nexus.SessionID("T3.1/" + string(role) + ".1")
 	b.brief = agent.Brief{
@@ -87,18 +87,18 @@ func newBench(t *testing.T, role nexus.Role, s llmtest.Script) *bench {
 }
 
 // tools makes the role's tools, with the schema of the hand-in.
-func (b *bench) tools(t *testing.T, handin json.RawMessage) {
-	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+func (b *bench) tools(tb testing.TB, handin json.RawMessage) {
+	tb.Helper()
+	box, err := sandbox.Find(tb.Context(), sandbox.Off)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	b.set, err = tool.New(tool.Env{
 		Dir: b.dir, Box: box, Blob: b.store, Writes: true, Handin: handin, Now: time.Now,
 		Git: func(context.Context, []string) (string, error) { return "no changes\n", nil },
 	}, tool.Names()...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -87,6 +87,9 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		}
 		return []nexus.Evidence{e}, err
 	}
+	if err := s.touched(ctx, c, d); err != nil {
+		return nil, err
+	}
 	gates, err := s.Gates(c.Tree.Dir)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -42,4 +43,27 @@ func (s *Shop) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, e
 		return e, false, nil
 	}
 	return e, true, nil
+}
+
+// touched records which files a tree changes that a person should look at. It
+// decides nothing, so it is not among what the gates say.
+func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
+	if c.Base == "" {
+		return nil
+	}
+	changed, err := s.Trees.Git().Changed(ctx, c.Base, c.Hash)
+	if err != nil {
+		return fmt.Errorf("look for critical files: %w", err)
+	}
+	files := make([]string, 0, len(changed))
+	for _, f := range changed {
+		files = append(files, f.Path)
+	}
+	found := critical.Of(files)
+	if len(found) == 0 {
+		return nil
+	}
+	return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: nexus.Evidence{
+		Gate: critical.Gate, State: nexus.Pass, Tree: c.Hash, Command: "look for critical files in the change", Why: "it touches " + critical.Line(found), Findings: found,
+	}}))
 }

@@ -4,29 +4,23 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 )
 
-// rule says what a role may not write in a conversation: what its own row of
-// the permission matrix keeps from it, and what the attempt's strategy does.
-func rule(t Talk, role cast.Role) func(file string) error {
-	own, way := role.Writes.Rule(), t.Attempt.Strategy
-	more := strategy.Rule(way, t.Role)
+// ruleOf says what a role may not write in an attempt with a strategy: what its
+// own row of the permission matrix keeps from it, and what the strategy does.
+// It is nil where it may write all.
+func ruleOf(way nexus.Strategy, role cast.Role) func(file string) error {
+	own, more := role.Writes.Rule(), strategy.Rule(way, role.Name)
 	switch {
 	case role.Writes == cast.Nothing:
 		return own
-	case role.Writes == cast.Tests && strategy.Widens(way, t.Role):
+	case role.Writes == cast.Tests && strategy.Widens(way, role.Name):
 		return more
-	case own == nil:
-		return more
-	case more == nil:
-		return own
-	}
-	return func(file string) error {
-		if err := own(file); err != nil {
-			return err
-		}
-		return more(file)
+	default:
+		return rights.Both(own, more)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -161,7 +162,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rule(t, role), Now: s.Now, Mask: s.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: ruleOf(t.Attempt.Strategy, role), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Handin: t.Handin, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
@@ -185,6 +186,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e.Vars, e.Writable = s.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
+	if !e.Writes {
+		e.Readable = append(e.Readable, t.Tree.Git)
+	}
 	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
 	}
@@ -196,13 +200,13 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	own := e.Rule // what else is taken back is no breach of the role
 	if e.Writes {
-		e.Rule = both(own, shown(root))
+		e.Rule = rights.Both(own, rights.Shown(root))
 	}
 	if e.Writes && e.Rule != nil {
-		e.Undo = func(ctx context.Context) ([]string, error) {
-			files, err := s.undoAll(ctx, t, e.Rule)
-			u.add(breaches(files, own))
-			return files, err
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) { u.add(rights.Breaches(files, own)) }, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
+			free()
+			return nil, nil, errors.Join(err, root.Close())
 		}
 	}
 	set, err := tool.New(e, role.Tools...)

@@ -150,7 +150,7 @@ func (e Env) finder() search.Finder {
 		f.Run = func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
 			c := e.command(args, limit)
 			c.Readable = append([]string{e.Dir}, e.Readable...)
-			c.Merge, c.Cap = false, most
+			c.Merge, c.Cap, c.Over = false, most, ""
 			r, err := e.Box.Run(ctx, c)
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
 				err = fmt.Errorf("%s: exit %d: %.200s", args[0], r.Exit, r.Stderr)

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
+	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 )
 
 const firstWords = time.Second // for what a command in the background says at once
@@ -54,7 +55,11 @@ func jobTool(e Env) Tool {
 
 // start starts a command in the background.
 func (e Env) start(ctx context.Context, command string, judged nexus.Judgement) (Output, error) {
-	j, err := e.jobs.Start(ctx, e.command(nil, 0), command, e.Now())
+	c := e.command(nil, 0)
+	if c.Over != "" {
+		c.Over += rights.Beside // the box stays open, and two may not share a layer
+	}
+	j, err := e.jobs.Start(ctx, c, command, e.Now())
 	if err != nil {
 		return Output{Judged: judged}, err
 	}

@@ -163,7 +163,7 @@ func (e Env) run(ctx context.Context, command string, total, idle time.Duration)
 func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 	c := sandbox.Command{
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
-		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true,
+		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over,
 	}
 	if e.Net != nil {
 		c.Proxy, c.Env = e.Net.Serve, e.Net.Env(e.Vars, e.Box.Hides())

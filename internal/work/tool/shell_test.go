@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -133,5 +134,28 @@ func TestJudged(t *testing.T) {
 		if j.Decision != c.decision || c.rule != "" && j.Rule != c.rule || j.By != c.by || j.Refused != c.refused {
 			t.Errorf("%s %v: %+v", c.tool, c.in, j)
 		}
+	}
+}
+
+// A gigabyte of output is counted and not kept: what there is of it is its
+// beginning, its end and what looks like a failure, in little memory.
+func TestGigabyteOfOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prints a gigabyte")
+	}
+	b := newBench(t, func(e *Env) { e.Box = box(t) })
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text := b.good(t, "shell", m{"command": `echo first; head -c 1000000000 /dev/zero | tr '\0' '.' | fold -w 99; echo 'x.go:3: undefined: y'; echo last`, "timeout_seconds": 600})
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if len(text) > shellShown+2000 || !strings.HasPrefix(text, "first\n") || !strings.Contains(text, "last") || !strings.Contains(text, "undefined: y") {
+		t.Errorf("%d bytes: %.100q ... %.300q", len(text), text, text[max(0, len(text)-300):])
+	}
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
+		t.Errorf("%d bytes are held", grown)
+	}
+	if churn := after.TotalAlloc - before.TotalAlloc; churn > 512<<20 {
+		t.Errorf("%d bytes were allocated for it", churn)
 	}
 }

@@ -68,9 +68,13 @@ type Env struct {
 	Given  int
 
 	// Rule says why a file may not be written though others may; nil: all may.
-	// After each command Undo takes back what is against the rule, and says
-	// which files that were. Where it is nil, commands find the tree read-only.
+	// Where Over is set, commands write to that directory (those that run in the
+	// background, and beside them, to Over with [rights.Beside] behind it) instead of to the
+	// tree. After each command Undo takes over what the rule allows, or takes back
+	// what it does not, and says which files that were. Where it is nil, commands
+	// find the tree read-only.
 	Rule func(name string) error
+	Over string
 	Undo func(ctx context.Context) ([]string, error)
 
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status

@@ -312,20 +312,42 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// Pipes that nobody writes to are met everywhere: in the place of a file that is
+// asked for, of one that says what is ignored, and of one found on the way. Nothing
+// waits for them, with ripgrep's help or without.
 func TestSpecialFilesDoNotHang(t *testing.T) {
-	b := newBench(t, nil)
-	if err := syscall.Mkfifo(filepath.Join(b.dir, "pipe"), 0o644); err != nil {
-		t.Fatal(err)
+	for name, change := range map[string]func(*Env){"own": nil, "box": func(e *Env) { e.Box = box(t) }} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, change)
+			b.write(t, "sub/found.txt", "needle")
+			for _, pipe := range []string{"pipe", ".gitignore", ".nexusignore", ".ignore", ".rgignore", "sub/.gitignore", "sub/.ignore", "sub/pipe.txt", "go.mod"} {
+				if err := syscall.Mkfifo(filepath.Join(b.dir, pipe), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink("pipe", filepath.Join(b.dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				b.bad(t, "read_file", m{"path": "pipe"}, "named pipe")
+				b.bad(t, "read_file", m{"path": "link"}, "")
+				b.bad(t, "write_file", m{"path": "pipe", "content": "x"}, "named pipe")
+				b.bad(t, "edit_file", m{"path": "pipe", "edits": []m{{"old": "a", "new": "b"}}}, "named pipe")
+				b.bad(t, "search_code", m{"pattern": "x", "path": "pipe"}, "named pipe")
+				if got := b.good(t, "search_code", m{"pattern": "needle"}); !strings.Contains(got, "found.txt") {
+					t.Errorf("search_code: %q", got)
+				}
+				b.good(t, "list_files", m{})
+			}()
+			select {
+			case <-ended:
+			case <-time.After(3 * time.Minute):
+				t.Fatal("it waits for somebody to write to a pipe")
+			}
+		})
 	}
-	if err := syscall.Mkfifo(filepath.Join(b.dir, ".gitignore"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b.bad(t, "read_file", m{"path": "pipe"}, "named pipe")
-	b.bad(t, "write_file", m{"path": "pipe", "content": "x"}, "named pipe")
-	b.bad(t, "edit_file", m{"path": "pipe", "edits": []m{{"old": "a", "new": "b"}}}, "named pipe")
-	b.bad(t, "search_code", m{"pattern": "x", "path": "pipe"}, "named pipe")
-	b.good(t, "search_code", m{"pattern": "x"})
-	b.good(t, "list_files", m{})
 }
 
 func TestWriteFile(t *testing.T) {

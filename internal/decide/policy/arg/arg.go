@@ -175,6 +175,8 @@ func Lists(argv []string) bool {
 		return false
 	case argv[0] == "find":
 		return !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "-printf") || strings.HasPrefix(w, "-exec") })
+	case argv[0] == "seq":
+		return len(argv) > 1 && strings.Trim(strings.Join(argv[1:], ""), "0123456789") == "" // numbers
 	case argv[0] == "git":
 		return len(argv) > 1 && argv[1] == "ls-files"
 	}
@@ -213,4 +215,22 @@ func Filled(argv []Word, reads bool) []Word {
 		run = append(run, a)
 	}
 	return run
+}
+
+// Unseen reports whether a word that is not seen could be one of a program's
+// options that are asked about.
+func Unseen(asked []string, args []Word) bool {
+	if len(asked) == 0 {
+		return false
+	}
+	harmless := len(asked) == 1 && asked[0] == "--files0-from"
+	for _, a := range args {
+		if a.Text == "--" {
+			return false
+		}
+		if a.Dynamic && !a.Fixed && (!a.Listed || !harmless) {
+			return true
+		}
+	}
+	return false
 }

@@ -140,7 +140,7 @@ func secretFile(name string) bool {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(name, ".env."); ok {
-		switch rest {
+		switch rest[strings.LastIndexByte(rest, '.')+1:] {
 		case "example", "sample", "template", "dist", "defaults":
 			return false
 		}

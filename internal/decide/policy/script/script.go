@@ -87,17 +87,50 @@ func substitution(s string) (rest string, ok bool) {
 }
 
 // Awk reports whether a program starts no other, and reads and writes no file
-// of its own. A comparison with > is refused too, for it cannot be told from a file.
+// of its own.
 func Awk(s string) bool {
 	if strings.Contains(strings.ReplaceAll(s, "||", ""), "|") {
 		return false
 	}
-	for _, bad := range []string{"system", "getline", ">", "@", "close", "ARGV", "ENVIRON"} {
+	for _, bad := range []string{"system", "getline", "@", "close", "ARGV", "ENVIRON"} {
 		if strings.Contains(s, bad) {
 			return false
 		}
 	}
-	return true
+	return !strings.Contains(s, ">") || awkCompares(s)
+}
+
+// awkCompares reports whether every > compares: it stands in brackets, or where
+// a pattern stands. Where a pattern between slashes holds brackets it is not told.
+func awkCompares(s string) bool {
+	for i, between := range strings.Split(s, "/") {
+		if i > 0 && i < strings.Count(s, "/") && strings.ContainsAny(between, "(){}\"#>") {
+			return false
+		}
+	}
+	round, curly, text := 0, 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '#':
+			return false
+		case c == '(':
+			round++
+		case c == ')':
+			round--
+		case c == '{':
+			curly++
+		case c == '}':
+			curly--
+		case c == '>' && round <= 0 && curly > 0, round < 0, curly < 0:
+			return false
+		}
+	}
+	return !text && round == 0 && curly == 0
 }
 
 // Loopback reports whether a URL names this machine's own loopback and
@@ -166,3 +199,14 @@ func Odd(r rune) bool {
 
 // Code reports whether text holds what a shell expands.
 func Code(s string) bool { return strings.Contains(s, "$") || strings.Contains(s, "`") }
+
+// Compiles reports whether a setting of cmake's names a program that it runs.
+func Compiles(setting string) bool {
+	name, _, _ := strings.Cut(setting, ":")
+	for _, part := range []string{"COMPILER", "LAUNCHER", "LINKER", "COMMAND", "PROGRAM", "EMULATOR", "TOOLCHAIN", "INCLUDE", "RULE", "EXECUTABLE", "MODULE_PATH"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -19,7 +19,7 @@ import (
 
 // checkBox says which sandbox it is, and what it cannot stop.
 func checkBox(box *sandbox.Box) Check {
-	c := Check{Name: "sandbox", State: Fine, Detail: box.Name()}
+	c := Check{Name: "sandbox", State: Fine, Detail: box.Name() + "; bounds: " + box.Bounds()}
 	if gaps := box.Gaps(); len(gaps) > 0 {
 		c.State, c.Detail = Notice, box.Name()+": "+strings.Join(gaps, "; ")
 		c.Hint = "Allow user namespaces, or install bubblewrap, and leave sandbox at auto."

@@ -112,7 +112,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	o.tap = tap
 	defer leave(a, tap)
-	if err := errors.Join(a.Switch(p.State).Err(), Ready(a, c, *o)); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !a.Person()), Ready(a, c, *o)); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)

@@ -22,6 +22,9 @@ func agentCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		settings, _, err := a.Settings()
+		if err == nil {
+			err = a.Walled(!a.Person())
+		}
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,9 @@ func live() Word {
 		return Word{Error: "close inherited files: " + err.Error()}
 	}
 	given := os.NewFile(SpecFD, "spec")
+	if err := hold(SpecFD, unix.F_SETLKW, unix.F_RDLCK); err != nil {
+		return Word{Error: "wait to begin: " + err.Error()}
+	}
 	s, err := ReadSpec(given)
 	if err != nil {
 		return Word{Error: "read what to do: " + err.Error()}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -136,6 +137,23 @@ func TestFence(t *testing.T) {
 	for range 2 {
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What is refused is told to people, by name.
+func TestRefusalsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/sandbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range jailtest.Forbidden() {
+		word, _, _ := strings.Cut(strings.ReplaceAll(name, ", high", ""), " user")
+		for _, space := range []string{"mount", "pid", "net", "ipc", "uts", "cgroup", "time"} {
+			word = strings.TrimSuffix(word, " "+space)
+		}
+		if !strings.Contains(string(page), "`"+word+"`") {
+			t.Errorf("docs/sandbox.md does not name %s", word)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package jail
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -95,17 +96,40 @@ func killRest() bool {
 	return false
 }
 
+// Hold keeps a jail that is started with a Spec from beginning until it is let
+// go: it may be put into a control group before it starts anything.
+func Hold(spec *os.File) (letGo func(), err error) {
+	if err := hold(spec.Fd(), unix.F_SETLK, unix.F_WRLCK); err != nil {
+		return nil, fmt.Errorf("hold a jail: %w", err)
+	}
+	return func() { _ = hold(spec.Fd(), unix.F_SETLK, unix.F_UNLCK) }, nil
+}
+
+func hold(fd uintptr, how int, kind int16) error {
+	for {
+		err := unix.FcntlFlock(fd, how, &unix.Flock_t{Type: kind})
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
 // File returns an open file, at its beginning, that holds the Spec.
 func (s Spec) File() (*os.File, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	fd, err := unix.MemfdCreate("spec", unix.MFD_CLOEXEC)
+	return Memory(data)
+}
+
+// Memory returns an open file, at its beginning, that holds data.
+func Memory(data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("nexus", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make a file in memory: %w", err)
 	}
-	f := os.NewFile(uintptr(fd), "spec")
+	f := os.NewFile(uintptr(fd), "memory")
 	if _, err = f.WriteAt(data, 0); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("fill a file in memory: %w", err)

@@ -24,7 +24,7 @@ const Arg = "__jail"
 
 // File descriptors of a jail.
 const (
-	SpecFD = 3 // a Spec in JSON, then its end
+	SpecFD = 3 // a Spec in JSON, then its end; while another process has it locked the jail waits
 	WordFD = 4 // takes a Word
 	DoorFD = 5 // takes the socket of the proxy, where the Spec has a Door
 )
@@ -46,6 +46,7 @@ const (
 	Link  How = "link"  // a symbolic link to From
 	Copy  How = "copy"  // a copy of a small file
 	Tmpfs How = "tmpfs" // empty, writable, Size bytes at most
+	Layer How = "layer" // as it is, and what is written goes to Over/upper
 )
 
 // Mount is one path of the view. A Show or Copy of what is not there is left
@@ -55,6 +56,7 @@ type Mount struct {
 	Path string `json:"path"`           // inside; clean and absolute
 	From string `json:"from,omitempty"` // outside, or what a link says; empty means Path
 	Size int64  `json:"size,omitempty"`
+	Over string `json:"over,omitempty"` // directory outside, with an upper and a work in it
 	// Inner is a path below another that may hold links made by those who
 	// are to be confined: none is followed.
 	Inner bool `json:"inner,omitempty"`

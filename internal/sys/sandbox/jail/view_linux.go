@@ -102,6 +102,11 @@ func gather(mounts []Mount) ([]source, map[string][]byte, error) {
 			if sources[i], err = take(m, from, mounts[:i], sources); err != nil {
 				return nil, nil, fmt.Errorf("show %s: %w", m.Path, err)
 			}
+		case Layer:
+			var err error
+			if sources[i], err = layer(m, from); err != nil {
+				return nil, nil, fmt.Errorf("show %s: %w", m.Path, err)
+			}
 		case Link, Tmpfs:
 		default:
 			return nil, nil, fmt.Errorf("show %s: no way %q", m.Path, m.How)
@@ -144,6 +149,35 @@ func take(m Mount, from string, before []Mount, sources []source) (source, error
 		attr |= unix.MOUNT_ATTR_NODEV
 	}
 	return source{fd: fd, was: was, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, setAttr(fd, "", attr, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+}
+
+// layer mounts an overlay over a part of the host's tree, which so stays as it
+// is. What lies inside of it is looked up in what is below.
+func layer(m Mount, from string) (source, error) {
+	was, err := unix.Open(from, unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return source{}, err
+	}
+	fs, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return source{}, fmt.Errorf("layer: %w", err)
+	}
+	defer func() { _ = unix.Close(fs) }()
+	for _, o := range [][2]string{
+		{"source", "nexus"}, {"lowerdir+", from}, {"upperdir", filepath.Join(m.Over, "upper")}, {"workdir", filepath.Join(m.Over, "work")},
+	} {
+		if err := unix.FsconfigSetString(fs, o[0], o[1]); err != nil {
+			return source{}, fmt.Errorf("layer: %s: %w", o[0], err)
+		}
+	}
+	if err := errors.Join(unix.FsconfigSetFlag(fs, "userxattr"), unix.FsconfigCreate(fs)); err != nil {
+		return source{}, fmt.Errorf("layer: %w", err)
+	}
+	fd, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	if err != nil {
+		return source{}, fmt.Errorf("layer: %w", err)
+	}
+	return source{fd: fd, was: was, dir: true}, nil
 }
 
 // place puts one mount into the view, whose root is the working directory. No

@@ -1,0 +1,58 @@
+// Package builds judges the programs that build, test and fetch: what they are
+// told to do, and which of their options run or write something else.
+package builds
+
+import (
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// Paths is what is told of the files that a program is given.
+type Paths interface {
+	Reads(words []arg.Word)
+	Writes(words []arg.Word)
+}
+
+// Runs is what is told of what may not simply run, and of what else runs.
+type Runs interface {
+	Ask(rule, reason string)
+	Run(argv []arg.Word)    // another program
+	Script(argv []arg.Word) // a program of the tree, named by its path
+}
+
+type judge struct {
+	Paths
+	Runs
+}
+
+// Judge judges a simple command whose program builds, tests or fetches, and
+// reports whether it is one.
+func Judge(argv []arg.Word, p Paths, r Runs) bool {
+	j := judge{p, r}
+	switch name := argv[0].Text; name {
+	case "go":
+		j.golang(argv)
+	case "pip", "pip3":
+		j.pip(argv)
+	case "cmake":
+		j.cmake(argv)
+	case "python", "python3", "node", "ruby", "perl", "php", "java":
+		j.interpreter(argv)
+	default:
+		v, ok := table.FindVerbs(name)
+		return ok && j.verbs(argv, v)
+	}
+	return true
+}
+
+// unseen asks where a word that is not seen could be one of the options.
+func (j judge) unseen(asked []string, words []arg.Word) {
+	if arg.Unseen(asked, words) {
+		j.Ask("path.unseen", "it may be given options that are not known before it runs")
+	}
+}
+
+// trimmed returns an interpreter's name without its version.
+func trimmed(name string) string { return strings.TrimRight(name, "3") }

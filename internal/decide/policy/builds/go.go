@@ -1,0 +1,119 @@
+package builds
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+)
+
+// cmake judges building; it takes no clusters of options.
+func (j judge) cmake(argv []arg.Word) {
+	options, operands := arg.Split(argv[1:])
+	j.unseen([]string{"-E", "-P"}, argv[1:])
+	for _, o := range options {
+		name, _, _ := strings.Cut(o.Text, "=")
+		if slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name) || strings.HasPrefix(name, "-D") && script.Compiles(name) {
+			j.Ask("build.cmake", "cmake runs a command or a script")
+		}
+	}
+	j.Writes(operands)
+}
+
+func (j judge) golang(argv []arg.Word) {
+	rest := argv[1:]
+	if len(rest) > 1 && rest[0].Text == "-C" {
+		j.Writes(rest[1:2])
+		rest = rest[2:]
+	}
+	if len(rest) == 0 {
+		return
+	}
+	verb := rest[0].Text
+	if (verb == "mod" || verb == "tool") && len(rest) > 1 {
+		if verb += " " + rest[1].Text; verb == "mod edit" {
+			j.Ask("deps.new", "it may name a new dependency")
+		}
+		rest = rest[1:]
+	}
+	if rest[0].Dynamic || !slices.Contains([]string{
+		"build", "test", "vet", "fmt", "run", "list", "env", "version", "doc", "clean", "fix", "help", "generate",
+		"mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
+		"tool cover", "tool nm", "tool objdump",
+	}, verb) {
+		j.Ask("deps.new", "go "+verb+" may fetch or run what is not in the worktree")
+		return
+	}
+	for i, a := range rest[1:] {
+		if strings.HasPrefix(a.Text, "-") {
+			j.goOption(verb, a, rest[min(i+2, len(rest)-1)])
+			continue
+		}
+		if strings.Contains(a.Text, "@") && verb != "list" {
+			j.Ask("deps.new", "it runs another version of a module")
+		}
+		switch strings.TrimPrefix(rest[i].Text, "-") {
+		case "-run", "-bench", "-fuzz", "-skip", "-f", "-tags", "-ldflags", "-gcflags", "run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags":
+			continue // its value, and no path
+		}
+		if a.Dynamic && !a.Fixed {
+			j.Ask("path.unseen", "it may be given options that are not known before it runs")
+		}
+		j.Writes(arg.Literals([]arg.Word{a}))
+	}
+}
+
+// goOption judges an option of go, which takes one dash or two, and its value
+// joined or as the next word.
+func (j judge) goOption(verb string, a, next arg.Word) {
+	name, value, joined := strings.Cut("-"+strings.TrimLeft(a.Text, "-"), "=")
+	v := next
+	if joined {
+		v = a
+		v.Text = value
+	}
+	switch name {
+	case "-w", "-u":
+		if verb == "env" {
+			j.Ask("go.env", "it changes settings outside the worktree")
+		}
+	case "-ldflags", "-gcflags":
+		if v.Dynamic || !script.GoFlags(v.Text) {
+			j.Ask("go.option", "the compiler or linker may run another program")
+		}
+	case "-toolexec", "-exec", "-vettool", "-overlay", "-modfile", "-modcacherw", "-pkgdir", "-asmflags", "-compiler", "-gccgoflags", "-fixtool", "-http":
+		j.Ask("go.option", "go "+name+" may run another program")
+	default:
+		if joined {
+			j.Writes(arg.Literals([]arg.Word{v}))
+		}
+	}
+}
+
+func (j judge) pip(argv []arg.Word) {
+	rest := argv[1:]
+	if len(rest) == 0 {
+		return
+	}
+	switch rest[0].Text {
+	case "list", "show", "freeze", "check", "--version":
+		return
+	case "install":
+	default:
+		j.Ask("deps.new", "pip "+rest[0].Text+" changes what is installed")
+		return
+	}
+	for i := 1; i < len(rest); i++ {
+		a := rest[i]
+		switch {
+		case (a.Text == "-r" || a.Text == "-c" || a.Text == "-e") && i+1 < len(rest):
+			i++
+			j.Writes(rest[i : i+1]) // of the tree
+		case a.Text == "." || a.Text == "-q" || a.Text == "--quiet" || a.Text == "--no-deps":
+		case strings.HasPrefix(a.Text, ".["):
+		default:
+			j.Ask("deps.new", "it brings in a new dependency")
+		}
+	}
+}

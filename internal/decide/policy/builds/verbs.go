@@ -1,0 +1,139 @@
+package builds
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// verbs judges a program that is told by its first word what to do. It is not
+// its own to judge where the table of programs says more.
+func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
+	name, rest := argv[0].Text, argv[1:]
+	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
+		j.Ask("build.toolchain", "it chooses another toolchain")
+		rest = rest[1:]
+	}
+	if len(v.Options) > 0 {
+		j.unseen([]string{name}, rest)
+	}
+	rest = j.options(name, v, rest, true)
+	if len(rest) == 0 {
+		return true // it prints its help, or installs what the lock file names
+	}
+	verb, next := rest[0].Text, ""
+	if len(rest) > 1 {
+		next = rest[1].Text
+	}
+	switch n := v.Runs(verb, next); {
+	case rest[0].Dynamic:
+		j.Ask("shell.dynamic", "what "+name+" does is not known before it runs")
+		return true
+	case v.Does(verb, next):
+	case n >= 0:
+		j.runs(name, verb, v, rest[n:])
+		return true
+	default:
+		if _, ok := table.Find(name); ok {
+			return false
+		}
+		j.Ask(name+".verb", name+" "+verb+" is not a known way to build or test")
+		return true
+	}
+	operands := j.options(name, v, rest[1:], false)
+	if len(operands) > 0 && v.Brings(verb) {
+		j.Ask("deps.new", "it brings in a new dependency")
+	}
+	j.operands(name, v, operands)
+	return true
+}
+
+func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
+	for _, w := range operands {
+		switch {
+		case v.Operands == "each" && (w.Dynamic || !v.Does(w.Text, "")):
+			j.Ask(name+".verb", name+" "+w.Text+" is not a known way to build or test")
+		case strings.Contains(w.Text, "://"):
+			j.Ask("net.read", "it reads from the network")
+		case v.Operands == "write":
+			j.Writes(arg.Literals([]arg.Word{w}))
+		}
+	}
+}
+
+// options judges the options among some words and returns the others: all of
+// them, or those from the first on that is none.
+func (j judge) options(name string, v table.Verbs, words []arg.Word, leading bool) (others []arg.Word) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		option, value, joined := strings.Cut(w.Text, "=")
+		switch {
+		case w.Text == "--":
+			return append(others, words[i+1:]...)
+		case !strings.HasPrefix(w.Text, "-") || leading && v.Does(w.Text, ""):
+			if leading {
+				return words[i:]
+			}
+			others = append(others, w)
+			continue
+		case v.Exact(w.Text), !v.Only && arg.Asks([]arg.Word{w}, v.Options), !v.Knows(option):
+			j.Ask(name+".option", "an option of "+name+" may run or write something else")
+		}
+		at := w
+		if joined {
+			at.Text = value
+		} else if (v.Dir(option) || v.Value(option)) && i+1 < len(words) {
+			i++
+			at = words[i]
+		}
+		switch {
+		case v.Dir(option):
+			j.Writes([]arg.Word{at})
+			continue
+		case v.Value(option):
+			j.Writes(arg.Literals([]arg.Word{at}))
+		}
+		_, operands := arg.Split([]arg.Word{w})
+		j.Writes(arg.Literals(operands))
+	}
+	return others
+}
+
+// runs judges the program that another one runs: one that comes with the
+// dependencies only where it is well known, since it is fetched where it is
+// not there.
+func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
+	if name == "coverage" { // it takes what python takes
+		for len(argv) > 0 && slices.Contains([]string{"--branch", "-p", "-a", "--parallel-mode", "--append"}, argv[0].Text) {
+			argv = argv[1:]
+		}
+		j.Run(append([]arg.Word{arg.Literal("python3")}, argv...))
+		return
+	}
+	argv = j.options(name, v, argv, true)
+	if verb == "workspace" && len(argv) > 1 || verb == "workspaces" {
+		if verb == "workspace" {
+			argv = argv[1:]
+		}
+		j.Run(append([]arg.Word{arg.Literal(name)}, argv...))
+		return
+	}
+	if len(argv) == 0 || argv[0].Dynamic {
+		j.Ask("shell.dynamic", "which program runs is not known before it runs")
+		return
+	}
+	switch file := argv[0].Text; {
+	case strings.HasSuffix(file, ".py") || name == "bun" && (strings.HasSuffix(file, ".ts") || strings.HasSuffix(file, ".js")):
+		j.Script(argv)
+	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
+		if e, ok := table.Find(file); !ok || e.Rule != "build.js" {
+			j.Ask("deps.new", name+" may fetch and run "+file)
+			return
+		}
+		j.Run(argv)
+	default:
+		j.Run(argv)
+	}
+}

@@ -1,0 +1,245 @@
+// Package cgroup puts the processes of a sandbox into a control group of their
+// own, where this user may make one: in a tree of the second version that was
+// delegated, or below its own groups of the first. What a group bounds is
+// bounded by the kernel at once, whoever was forked, and all that is in one can
+// be killed.
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits bound a group. Zero means no limit.
+type Limits struct {
+	Memory    int64 // bytes, with the files that it holds in memory
+	Processes int   // and threads
+}
+
+// place is a directory of a hierarchy below which groups are made.
+type place struct {
+	dir     string
+	kinds   []string // controllers
+	version int
+}
+
+// Parent is where groups can be made.
+type Parent struct {
+	places []place
+	prefix string // of the names of this process's groups
+}
+
+// ErrNone says that no group can be made.
+var ErrNone = errors.New("no control group may be made here")
+
+// wanted are the controllers of version 1 that are of use; freezer is what it
+// kills safely with. That of the processors is not among them: to move a process
+// there takes 12 ms on a busy machine, and the others together 0.6.
+func wanted() []string { return []string{"memory", "pids", "freezer"} }
+
+// find reads where this process is, from /proc/self/cgroup, and what is
+// mounted, from /proc/self/mountinfo.
+func find(groups, mounts string, may func(dir string) bool, read func(file string) string) []place {
+	var found []place
+	have := map[string]bool{}
+	for _, h := range hierarchies(groups, mounts) {
+		if h.version == 1 {
+			if slices.ContainsFunc(h.kinds, func(k string) bool { return slices.Contains(wanted(), k) }) && may(h.dir) {
+				found = append(found, h.place)
+				for _, k := range h.kinds {
+					have[k] = true
+				}
+			}
+			continue
+		}
+		// Of the second version: the nearest that hands its controllers on.
+		for dir, top := h.dir, filepath.Clean(h.top); ; dir = filepath.Dir(dir) {
+			on := strings.Fields(read(filepath.Join(dir, "cgroup.subtree_control")))
+			if slices.Contains(on, "memory") && slices.Contains(on, "pids") && may(dir) {
+				found = append(found, place{dir, on, 2})
+				have["memory"], have["pids"] = true, true
+				break
+			}
+			if dir == top || len(dir) <= len(top) {
+				break
+			}
+		}
+	}
+	if !have["memory"] && !have["pids"] {
+		return nil
+	}
+	return found
+}
+
+type hierarchy struct {
+	place
+	top string // where it is mounted
+}
+
+// hierarchies returns the directories of the groups that a process is in.
+func hierarchies(groups, mounts string) []hierarchy {
+	var all []hierarchy
+	for line := range strings.Lines(groups) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(f) != 3 || !strings.HasPrefix(f[2], "/") || strings.Contains("/"+f[2]+"/", "/../") {
+			continue
+		}
+		kinds, version := strings.Split(f[1], ","), 1
+		if f[0] == "0" && f[1] == "" {
+			kinds, version = nil, 2
+		}
+		if top, root, ok := mounted(mounts, kinds, version); ok {
+			inside, below := strings.CutPrefix(f[2], strings.TrimSuffix(root, "/"))
+			if !below {
+				inside = "" // seen from within another namespace
+			}
+			all = append(all, hierarchy{place{filepath.Join(top, inside), kinds, version}, top})
+		}
+	}
+	return all
+}
+
+// mounted finds where a hierarchy is mounted, and which part of it.
+func mounted(mounts string, kinds []string, version int) (top, root string, ok bool) {
+	for line := range strings.Lines(mounts) {
+		before, after, sep := strings.Cut(line, " - ")
+		f, g := strings.Fields(before), strings.Fields(after)
+		if !sep || len(f) < 6 || len(g) < 3 || !filepath.IsAbs(f[4]) {
+			continue
+		}
+		switch {
+		case version == 2 && g[0] == "cgroup2":
+			return f[4], f[3], true
+		case version == 1 && g[0] == "cgroup" && !slices.ContainsFunc(kinds, func(k string) bool { return !slices.Contains(strings.Split(g[2], ","), k) }):
+			return f[4], f[3], true
+		}
+	}
+	return "", "", false
+}
+
+// Kinds returns what the kernel bounds for a group.
+func (p *Parent) Kinds() []string {
+	if p == nil {
+		return nil
+	}
+	var all []string
+	for _, k := range []string{"memory", "pids", "cpu"} {
+		if slices.ContainsFunc(p.places, func(at place) bool { return slices.Contains(at.kinds, k) }) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// Group is one group, in each hierarchy.
+type Group struct {
+	dirs []place // their own directories
+}
+
+// New makes a group.
+func (p *Parent) New(name string, l Limits) (*Group, error) {
+	g := &Group{}
+	for _, at := range p.places {
+		dir := place{filepath.Join(at.dir, p.prefix+name), at.kinds, at.version}
+		if err := os.Mkdir(dir.dir, 0o755); err != nil {
+			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.Remove())
+		}
+		g.dirs = append(g.dirs, dir)
+		if err := dir.bound(l); err != nil {
+			return nil, errors.Join(fmt.Errorf("bound a control group: %w", err), g.Remove())
+		}
+	}
+	return g, nil
+}
+
+// bound sets limits. Of the processors a group of version 2 gets half of the
+// usual share, where others want them too.
+func (at place) bound(l Limits) error {
+	var errs error
+	set := func(kind, file, value string) {
+		if slices.Contains(at.kinds, kind) {
+			errs = errors.Join(errs, write(filepath.Join(at.dir, file), value))
+		}
+	}
+	memory := "memory.limit_in_bytes"
+	if at.version == 2 {
+		memory = "memory.max"
+		set("cpu", "cpu.weight", "50")
+	}
+	if l.Memory > 0 {
+		set("memory", memory, strconv.FormatInt(l.Memory, 10))
+	}
+	if l.Processes > 0 {
+		set("pids", "pids.max", strconv.Itoa(l.Processes))
+	}
+	return errs
+}
+
+// Add moves a process, which has started nothing yet, into the group. No group
+// is one of everybody's, as with [Group.End].
+func (g *Group) Add(pid int) error {
+	if g == nil {
+		return nil
+	}
+	for _, at := range g.dirs {
+		if err := write(filepath.Join(at.dir, "cgroup.procs"), strconv.Itoa(pid)); err != nil {
+			return fmt.Errorf("enter a control group: %w", err)
+		}
+	}
+	return nil
+}
+
+// End kills who is left in the group, removes it, and reports whether the kernel
+// killed somebody for want of memory.
+func (g *Group) End() (starved bool) {
+	if g == nil || len(g.dirs) == 0 {
+		return false
+	}
+	g.Kill()
+	starved = g.Starved()
+	_ = g.Remove() // what stays is swept when the next box is opened
+	g.dirs = nil
+	return starved
+}
+
+// Starved reports whether the kernel killed somebody for want of memory.
+func (g *Group) Starved() bool {
+	for _, at := range g.dirs {
+		for _, file := range []string{"memory.events", "memory.oom_control"} {
+			data, _ := os.ReadFile(filepath.Join(at.dir, file))
+			for line := range strings.Lines(string(data)) {
+				if n, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); ok && n != "0" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// members returns who is in the group.
+func (at place) members() []int {
+	data, _ := os.ReadFile(filepath.Join(at.dir, "cgroup.procs"))
+	var all []int
+	for f := range strings.FieldsSeq(string(data)) {
+		if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// write writes to a file that is there.
+func write(file, value string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}

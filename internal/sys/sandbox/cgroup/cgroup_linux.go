@@ -1,0 +1,149 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// name begins the name of every group; the process that made it follows, and
+// when that was started.
+const name = "nexus-"
+
+// Find returns where groups can be made, or an error that says why none can.
+// It removes those that processes which are dead have left.
+func Find() (*Parent, error) {
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	places := find(string(groups), string(mounts), func(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }, func(file string) string {
+		data, _ := os.ReadFile(file)
+		return string(data)
+	})
+	if len(places) == 0 {
+		return nil, fmt.Errorf("%w: none is writable with memory or pids", ErrNone)
+	}
+	p := &Parent{places: places, prefix: fmt.Sprintf("%s%d-%s-", name, os.Getpid(), started(os.Getpid()))}
+	p.Sweep()
+	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	return p, g.Remove()
+}
+
+// started is when a process was started, as the kernel counts, empty for one
+// that is not there.
+func started(pid int) string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	f := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
+		return ""
+	}
+	return f[19]
+}
+
+// Sweep kills who is in the groups of processes that are dead, removes the
+// groups, and says how many there were.
+func (p *Parent) Sweep() int {
+	n := 0
+	for _, at := range p.places {
+		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
+		for _, dir := range left {
+			pid, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), name), "-")
+			start, _, ok := strings.Cut(rest, "-")
+			owner, err := strconv.Atoi(pid)
+			if !ok || err != nil || started(owner) == start {
+				continue
+			}
+			g := Group{[]place{{dir, at.kinds, at.version}}}
+			g.Kill()
+			if g.Remove() == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// patience is how long the kernel may take for what it has begun.
+const patience = 2 * time.Second
+
+// Kill kills all who are in the group, and reports whether it is empty.
+func (g *Group) Kill() bool {
+	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
+	for {
+		left := 0
+		for _, at := range g.dirs {
+			left += at.kill()
+		}
+		if left == 0 {
+			return true
+		}
+		if time.Now().After(until) { //nolint:forbidigo // as above
+			return false
+		}
+		time.Sleep(time.Millisecond) //nolint:forbidigo // as above
+	}
+}
+
+// kill kills all who are there now and says how many they were. Those of a
+// freezer do not fork meanwhile.
+func (at place) kill() int {
+	members := at.members()
+	if len(members) == 0 {
+		return 0
+	}
+	if at.version == 2 && write(filepath.Join(at.dir, "cgroup.kill"), "1") == nil {
+		return len(members)
+	}
+	frozen := slices.Contains(at.kinds, "freezer")
+	if frozen {
+		_ = write(filepath.Join(at.dir, "freezer.state"), "FROZEN")
+		members = at.members()
+	}
+	for _, pid := range members {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	if frozen {
+		_ = write(filepath.Join(at.dir, "freezer.state"), "THAWED")
+	}
+	return len(members)
+}
+
+// Remove removes the group, which must be empty. The dead may stay in it for a
+// moment.
+func (g *Group) Remove() error {
+	var errs error
+	for _, at := range g.dirs {
+		until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
+		for {
+			err := unix.Rmdir(at.dir)
+			if err == nil || errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			if !errors.Is(err, unix.EBUSY) || time.Now().After(until) { //nolint:forbidigo // as above
+				errs = errors.Join(errs, fmt.Errorf("remove a control group: %w", err))
+				break
+			}
+			time.Sleep(time.Millisecond) //nolint:forbidigo // as above
+		}
+	}
+	return errs
+}

@@ -1,0 +1,232 @@
+package cgroup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a process sees of itself on machines of each kind.
+const (
+	groupsV1 = "9:name=systemd:/\n8:pids:/\n6:freezer:/\n4:memory:/api/7\n2:cpuacct:/\n1:cpu:/\n0::/\n"
+	mountsV1 = `30 25 0:26 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
+31 25 0:27 / /sys/fs/cgroup/cpuacct rw - cgroup cgroup rw,cpuacct
+33 25 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+35 25 0:31 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer
+37 25 0:33 / /sys/fs/cgroup/pids rw shared:9 - cgroup cgroup rw,pids
+38 25 0:34 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+`
+	groupsV2 = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope\n"
+	mountsV2 = "29 24 0:25 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
+)
+
+func TestFind(t *testing.T) {
+	service := "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service"
+	control := func(file string) string {
+		switch filepath.Dir(file) {
+		case service + "/app.slice":
+			return "pids memory\n"
+		case service, filepath.Dir(service), "/sys/fs/cgroup":
+			return "cpu memory pids\n"
+		}
+		return ""
+	}
+	all := func(string) bool { return true }
+	for _, c := range []struct {
+		name           string
+		groups, mounts string
+		may            func(string) bool
+		want           []string
+	}{
+		{"version 1", groupsV1, mountsV1, all, []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup/memory/api/7"}},
+		{"version 1, pids alone", groupsV1, mountsV1, func(d string) bool { return strings.Contains(d, "pids") }, []string{"/sys/fs/cgroup/pids"}},
+		{"version 1, freezer alone", groupsV1, mountsV1, func(d string) bool { return strings.Contains(d, "freezer") }, nil},
+		{"delegated", groupsV2, mountsV2, func(d string) bool { return strings.HasPrefix(d, service) }, []string{service + "/app.slice"}},
+		{"only what is above is writable", groupsV2, mountsV2, func(d string) bool { return d == service }, []string{service}},
+		{"not delegated", groupsV2, mountsV2, func(string) bool { return false }, nil},
+		{"not mounted", groupsV2, "", all, nil},
+		{"another namespace's", "0::/../../x\n", mountsV2, all, nil},
+		{"a container", "4:memory:/docker/1\n8:pids:/docker/1\n", strings.ReplaceAll(mountsV1, " / /sys", " /docker/1 /sys"), all, []string{"/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids"}},
+	} {
+		var got []string
+		for _, p := range find(c.groups, c.mounts, c.may, control) {
+			got = append(got, p.dir)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add(groupsV1, mountsV1)
+	f.Add(groupsV2, mountsV2)
+	f.Fuzz(func(t *testing.T, groups, mounts string) {
+		for _, p := range find(groups, mounts, func(string) bool { return true }, func(string) string { return "memory pids" }) {
+			if !filepath.IsAbs(p.dir) || filepath.Clean(p.dir) != p.dir {
+				t.Errorf("%q", p.dir)
+			}
+		}
+	})
+}
+
+func parent(t *testing.T) *Parent {
+	t.Helper()
+	p, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	return p
+}
+
+// sleeper starts a shell that waits to be told to go on; what it returns last
+// waits for its end.
+func sleeper(t *testing.T, script string) (cmd *exec.Cmd, start, end func()) {
+	t.Helper()
+	cmd = exec.CommandContext(t.Context(), "/bin/sh", "-c", "read go; "+script)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }() // the dead must not stay in the group
+	end = func() { <-ended }
+	t.Cleanup(func() { _ = cmd.Process.Kill(); end() })
+	return cmd, func() { _, _ = in.Write([]byte("go\n")) }, end
+}
+
+func wait(t *testing.T, ready func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
+
+func members(g *Group) int {
+	n := 0
+	for _, at := range g.dirs {
+		n = max(n, len(at.members()))
+	}
+	return n
+}
+
+// All that a process starts is in its group, cannot leave it unseen, and is
+// killed with it, whatever it made of itself.
+func TestKill(t *testing.T) {
+	p := parent(t)
+	g, err := p.New("kill", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, start, _ := sleeper(t, `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep 1000; :' & done; (sleep 1000 & setsid sleep 1000 &) ; wait`)
+	if err := g.Add(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	start()
+	wait(t, func() bool { return members(g) >= 6 }) // the control
+	if !g.Kill() || members(g) != 0 {
+		t.Errorf("%d are left", members(g))
+	}
+	if err := g.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The number of processes is bounded by the kernel, for root too.
+func TestProcesses(t *testing.T) {
+	p := parent(t)
+	if !slices.Contains(p.Kinds(), "pids") {
+		t.Skip("no controller of processes")
+	}
+	for _, c := range []struct{ most, want int }{{0, 40}, {10, 9}} {
+		g, err := p.New("pids", Limits{Processes: c.most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd, start, _ := sleeper(t, `for i in $(seq 40); do sleep 1000 & done 2>/dev/null; wait`)
+		if err := g.Add(cmd.Process.Pid); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		wait(t, func() bool { return members(g) >= c.want })
+		if n := members(g); c.most > 0 && n > c.most {
+			t.Errorf("%d processes, at most %d", n, c.most)
+		}
+		g.Kill()
+		if err := g.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Memory is bounded at once, and that somebody died of it is known.
+func TestMemory(t *testing.T) {
+	p := parent(t)
+	if !slices.Contains(p.Kinds(), "memory") {
+		t.Skip("no controller of memory")
+	}
+	if _, err := exec.LookPath("perl"); err != nil {
+		t.Skip("no perl")
+	}
+	for most, starved := range map[int64]bool{0: false, 50 << 20: true} {
+		g, err := p.New("memory", Limits{Memory: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd, start, end := sleeper(t, `exec perl -e '$x = "x" x (200 << 20); exit 7'`)
+		if err := g.Add(cmd.Process.Pid); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		end()
+		if died := cmd.ProcessState.ExitCode() != 7; died != starved || g.Starved() != starved {
+			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, g.Starved())
+		}
+		g.Kill()
+		if err := g.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a dead process left is found by the next, and what a living one has is
+// spared.
+func TestSweep(t *testing.T) {
+	p := parent(t)
+	mine, err := p.New("mine", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := *p
+	dead.prefix = name + "1-1-" // somebody had the number of the first process before it
+	theirs, err := dead.New("x", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, start, _ := sleeper(t, `sleep 1000`)
+	if err := theirs.Add(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	start()
+	wait(t, func() bool { // others who test may sweep too
+		p.Sweep()
+		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
+	})
+	for _, at := range mine.dirs {
+		if _, err := os.Stat(at.dir); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := mine.Remove(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,92 @@
+//go:build linux
+
+package sandbox
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is a user who owns nothing.
+const nobody = 65534
+
+// TestAsAnotherUser runs the suites once more as a user without privileges:
+// what root may do hides what the kernel allows to others, and the other way
+// round.
+func TestAsAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("this user has no privileges already")
+	}
+	if testing.Short() {
+		t.Skip("runs the suites again")
+	}
+	dir, err := os.MkdirTemp("", "nx-") //nolint:usetesting // its parents must be open to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	program := filepath.Join(dir, "bin", "sandbox.test") // its directory is shown in boxes
+	for _, d := range []string{dir, filepath.Join(dir, "bin"), filepath.Join(dir, "t"), filepath.Join(dir, "home")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(d, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyFile(t, os.Args[0], program)
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.timeout=15m", "-test.run="+strings.Join([]string{
+		"^TestEscapeCommands$", "^TestEscapePaths$", "^TestRun$", "^TestFiles$", "^TestNothingSurvives$", "^TestKernelLimits$", "^TestForkBomb$",
+		"^TestPrivileges$", "^TestNetwork$", "^TestEnvironment$", "^TestPrivateTmp$",
+	}, "|"))
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "t"), "LANG=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if os.IsPermission(err) {
+		t.Skip(err)
+	}
+	passed, failed := 0, 0
+	for line := range strings.Lines(string(out)) {
+		switch f := strings.TrimSpace(line); {
+		case strings.HasPrefix(f, "--- PASS"):
+			passed++
+		case strings.HasPrefix(f, "--- FAIL"):
+			failed++
+			t.Error(f)
+		case strings.Contains(line, "_test.go:") && strings.Contains(line, "tried in"):
+			t.Log(f)
+		}
+	}
+	t.Logf("%d passed, %d failed", passed, failed)
+	if err != nil || passed < 100 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
