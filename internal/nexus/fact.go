@@ -1,6 +1,10 @@
 package nexus
 
-import "time"
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+)
 
 // Fact is something that happened in a run. The sum is closed: every fact is
 // one of the types in this file. A fact never changes its
@@ -261,6 +265,13 @@ type (
 		Role    Role      `json:"role"`
 		Files   []string  `json:"files"`
 	}
+	// TamperSuspected says what a change does to what judges it, for a verifier
+	// to explain. It stands before the verdict of the same tree.
+	TamperSuspected struct {
+		Attempt  AttemptID `json:"attempt"`
+		Tree     string    `json:"tree"`
+		Findings []Finding `json:"findings"`
+	}
 	// WorkVerified says what a verifier thinks of an attempt.
 	WorkVerified struct {
 		Attempt  AttemptID      `json:"attempt"`
@@ -370,6 +381,14 @@ type (
 		Duration time.Duration `json:"duration"`
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
+	}
+	// NetworkJudged says which hosts a tool call or a gate asked for.
+	NetworkJudged struct {
+		Attempt AttemptID       `json:"attempt,omitzero"` // whose gate it is
+		Session SessionID       `json:"session,omitzero"` // whose call it is
+		Call    string          `json:"call,omitzero"`
+		Gate    string          `json:"gate,omitzero"`
+		Hosts   []hosts.Reached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
 	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {

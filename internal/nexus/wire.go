@@ -9,22 +9,20 @@ import (
 // zeros returns the zero value of every fact, in the order of a run's life.
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
-	return list(
+	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{}, TamperSuspected{},
 		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
-		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, ToolsAnswered{}, SessionCompacted{},
+		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
 		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 	)
 }
-
-func list(facts ...Fact) []Fact { return facts }
 
 var types = typesOf(zeros()) //nolint:gochecknoglobals // never written again
 
@@ -112,6 +110,7 @@ func (AttemptEnded) fact() string        { return "attempt.ended" }
 func (RoundStarted) fact() string        { return "round.started" }
 func (TestsProved) fact() string         { return "tests.proved" }
 func (IsolationBroken) fact() string     { return "isolation.broken" }
+func (TamperSuspected) fact() string     { return "tamper.suspected" }
 func (WorkVerified) fact() string        { return "work.verified" }
 func (GateJudged) fact() string          { return "gate.judged" }
 func (VerdictGiven) fact() string        { return "verdict.given" }
@@ -122,6 +121,7 @@ func (PromptSent) fact() string          { return "prompt.sent" }
 func (TurnTaken) fact() string           { return "turn.taken" }
 func (ToolCalled) fact() string          { return "tool.called" }
 func (ToolAnswered) fact() string        { return "tool.answered" }
+func (NetworkJudged) fact() string       { return "network.judged" }
 func (ToolsAnswered) fact() string       { return "tools.answered" }
 func (SessionCompacted) fact() string    { return "session.compacted" }
 func (SessionEnded) fact() string        { return "session.ended" }

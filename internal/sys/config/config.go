@@ -30,6 +30,7 @@ type Config struct {
 	Plan       Plan
 	Policy     Policy // for every role, besides its own
 	Preset     string // fills in what nobody set; see [Presets]
+	Network    Network
 	Worktree   Environment
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
@@ -52,6 +53,17 @@ type Policy struct {
 	Allow []string // programs that the built-in rules do not know
 	Ask   []string
 	Deny  []string
+}
+
+// Network says what commands may reach. Who is not named has none.
+type Network struct {
+	Mode     string // off or list
+	Allow    []string
+	Presets  []string
+	Deny     []string
+	Gates    []string // that have it
+	Roles    []string // whose commands have it
+	Upstream bool     // through the proxy of the user's environment
 }
 
 // PolicyOf returns the rules that hold for a role: everybody's and its own.
@@ -115,6 +127,7 @@ func Default() Config {
 		},
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
+		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
 		Preset:    "balanced",
 	}

@@ -408,6 +408,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "true", "true"
 		case k.Name == "routing.order":
 			value, want = "keyword,manual", `["keyword", "manual"]`
+		case k.Name == "network.presets":
+			value, want = "npm,go", `["npm", "go"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
 		case strings.HasPrefix(k.Type, "list"):

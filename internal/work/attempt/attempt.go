@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -69,6 +70,7 @@ type Shop struct {
 	Trees *worktree.Store
 	Blobs *blob.Store
 	Box   *sandbox.Box
+	Net   *egress.Grant // who may go out of it, and where to; nil: nobody
 	Roles map[nexus.Role]cast.Role
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	// PickReader picks for a role that looks at what another model, the

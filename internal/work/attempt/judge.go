@@ -12,7 +12,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
@@ -33,7 +35,21 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.record(ctx, repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence))
+	sum := repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence)
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
+		red := ""
+		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
+			red = p.Tree
+		}
+		found, err := look.Suspects(ctx, w.Trees.Git(), w.a.Base, red, snap.Commit)
+		if err != nil {
+			return fmt.Errorf("look for tampering: %w", err)
+		}
+		if len(found) > 0 {
+			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
+		}
+	}
+	return w.record(ctx, sum)
 }
 
 // Case is a tree to be judged.
@@ -91,6 +107,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
+	r.Reached = reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
 		if g, ok := gate.Accept(criterion); ok {
@@ -98,7 +115,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash); err != nil {
+		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -108,6 +125,13 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
 	return v.Evidence, err
+}
+
+// reached records which hosts a gate asked for.
+func reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []hosts.Reached) error {
+	return func(gate string, asked []hosts.Reached) error {
+		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
+	}
 }
 
 func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
@@ -125,7 +149,7 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
 		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
 			setup, done, err := s.caches().Own(t.Dir, cache, g)
@@ -227,7 +251,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 			return nil, nil, err
 		}
 		if !ok {
-			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
+			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, "")); err != nil {
 				return nil, nil, err
 			}
 			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
@@ -252,7 +276,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []hosts.Reached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -283,6 +307,7 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate
 			if err != nil {
 				return err
 			}
+			r.Reached = told
 			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
 				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
 			}
@@ -318,7 +343,7 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate) (nexus.Evidence, error) {
+func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []hosts.Reached) error) (nexus.Evidence, error) {
 	tree, err := b.place(ctx, s, commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -327,6 +352,7 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
+	r.Reached = told
 	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))

@@ -153,7 +153,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rule(t, role), Now: s.Now, Mask: s.Mask,
-		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
+		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Handin: t.Handin, Rules: s.may(role.Name),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
@@ -76,7 +78,7 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 		defer set.Close()
 		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
 		a.JSON = true
-		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds()}, nil)
+		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds(), answer.Reached}, nil)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(2, 2)
 	c.Flags().StringVar(&dir, "dir", "", "`DIR` that is the agent's worktree; the working directory if not given")
@@ -91,6 +93,7 @@ type called struct {
 	Changed  bool            `json:"changed"` // the tree may be different now
 	Finished json.RawMessage `json:"finished,omitempty"`
 	Seconds  float64         `json:"seconds"`
+	Reached  []hosts.Reached `json:"reached,omitempty"` // hosts that it asked for
 }
 
 // roleOf returns a role; no role has all tools.
@@ -133,7 +136,15 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 	if err != nil {
 		return nil, err
 	}
+	here, err := a.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	grant, err := network.Reachable(settings.Network, frame.Top(here), a.Trust(), a.Env, box)
+	if err != nil {
+		return nil, err
+	}
 	return tool.New(tool.Env{
-		Dir: dir, Box: box, Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Rules: wire.Rules(settings, r.Name),
+		Dir: dir, Box: box, Net: grant.Role(string(r.Name)), Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Rules: wire.Rules(settings, r.Name),
 	}, r.Tools...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -86,7 +87,12 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 	if err != nil {
 		return Spoken{}, err
 	}
+	grant, err := network.Reachable(c.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	if err != nil {
+		return Spoken{}, err
+	}
 	env, done, err := hands(a, c, role, dir, box)
+	env.Net = grant.Role(string(role.Name))
 	if err != nil {
 		return Spoken{}, err
 	}

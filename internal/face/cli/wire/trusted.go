@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -12,7 +14,8 @@ import (
 
 // Entrusted returns what the repository at dir has that somebody must agree
 // to before it takes part: roles of its own, which decide what agents are told
-// and may do, and what runs to prepare worktrees. Its standing rules need no trust; they are fenced as data.
+// and may do, what runs to prepare worktrees, and what it asks of the network. Its
+// standing rules need no trust; they are fenced as data.
 func Entrusted(dir string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -31,13 +34,18 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
 	more, err := provide.Entrusted(dir)
-	return append(items, more...), err
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := network.Asked(dir)
+	return slices.Concat(items, more, wanted), err
 }
 
 // agreed says which of the things that need trust have none. Nobody's book
 // trusts nothing.
 func agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == network.Item }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {
 		return err
 	}

@@ -61,6 +61,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 	all = append(all, checked("sandbox", "", err))
 	if err == nil {
 		all[len(all)-1] = checkBox(box)
+		all = append(all, checkNetwork(a, box, settings.Network))
 		all = append(all, checkTools(ctx, a, box, settings)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
