@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
 // Desk is where an attempt records what happened and asks for leave.
@@ -86,9 +87,10 @@ type Shop struct {
 	Now        func() time.Time
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
-	Fetched    fetched.User // whose tools have fetched something that gates and agents may read
-	Kit        *depend.Kit  // gives trees their dependencies; nil: nobody does
-	Leaks      *leak.Finder // looks for secrets in changes; nil: nobody does
+	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
+	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does
+	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state
