@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Wish is what the configuration says of the environment of worktrees.
@@ -197,7 +198,7 @@ func (k *Kit) Equip(ctx context.Context, t Tree, detect func(dir string) ([]gate
 func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool, told func(nexus.EnvironmentPrepared) error) (Ready, error) {
 	r := Ready{vars: k.Wish.Vars}
 	for _, g := range gates {
-		r.words = append(r.words, gate.Words(g)...)
+		r.words = append(r.words, stack.Words(g.Args)...)
 	}
 	jobs, err := k.jobs(ctx, t, gates)
 	if err != nil {

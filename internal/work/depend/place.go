@@ -96,7 +96,7 @@ func (p Place) Needs(g gate.Gate) Need {
 	}
 	own := ecosystem.Programs(p.Family)
 	known := false
-	for _, w := range gate.Words(g) {
+	for _, w := range stack.Words(g.Args) {
 		w = path.Base(w)
 		if slices.Contains(own, w) || p.Family == "node" && strings.HasPrefix(w, "node_modules") {
 			return Sure

@@ -50,11 +50,6 @@ func (g Gate) Command() string {
 	return strings.Join(words, " ")
 }
 
-// Words returns the words of a gate's command, whatever a shell makes of them.
-func Words(g Gate) []string {
-	return strings.FieldsFunc(strings.Join(g.Args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) })
-}
-
 // within lets a command run in a directory below the tree.
 func (g Gate) within(args []string) []string {
 	if g.Dir == "" || g.Dir == "." {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -35,6 +36,7 @@ type Parts struct {
 	Clone    git.Repo
 	Box      *sandbox.Box
 	Config   config.Config
+	Net      *egress.Grant // who may go out; nil: nobody
 	Env      func(string) string
 	Mask     func([]byte) []byte
 	Learn    func(secret string) // hears of every value that is to be masked; may be nil
@@ -54,11 +56,22 @@ func Kit(p Parts) (*depend.Kit, error) {
 	if w.Vars, err = variables(p); err != nil {
 		return nil, err
 	}
-	return &depend.Kit{
+	kit := &depend.Kit{
 		Store: &supply.Store{Dir: Dir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Wish: w, Caches: Fetched(p.Env),
 		Timeout: p.Config.Limits.GateTime, Mark: string(p.Run), Mask: p.Mask,
-	}, nil
+	}
+	if p.Net.Gate(Install) != nil {
+		kit.Reach = func(_ string, c *sandbox.Command) bool {
+			way := p.Net.Gate(Install) // each command has one of its own
+			c.Proxy, c.Env = way.Serve, way.Env(c.Env, p.Box.Hides())
+			return true
+		}
+	}
+	return kit, nil
 }
+
+// Install is the name under which network.gates lets installations out.
+const Install = "install"
 
 // Fetched returns whose tools have fetched something that commands may read.
 func Fetched(env func(string) string) fetched.User { return fetched.User{Home: env("HOME"), Env: env} }
@@ -199,4 +212,17 @@ func assignments(text string) ([]string, error) {
 		vars = append(vars, name+"="+value)
 	}
 	return vars, nil
+}
+
+// Builds returns the build cache that the user's go command writes to.
+func Builds(env func(string) string) []string {
+	dir := env("GOCACHE")
+	if dir == "" {
+		home, err := os.UserCacheDir()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(home, "go-build")
+	}
+	return []string{dir}
 }

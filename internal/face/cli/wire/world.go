@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
@@ -86,12 +84,12 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
-		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
+		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
 	}
 	shop.Fetched = provide.Fetched(p.Env)
 	if shop.Kit, err = provide.Kit(provide.Parts{
-		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
+		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: shop.Net, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
 	}); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
@@ -106,17 +104,4 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 func Rules(c config.Config, role nexus.Role) policy.Rules {
 	p := c.PolicyOf(role)
 	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny}
-}
-
-// caches returns the build cache that the user's go command writes to.
-func caches(env func(string) string) []string {
-	dir := env("GOCACHE")
-	if dir == "" {
-		home, err := os.UserCacheDir()
-		if err != nil {
-			return nil
-		}
-		dir = filepath.Join(home, "go-build")
-	}
-	return []string{dir}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Caches says where there are some to read.
@@ -52,7 +53,7 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (gate.Setup, func() error, er
 	}
 	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
 	if err == nil {
-		setup, err = c.show(setup, filepath.Join(once, "fetched"), gate.Words(g))
+		setup, err = c.show(setup, filepath.Join(once, "fetched"), stack.Words(g.Args))
 	}
 	return setup, func() error {
 		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {

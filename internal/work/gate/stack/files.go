@@ -85,3 +85,8 @@ func Finder(dir string) func(suffix string) string {
 		return found
 	}
 }
+
+// Words returns the words of a command, whatever a shell makes of them.
+func Words(args []string) []string {
+	return strings.FieldsFunc(strings.Join(args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) })
+}
