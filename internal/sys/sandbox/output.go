@@ -2,20 +2,26 @@ package sandbox
 
 import (
 	"cmp"
+	"os"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/keep"
 )
 
 // outputs collects what a command prints.
 type outputs struct {
-	out, err *keep.Keeper // err is nil when merged
+	out, err *keep.Keeper // err is nil when merged, out when it goes to a file
+	to       *os.File     // where standard output goes; nil: it is kept
 	heard    func([]byte)
 }
 
 func newOutputs(c Command) *outputs {
 	limit := max(cmp.Or(c.Cap, defaultCap), 1)
-	o := &outputs{heard: c.Heard, out: keep.New(limit)}
-	if !c.Merge {
+	o := &outputs{heard: c.Heard, to: c.Stdout}
+	if o.to == nil {
+		o.out = keep.New(limit)
+	}
+	if !c.Merge || o.to != nil {
 		o.err = keep.New(limit)
 	}
 	return o
@@ -23,10 +29,7 @@ func newOutputs(c Command) *outputs {
 
 // keepers returns one keeper for each stream.
 func (o *outputs) keepers() []*keep.Keeper {
-	if o.err == nil {
-		return []*keep.Keeper{o.out}
-	}
-	return []*keep.Keeper{o.out, o.err}
+	return slices.DeleteFunc([]*keep.Keeper{o.out, o.err}, func(k *keep.Keeper) bool { return k == nil })
 }
 
 // got takes a piece of a stream.
@@ -38,7 +41,9 @@ func (o *outputs) got(k *keep.Keeper, p []byte) {
 }
 
 func (o *outputs) into(r *Result) {
-	r.Stdout, r.Cut = o.out.Bytes()
+	if o.out != nil {
+		r.Stdout, r.Cut = o.out.Bytes()
+	}
 	if o.err != nil {
 		var cut bool
 		r.Stderr, cut = o.err.Bytes()

@@ -168,11 +168,11 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		},
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.goEnv(t.Tree, cache, filepath.Join(cache, "own"))
+	setup, err := s.caches().Shell(t.Tree.Dir, cache, s.Kit.Of(t.Tree.Dir).Words())
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
+	e.Vars, e.Writable = s.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
 	if !e.Writes {
 		e.Readable = append(e.Readable, t.Tree.Git)
@@ -198,7 +198,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		free()
 		return nil, nil, errors.Join(err, root.Close())
 	}
+	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	return set, func() {
+		leave()
 		set.Close()
 		if e.Undo != nil { // what ran in the background may have written last
 			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back

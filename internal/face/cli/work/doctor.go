@@ -63,6 +63,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 		all[len(all)-1] = checkBox(box)
 		all = append(all, checkNetwork(a, box, settings.Network))
 		all = append(all, checkTools(ctx, a, box, settings)...)
+		all = append(all, checkServers(ctx, a, box)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
 }
@@ -120,6 +121,7 @@ func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Co
 	}
 	all := []check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
 	if dir, err := a.WorkDir(); err == nil {
+		all = append(all, checkEnvironment(frame.Top(dir), c)...)
 		switch l := findLinter(ctx, box, frame.Top(dir), c.Gates); {
 		case !l.Fits():
 			all = append(all, check{
