@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -62,8 +60,7 @@ func (b *Box) Name() string {
 // Hides reports whether the box shows nothing but what it was told to show.
 func (b *Box) Hides() bool { return b.mode == Native || b.mode == Bwrap }
 
-// Layers reports whether commands in dir can write to a layer in over instead
-// of to the directory itself. It tries.
+// Layers tries whether commands in dir can write to a layer in over instead.
 func (b *Box) Layers(ctx context.Context, dir, over string) bool {
 	if b.mode != Native {
 		return false
@@ -74,13 +71,7 @@ func (b *Box) Layers(ctx context.Context, dir, over string) bool {
 
 // Bounds says how what a command uses is bounded, for people.
 func (b *Box) Bounds() string {
-	said := "memory by looking, processes by looking"
-	for kind, name := range map[string]string{"memory": "memory", "pids": "processes"} {
-		if slices.Contains(b.groups.Kinds(), kind) {
-			said = strings.Replace(said, name+" by looking", name+" by a control group", 1)
-		}
-	}
-	return said + ", disk by looking, files by the kernel"
+	return b.groups.Bounds() + ", disk by looking, files by the kernel"
 }
 
 // Gaps says what the box cannot stop, a line each, for people.

@@ -87,10 +87,10 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 // groups returns where control groups can be made, nil where none can.
 func groups() *cgroup.Parent {
 	p, _ := cgroup.Find()
-	return p // nil where there is an error
+	return p
 }
 
-// held returns what a jail is told, and its group: it begins when it is let go.
+// held returns what a jail is told, and its group: it begins when let go.
 func (b *Box) held(s jail.Spec, c Command, mark string) (spec *os.File, g *cgroup.Group, letGo func(pid int), err error) {
 	if spec, err = s.File(); err != nil {
 		return nil, nil, nil, err
@@ -112,7 +112,7 @@ func (b *Box) group(c Command, mark string) *cgroup.Group {
 		return nil
 	}
 	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // with the jail's own threads
-	return g                                                                                                              // nil where there is an error
+	return g
 }
 
 // judge returns what a jail's word means.

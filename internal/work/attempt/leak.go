@@ -45,8 +45,7 @@ func (s *Shop) leaks(ctx context.Context, c Case) (e nexus.Evidence, red bool, e
 	return e, true, nil
 }
 
-// touched records which files a tree changes that a person should look at. It
-// decides nothing, so it is not among what the gates say.
+// touched records which files a person should look at. That decides nothing.
 func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
 	if c.Base == "" {
 		return nil

@@ -136,6 +136,17 @@ func (p *Parent) Kinds() []string {
 	return all
 }
 
+// Bounds says how memory and processes are bounded, for people.
+func (p *Parent) Bounds() string {
+	said := "memory by looking, processes by looking"
+	for kind, name := range map[string]string{"memory": "memory", "pids": "processes"} {
+		if slices.Contains(p.Kinds(), kind) {
+			said = strings.Replace(said, name+" by looking", name+" by a control group", 1)
+		}
+	}
+	return said
+}
+
 // Group is one group, in each hierarchy.
 type Group struct {
 	dirs []place // their own directories
