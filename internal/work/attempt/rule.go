@@ -1,8 +1,6 @@
 package attempt
 
 import (
-	"slices"
-
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 )
@@ -28,25 +26,4 @@ func rule(t Talk, role cast.Role) func(file string) error {
 		}
 		return more(file)
 	}
-}
-
-// undone gathers what was taken back in a stretch of a conversation.
-type undone struct{ files map[string]bool }
-
-func (u *undone) add(files []string) {
-	for _, f := range files {
-		if u.files == nil {
-			u.files = map[string]bool{}
-		}
-		u.files[f] = true
-	}
-}
-
-func (u *undone) sorted() []string {
-	var all []string
-	for f := range u.files {
-		all = append(all, f)
-	}
-	slices.Sort(all)
-	return all
 }

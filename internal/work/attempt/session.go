@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -77,7 +78,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	t.given = tool.Given(said)
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	var undone undone
+	var undone rights.Undone
 	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -106,10 +107,10 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
 	o, err := agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
-	if closed(); err != nil || len(undone.files) == 0 {
+	if closed(); err != nil || len(undone.Sorted()) == 0 {
 		return o, err
 	}
-	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.sorted()})
+	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Sorted()})
 }
 
 // retry says how failed calls of a session are tried again. With a seed its
@@ -155,7 +156,7 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error, u *undone) (*tool.Set, func(), error) {
+func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error, u *rights.Undone) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -196,12 +197,12 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e.Vars = append(slices.Clone(e.Vars), vars...)
 	own := e.Rule // what else is taken back is no breach of the role
 	if e.Writes {
-		e.Rule = both(own, shown(root))
+		e.Rule = rights.Both(own, rights.Shown(root))
 	}
 	if e.Writes && e.Rule != nil {
 		e.Undo = func(ctx context.Context) ([]string, error) {
 			files, err := s.undoAll(ctx, t, e.Rule)
-			u.add(breaches(files, own))
+			u.Add(rights.Breaches(files, own))
 			return files, err
 		}
 	}

@@ -1,0 +1,66 @@
+// Package rights puts together what an agent may not write in a conversation,
+// and gathers what was taken back where it wrote it all the same.
+package rights
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
+)
+
+// Shown says what may be written in a tree where .nexusignore keeps files from
+// agents: a command would not ask. It is nil where no such file is.
+func Shown(root *os.Root) func(name string) error {
+	if _, err := root.Lstat(ignore.File); err != nil {
+		return nil
+	}
+	return func(name string) error {
+		if path.Base(name) == ignore.File || ignore.Hidden(root, name) {
+			return fmt.Errorf("%s is refused (path.ignored): .nexusignore keeps it from agents", name)
+		}
+		return nil
+	}
+}
+
+// Both returns the rule that allows what two rules allow; nil allows all.
+func Both(a, b func(name string) error) func(name string) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func(name string) error { return cmp.Or(a(name), b(name)) }
+}
+
+// Breaches returns the files that are against a rule.
+func Breaches(files []string, rule func(name string) error) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
+}
+
+// Undone gathers what was taken back in a stretch of a conversation.
+type Undone struct{ files map[string]bool }
+
+// Add adds files.
+func (u *Undone) Add(files []string) {
+	for _, f := range files {
+		if u.files == nil {
+			u.files = map[string]bool{}
+		}
+		u.files[f] = true
+	}
+}
+
+// Sorted returns them all.
+func (u *Undone) Sorted() []string {
+	var all []string
+	for f := range u.files {
+		all = append(all, f)
+	}
+	slices.Sort(all)
+	return all
+}
