@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 
@@ -26,4 +27,17 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 	ts.Defer(s.Close)
 	ts.Setenv("LIST_URL", s.URL+"/api.json")
+}
+
+// site serves hello at $SITE, which is on this machine's loopback but none of
+// the addresses that every tool goes to without a proxy.
+func site(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	ts.Check(err)
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("hello " + r.URL.Path)) // who is gone reads nothing
+	})}
+	go func() { _ = s.Serve(l) }()
+	ts.Defer(func() { _ = s.Close() })
+	ts.Setenv("SITE", l.Addr().String())
 }

@@ -1,6 +1,10 @@
 package nexus
 
-import "time"
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+)
 
 // Fact is something that happened in a run. The sum is closed: every fact is
 // one of the types in this file. A fact never changes its
@@ -284,6 +288,13 @@ type (
 		Role    Role      `json:"role"`
 		Files   []string  `json:"files"`
 	}
+	// TamperSuspected says what a change does to what judges it, for a verifier
+	// to explain. It stands before the verdict of the same tree.
+	TamperSuspected struct {
+		Attempt  AttemptID `json:"attempt"`
+		Tree     string    `json:"tree"`
+		Findings []Finding `json:"findings"`
+	}
 	// WorkVerified says what a verifier thinks of an attempt.
 	WorkVerified struct {
 		Attempt  AttemptID      `json:"attempt"`
@@ -394,6 +405,14 @@ type (
 		About    string        `json:"about,omitzero"` // beginning of the result
 		Judged   Judgement     `json:"judged,omitzero"`
 	}
+	// NetworkJudged says which hosts a tool call or a gate asked for.
+	NetworkJudged struct {
+		Attempt AttemptID       `json:"attempt,omitzero"` // whose gate it is
+		Session SessionID       `json:"session,omitzero"` // whose call it is
+		Call    string          `json:"call,omitzero"`
+		Gate    string          `json:"gate,omitzero"`
+		Hosts   []hosts.Reached `json:"hosts"` // each with host, port, allowed, rule, why, address, times, and bytes up and down
+	}
 	// ToolsAnswered adds the message that carries the results of a turn.
 	ToolsAnswered struct {
 		Session SessionID `json:"session"`
@@ -490,6 +509,15 @@ type (
 	// BudgetPressed says that spending reached a mark of a cap.
 	BudgetPressed struct {
 		Percent int `json:"percent"` // 50, 75, 90 or 100
+	}
+	// EnvironmentPrepared says that what lock files name was installed, once for every tree that has the same.
+	EnvironmentPrepared struct {
+		Key      string        `json:"key"`
+		Locks    []string      `json:"locks,omitempty"` // the lock files
+		Source   string        `json:"source"`          // where it came from, for people
+		Paths    []string      `json:"paths,omitempty"` // what trees get of it
+		Bytes    int64         `json:"bytes"`
+		Duration time.Duration `json:"duration"`
 	}
 )
 

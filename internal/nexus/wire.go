@@ -9,22 +9,20 @@ import (
 // zeros returns the zero value of every fact, in the order of a run's life.
 // A new fact is named here and in its own method below, nowhere else.
 func zeros() []Fact {
-	return list(
+	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{}, TamperSuspected{},
 		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
-		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, ToolsAnswered{}, SessionCompacted{},
+		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
-		TrainLanded{}, TrainRefused{},
+		TrainLanded{}, TrainRefused{}, EnvironmentPrepared{},
 	)
 }
-
-func list(facts ...Fact) []Fact { return facts }
 
 var types = typesOf(zeros()) //nolint:gochecknoglobals // never written again
 
@@ -75,69 +73,72 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 	return f, nil
 }
 
-func (GoalAccepted) fact() string     { return "goal.accepted" }
-func (AlertRaised) fact() string      { return "alert.raised" }
-func (ReplanAsked) fact() string      { return "replan.asked" }
-func (RunChecked) fact() string       { return "run.checked" }
-func (RunStarted) fact() string       { return "run.started" }
-func (RunRecovered) fact() string     { return "run.recovered" }
-func (RunPaused) fact() string        { return "run.paused" }
-func (RunResumed) fact() string       { return "run.resumed" }
-func (RunReopened) fact() string      { return "run.reopened" }
-func (RunDrained) fact() string       { return "run.drained" }
-func (ResultGated) fact() string      { return "result.gated" }
-func (ResultReviewed) fact() string   { return "result.reviewed" }
-func (ResultOffered) fact() string    { return "result.offered" }
-func (ResultPublished) fact() string  { return "result.published" }
-func (RunEnded) fact() string         { return "run.ended" }
-func (RequestMade) fact() string      { return "request.made" }
-func (RequestSettled) fact() string   { return "request.settled" }
-func (QuestionAsked) fact() string    { return "question.asked" }
-func (QuestionAnswered) fact() string { return "question.answered" }
-func (PlanSought) fact() string       { return "plan.sought" }
-func (PlanProposed) fact() string     { return "plan.proposed" }
-func (PlanFailed) fact() string       { return "plan.failed" }
-func (TaskPlanned) fact() string      { return "task.planned" }
-func (PlanApproved) fact() string     { return "plan.approved" }
-func (TaskParked) fact() string       { return "task.parked" }
-func (TaskSkipped) fact() string      { return "task.skipped" }
-func (TaskRetried) fact() string      { return "task.retried" }
-func (RoutesSought) fact() string     { return "routes.sought" }
-func (RoutesTold) fact() string       { return "routes.told" }
-func (TaskRouted) fact() string       { return "task.routed" }
-func (RoleRouted) fact() string       { return "role.routed" }
-func (TaskEscalated) fact() string    { return "task.escalated" }
-func (AttemptStarted) fact() string   { return "attempt.started" }
-func (AttemptResumed) fact() string   { return "attempt.resumed" }
-func (AttemptLost) fact() string      { return "attempt.lost" }
-func (AttemptBroken) fact() string    { return "attempt.broken" }
-func (AttemptEnded) fact() string     { return "attempt.ended" }
-func (RoundStarted) fact() string     { return "round.started" }
-func (TestsProved) fact() string      { return "tests.proved" }
-func (IsolationBroken) fact() string  { return "isolation.broken" }
-func (WorkVerified) fact() string     { return "work.verified" }
-func (GateJudged) fact() string       { return "gate.judged" }
-func (VerdictGiven) fact() string     { return "verdict.given" }
-func (ReviewGiven) fact() string      { return "review.given" }
-func (TreeSnapshotted) fact() string  { return "tree.snapshotted" }
-func (SessionStarted) fact() string   { return "session.started" }
-func (PromptSent) fact() string       { return "prompt.sent" }
-func (TurnTaken) fact() string        { return "turn.taken" }
-func (ToolCalled) fact() string       { return "tool.called" }
-func (ToolAnswered) fact() string     { return "tool.answered" }
-func (ToolsAnswered) fact() string    { return "tools.answered" }
-func (SessionCompacted) fact() string { return "session.compacted" }
-func (SessionEnded) fact() string     { return "session.ended" }
-func (BudgetReserved) fact() string   { return "budget.reserved" }
-func (BudgetSpent) fact() string      { return "budget.spent" }
-func (CallDelayed) fact() string      { return "call.delayed" }
-func (QuotaHit) fact() string         { return "quota.hit" }
-func (QuotaReset) fact() string       { return "quota.reset" }
-func (ModelSwitched) fact() string    { return "model.switched" }
-func (BudgetShared) fact() string     { return "budget.shared" }
-func (BudgetPressed) fact() string    { return "budget.pressed" }
-func (BudgetRefused) fact() string    { return "budget.refused" }
-func (TrainBoarded) fact() string     { return "train.boarded" }
-func (TrainDeparted) fact() string    { return "train.departed" }
-func (TrainLanded) fact() string      { return "train.landed" }
-func (TrainRefused) fact() string     { return "train.refused" }
+func (GoalAccepted) fact() string        { return "goal.accepted" }
+func (AlertRaised) fact() string         { return "alert.raised" }
+func (ReplanAsked) fact() string         { return "replan.asked" }
+func (RunChecked) fact() string          { return "run.checked" }
+func (RunStarted) fact() string          { return "run.started" }
+func (RunRecovered) fact() string        { return "run.recovered" }
+func (RunPaused) fact() string           { return "run.paused" }
+func (RunResumed) fact() string          { return "run.resumed" }
+func (RunReopened) fact() string         { return "run.reopened" }
+func (RunDrained) fact() string          { return "run.drained" }
+func (ResultGated) fact() string         { return "result.gated" }
+func (ResultReviewed) fact() string      { return "result.reviewed" }
+func (ResultOffered) fact() string       { return "result.offered" }
+func (ResultPublished) fact() string     { return "result.published" }
+func (RunEnded) fact() string            { return "run.ended" }
+func (RequestMade) fact() string         { return "request.made" }
+func (RequestSettled) fact() string      { return "request.settled" }
+func (QuestionAsked) fact() string       { return "question.asked" }
+func (QuestionAnswered) fact() string    { return "question.answered" }
+func (PlanSought) fact() string          { return "plan.sought" }
+func (PlanProposed) fact() string        { return "plan.proposed" }
+func (PlanFailed) fact() string          { return "plan.failed" }
+func (TaskPlanned) fact() string         { return "task.planned" }
+func (PlanApproved) fact() string        { return "plan.approved" }
+func (TaskParked) fact() string          { return "task.parked" }
+func (TaskSkipped) fact() string         { return "task.skipped" }
+func (TaskRetried) fact() string         { return "task.retried" }
+func (RoutesSought) fact() string        { return "routes.sought" }
+func (RoutesTold) fact() string          { return "routes.told" }
+func (TaskRouted) fact() string          { return "task.routed" }
+func (RoleRouted) fact() string          { return "role.routed" }
+func (TaskEscalated) fact() string       { return "task.escalated" }
+func (AttemptStarted) fact() string      { return "attempt.started" }
+func (AttemptResumed) fact() string      { return "attempt.resumed" }
+func (AttemptLost) fact() string         { return "attempt.lost" }
+func (AttemptBroken) fact() string       { return "attempt.broken" }
+func (AttemptEnded) fact() string        { return "attempt.ended" }
+func (RoundStarted) fact() string        { return "round.started" }
+func (TestsProved) fact() string         { return "tests.proved" }
+func (IsolationBroken) fact() string     { return "isolation.broken" }
+func (TamperSuspected) fact() string     { return "tamper.suspected" }
+func (WorkVerified) fact() string        { return "work.verified" }
+func (GateJudged) fact() string          { return "gate.judged" }
+func (VerdictGiven) fact() string        { return "verdict.given" }
+func (ReviewGiven) fact() string         { return "review.given" }
+func (TreeSnapshotted) fact() string     { return "tree.snapshotted" }
+func (SessionStarted) fact() string      { return "session.started" }
+func (PromptSent) fact() string          { return "prompt.sent" }
+func (TurnTaken) fact() string           { return "turn.taken" }
+func (ToolCalled) fact() string          { return "tool.called" }
+func (ToolAnswered) fact() string        { return "tool.answered" }
+func (NetworkJudged) fact() string       { return "network.judged" }
+func (ToolsAnswered) fact() string       { return "tools.answered" }
+func (SessionCompacted) fact() string    { return "session.compacted" }
+func (SessionEnded) fact() string        { return "session.ended" }
+func (BudgetReserved) fact() string      { return "budget.reserved" }
+func (BudgetSpent) fact() string         { return "budget.spent" }
+func (CallDelayed) fact() string         { return "call.delayed" }
+func (QuotaHit) fact() string            { return "quota.hit" }
+func (QuotaReset) fact() string          { return "quota.reset" }
+func (ModelSwitched) fact() string       { return "model.switched" }
+func (BudgetShared) fact() string        { return "budget.shared" }
+func (BudgetPressed) fact() string       { return "budget.pressed" }
+func (BudgetRefused) fact() string       { return "budget.refused" }
+func (TrainBoarded) fact() string        { return "train.boarded" }
+func (TrainDeparted) fact() string       { return "train.departed" }
+func (TrainLanded) fact() string         { return "train.landed" }
+func (TrainRefused) fact() string        { return "train.refused" }
+func (EnvironmentPrepared) fact() string { return "environment.prepared" }

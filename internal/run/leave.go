@@ -57,7 +57,7 @@ func notes(facts []nexus.Fact) bool {
 	for _, f := range facts {
 		switch f.(type) {
 		case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.TreeSnapshotted,
-			nexus.BudgetSpent, nexus.SessionCompacted, nexus.SessionEnded:
+			nexus.NetworkJudged, nexus.BudgetSpent, nexus.SessionCompacted, nexus.SessionEnded:
 		default:
 			return false
 		}

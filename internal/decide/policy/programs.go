@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/fetch"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
@@ -44,7 +45,7 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.sed
 	case "awk", "gawk", "mawk", "nawk":
 		return j.awk
-	case "curl":
+	case "curl", "wget":
 		return j.curl
 	case "tar":
 		return j.tar
@@ -308,41 +309,17 @@ func (j *judgement) found(argv []arg.Word, litter bool) {
 	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) || e.Rule == "build.go"))
 }
 
+// curl judges curl and wget.
 func (j *judgement) curl(argv []arg.Word) {
-	send := []string{"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--json"}
-	own, remote := 0, false
-	for i := 1; i < len(argv); i++ {
-		a := argv[i]
-		switch {
-		case a.Dynamic:
-			remote = true
-		case slices.Contains([]string{"-s", "-S", "-sS", "-f", "-fsS", "-fs", "-i", "-I", "-v", "-k", "-G", "-sf", "-g", "--silent", "--fail", "--show-error", "--include", "--head"}, a.Text):
-		case slices.Contains([]string{"-X", "--request", "-H", "--header", "-m", "--max-time", "--retry", "--retry-delay", "--connect-timeout", "-w", "--write-out", "-A"}, a.Text) && i+1 < len(argv):
-			i++
-			remote = remote || argv[i].Dynamic || strings.HasPrefix(argv[i].Text, "@")
-		case (a.Text == "-o" || a.Text == "--output") && i+1 < len(argv):
-			i++
-			j.writes(argv[i : i+1])
-		case a.Text == "-T" || a.Text == "--upload-file":
-			remote = true
-		case slices.Contains(send, a.Text) && i+1 < len(argv):
-			i++
-			remote = remote || argv[i].Dynamic || strings.ContainsAny(argv[i].Text, "@<")
-		case script.Loopback(a.Text):
-			own++
-		default:
-			remote = true
-		}
-	}
-	if !remote && own > 0 {
-		return
-	}
-	options, _ := arg.Split(argv[1:])
-	if arg.Asks(options, send) {
+	where, made := fetch.Judge(argv, j.rules.Reaches)
+	j.writes(made)
+	switch where {
+	case fetch.Own, fetch.Known:
+	case fetch.Sends:
 		j.add(Deny, "net.send", "it sends data out")
-		return
+	default:
+		j.add(Ask, "net.read", "it reads from the network")
 	}
-	j.add(Ask, "net.read", "it reads from the network")
 }
 
 func (j *judgement) tar(argv []arg.Word) {

@@ -20,6 +20,8 @@ type Rules struct {
 	Allow []string // answers what would be asked because the word is unknown; never from a file of the repository
 	Ask   []string
 	Deny  []string
+	// Reaches says which hosts commands may read from; nil: none.
+	Reaches func(host string, port int) bool
 }
 
 const (

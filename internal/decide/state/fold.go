@@ -54,10 +54,14 @@ func (s *State) apply(e nexus.Event) {
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
+	case nexus.NetworkJudged:
+		if a := s.attempts[cmp.Or(f.Attempt, attemptOfSession(f.Session))]; a != nil {
+			a.Network = append(a.Network, f)
+		}
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		s.applySession(f, e.At)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/reach"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -59,6 +60,8 @@ func notable(f nexus.Fact) bool {
 		return f.State == nexus.Pass // a red gate was told already
 	case nexus.CallDelayed:
 		return f.Wait >= 5*time.Second || f.Wait == 0
+	case nexus.NetworkJudged:
+		return reach.Refused(f)
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
@@ -87,7 +90,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 		return good(f.Read && f.Category == "")
 	case nexus.TestsProved:
 		return good(f.Proof == nexus.ProofRed)
-	case nexus.IsolationBroken:
+	case nexus.IsolationBroken, nexus.TamperSuspected:
 		return s.Warn(text)
 	case nexus.TrainLanded:
 		return s.Good(text)
@@ -102,6 +105,11 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 			return s.Bad(text)
 		}
 		return s.Warn(text)
+	case nexus.NetworkJudged:
+		if reach.Refused(f) {
+			return s.Warn(text)
+		}
+		return s.Dim(text)
 	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
@@ -156,14 +164,18 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
 		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		return describeSession(f)
+	case nexus.NetworkJudged:
+		return reach.Describe(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
 		nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
+	case nexus.EnvironmentPrepared:
+		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
 	case nexus.TrainBoarded:
 		return string(f.Task), "waits to land"
 	case nexus.TrainDeparted:

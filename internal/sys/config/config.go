@@ -28,11 +28,14 @@ type Config struct {
 	Gates      Gates
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
-	Policy     Policy        // for every role, besides its own
+	Policy     Policy            // for every role, besides its own
+	Servers    map[string]Server // of the Model Context Protocol
+	Preset     string            // fills in what nobody set; see [Presets]
+	Network    Network
+	Worktree   Environment
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
-	Preset     string // fills in what nobody set; see [Presets]
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out
@@ -54,6 +57,17 @@ type Policy struct {
 	Allow []string // programs that the built-in rules do not know
 	Ask   []string
 	Deny  []string
+}
+
+// Network says what commands may reach. Who is not named has none.
+type Network struct {
+	Mode     string // off or list
+	Allow    []string
+	Presets  []string
+	Deny     []string
+	Gates    []string // that have it
+	Roles    []string // whose commands have it
+	Upstream bool     // through the proxy of the user's environment
 }
 
 // PolicyOf returns the rules that hold for a role: everybody's and its own.
@@ -102,7 +116,7 @@ type Precheck struct {
 func Checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "network", "environment", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 
@@ -133,6 +147,7 @@ func Default() Config {
 		},
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
+		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,

@@ -9,23 +9,30 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
-// File descriptors of bubblewrap.
+// File descriptors of bubblewrap, behind those of a jail, which it may start.
 const (
-	statusFD = 3 // it tells what it does
-	holdFD   = 4 // it waits for something to read here before it starts the command
-	filterFD = 5 // the program that judges system calls; files to copy follow
+	statusFD = 6 // it tells what it does
+	holdFD   = 7 // it waits for something to read here before it starts the command
+	filterFD = 8 // the program that judges system calls; files to copy follow
 )
+
+// doorkeeper is this program in a box with a way out: it opens that, and
+// becomes the command.
+const doorkeeper = "/run/nexus"
 
 func newBwrap(path string) (*Box, error) {
-	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolchains(os.Environ())}
+	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolchain.Dirs(os.Environ())}
 	filter, err := jail.Filter(true)
 	b.filter = jail.Bytes(filter)
 	return b, err
@@ -62,8 +69,13 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 			args = append(args, "--dir", jail.Home)
 		}
 	}
+	words := c.Args
+	if c.Proxy != nil {
+		exe, _ := os.Executable() // bubblewrap says what is wrong with it
+		args, words = append(args, "--ro-bind", exe, doorkeeper), []string{doorkeeper, jail.Arg}
+	}
 	args = append(args, "--remount-ro", "/", "--chdir", c.Dir, "--")
-	return append(args, c.Args...), files
+	return append(args, words...), files
 }
 
 func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
@@ -92,16 +104,20 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, errors.Join(err, hold.Close())
 	}
+	a.theirs = append(a.theirs, hold)
 	files, err := b.openFiles(copies)
 	if err != nil {
-		return Result{}, errors.Join(err, hold.Close())
+		return Result{}, err
 	}
-	cmd.ExtraFiles = append([]*os.File{statusEnd, hold}, files...)
+	a.theirs = append(a.theirs, files...)
+	jailed, door, err := b.keeper(ctx, c, &a, &said)
+	if err != nil {
+		return Result{}, err
+	}
+	defer door.Close()
+	cmd.ExtraFiles = slices.Concat(jailed, []*os.File{statusEnd, hold}, files)
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.start(&a, cmd, c.Stdin)
-	for _, f := range append(files, hold) {
-		_ = f.Close()
-	}
 	if err != nil {
 		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
 	}
@@ -123,6 +139,25 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 		return killed(ctx, r)
 	}
 	return said.result(c, r, cmd.ProcessState)
+}
+
+// keeper returns the files of the doorkeeper, none where there is none.
+func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *passage.Door, error) {
+	if c.Proxy == nil {
+		return make([]*os.File, statusFD-jail.SpecFD), nil, nil
+	}
+	spec, err := jail.Spec{Kind: jail.Door, Args: c.Args, Dir: c.Dir, Env: c.Env}.File()
+	if err != nil {
+		return nil, nil, err
+	}
+	a.theirs = append(a.theirs, spec)
+	word, err := a.pipe(func(p []byte) { said.word = append(said.word, p...) })
+	if err != nil {
+		return nil, nil, err
+	}
+	door, err := passage.Open(ctx, c.Proxy)
+	a.theirs = append(a.theirs, door.Inside())
+	return []*os.File{spec, word, door.Inside()}, door, err
 }
 
 // openFiles returns the filter and the files that bubblewrap is to copy.
@@ -157,7 +192,8 @@ type status struct {
 	init  proc.Init
 	seen  bool // init is known
 	exit  *int
-	err   error // of ready
+	word  []byte // of a doorkeeper that could not become the command
+	err   error  // of ready
 }
 
 func (s *status) got(p []byte) {
@@ -199,6 +235,9 @@ func (s *status) end(limit time.Duration) bool {
 func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, error) {
 	if s.err != nil {
 		return Result{}, fmt.Errorf("bound the command: %w", s.err)
+	}
+	if len(s.word) > 0 {
+		return judge(c, r, s.word, state)
 	}
 	if s.exit != nil {
 		r.Exit = *s.exit

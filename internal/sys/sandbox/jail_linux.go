@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
@@ -42,10 +43,16 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	door, err := passage.Open(ctx, c.Proxy)
+	if err != nil {
+		return Result{}, err
+	}
+	defer door.Close()
+	a.theirs = append(a.theirs, door.Inside())
 	cmd := exec.Command("/proc/self/exe", jail.Arg) //nolint:noctx // the whole tree is killed below, not one process
 	cmd.Dir = "/"
 	cmd.Env = []string{Mark + "=" + mark, "GOGC=off"} // its few small objects are not worth collecting
-	cmd.ExtraFiles = []*os.File{spec, word}
+	cmd.ExtraFiles = []*os.File{spec, word, door.Inside()}
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
@@ -116,7 +123,7 @@ func (b *Box) reach(p *os.Process) (kill func(), use func() (proc.Usage, bool)) 
 
 // spec returns what a jail is told, and what to do when it is over.
 func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
-	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.environ(jail.Home, mark), Limits: c.Limits}
+	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.environ(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native}
 	writable := c.writable()
 	if b.mode == Native {
 		s.Mounts = b.mounts(c)

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,11 +60,15 @@ type Command struct {
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
+	Stdout   *os.File      // gets standard output, which is not kept and not heard then; see sandbox/piped
 	Limits   Limits        // where zero, what [Usual] says
 	Timeout  time.Duration // 0 means none but the context's
 	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
 	Merge    bool          // standard error goes into Stdout
 	Heard    func([]byte)  // gets output as it arrives, one call at a time; must not keep it
+	// Proxy serves the proxy that the command's environment then names, its
+	// only way out, until ctx ends. Nil: it has no network.
+	Proxy func(ctx context.Context, l net.Listener)
 }
 
 // Result is what a command did.
@@ -108,6 +113,11 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{Exit: -1}, context.Cause(ctx)
 	}
 	c.Limits = over(c.Limits, Usual())
+	c, done, err := b.way(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	defer done()
 	return b.run(ctx, c)
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // TestMain lets the test binary stand for nexus where one has to be killed.
@@ -696,7 +697,7 @@ func TestToolchains(t *testing.T) {
 	for _, d := range []string{"bin", ".local/bin", ".cargo/bin", ".nvm/v20/bin", ".pyenv/shims", "sdk/bin", "none", ""} {
 		path = append(path, filepath.Join(home, d))
 	}
-	got := toolchains([]string{"HOME=" + home, "PATH=" + strings.Join(path, ":") + ":/usr/bin::."})
+	got := toolchain.Dirs([]string{"HOME=" + home, "PATH=" + strings.Join(path, ":") + ":/usr/bin::."})
 	for _, bad := range []string{home, filepath.Join(home, ".local"), filepath.Join(home, ".cargo"), "/"} {
 		for _, g := range got {
 			if g == bad {
@@ -705,7 +706,7 @@ func TestToolchains(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"go/pkg/mod", "bin", ".local/bin", ".cargo/bin", ".rustup", ".nvm/v20", ".pyenv", "sdk/bin"} {
-		if !covered(got, filepath.Join(home, good)) {
+		if !toolchain.Covered(got, filepath.Join(home, good)) {
 			t.Errorf("does not show %s: %q", good, got)
 		}
 	}

@@ -126,6 +126,9 @@ func (c *conversation) answered(answers []tool.Answer) error {
 		c.facts = append(c.facts, nexus.ToolAnswered{
 			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged,
 		})
+		if len(a.Reached) > 0 {
+			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Call: a.Result.ID, Hosts: a.Reached})
+		}
 	}
 	hash, err := c.put(m)
 	if err != nil {

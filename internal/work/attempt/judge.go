@@ -12,10 +12,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
 )
 
 // judge runs the gates on the tree as it is, and records what they say one by
@@ -33,7 +35,21 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.record(ctx, repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence))
+	sum := repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence)
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
+		red := ""
+		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
+			red = p.Tree
+		}
+		found, err := look.Suspects(ctx, w.Trees.Git(), w.a.Base, red, snap.Commit)
+		if err != nil {
+			return fmt.Errorf("look for tampering: %w", err)
+		}
+		if len(found) > 0 {
+			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
+		}
+	}
+	return w.record(ctx, sum)
 }
 
 // Case is a tree to be judged.
@@ -81,9 +97,16 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, s.Gates, c.Task.Criteria, false, d.Record); err != nil {
+		return nil, err
+	}
 	r, err := s.runner(c.Tree, c.Hash)
 	if err != nil {
 		return nil, err
+	}
+	r.Reached = reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
+	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
@@ -92,7 +115,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash); err != nil {
+		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -102,6 +125,13 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
 	return v.Evidence, err
+}
+
+// reached records which hosts a gate asked for.
+func reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []hosts.Reached) error {
+	return func(gate string, asked []hosts.Reached) error {
+		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
+	}
 }
 
 func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
@@ -114,66 +144,30 @@ func (s *Shop) runner(t *worktree.Tree, hash string) (gate.Runner, error) {
 }
 
 func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
-	setup, err := s.goEnv(t, cache, filepath.Join(cache, "own"))
+	setup, err := s.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
-		Box: s.Box, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
-		Own: func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
+		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
+			setup, done, err := s.caches().Own(t.Dir, cache, g)
+			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			return setup, done, err
+		},
 		Reset: func(ctx context.Context, bare bool) error {
 			if bare {
-				return t.Exact(ctx, hash)
+				return errors.Join(t.Exact(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 			}
-			return t.Reset(ctx, hash)
+			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 		},
+		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
 	}, nil
 }
 
-// own returns the caches of one gate. What go build and go vet make is kept
-// for the gates that follow: they run nothing of the tree. Every other gate
-// may run what an agent wrote, so that it reads this and writes to caches that
-// are gone when it ends. Linters keep what they found, among themselves.
-func (s *Shop) own(t *worktree.Tree, cache string, g gate.Gate) (gate.Setup, func() error, error) {
-	build := filepath.Join(cache, "own")
-	switch g.Format {
-	case parse.GoBuild, parse.GoVet:
-		setup, err := s.goEnv(t, cache, build)
-		return setup, func() error { return nil }, err
-	case parse.GolangCI:
-		lint := filepath.Join(cache, "lint")
-		setup, err := s.goEnv(t, lint, filepath.Join(lint, "own"), build)
-		return setup, func() error { return nil }, err
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return gate.Setup{}, nil, err
-	}
-	once, err := os.MkdirTemp(filepath.Dir(cache), "once-")
-	if err != nil {
-		return gate.Setup{}, nil, err
-	}
-	setup, err := s.goEnv(t, once, filepath.Join(once, "own"), build)
-	return setup, func() error { return os.RemoveAll(once) }, err
-}
-
-// goEnv prepares the Go tools for a tree with caches of its own below dir,
-// the build's in own. What other builds have made, and the user, and the gates
-// of the base, is read and not written.
-func (s *Shop) goEnv(t *worktree.Tree, dir, own string, others ...string) (gate.Setup, error) {
-	setup, err := gate.GoEnv(t.Dir, dir)
-	if err != nil || s.Exe == "" {
-		return setup, err
-	}
-	shared := slices.Concat(others, []string{filepath.Join(s.warm(), "own")}, s.Caches)
-	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(s.Exe, own, shared...))
-	setup.Readable = append(setup.Readable, s.Exe)
-	for _, dir := range shared {
-		if _, err := os.Stat(dir); err == nil {
-			setup.Readable = append(setup.Readable, dir)
-		}
-	}
-	return setup, nil
+func (s *Shop) caches() caches.Caches {
+	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
 }
 
 // mark names the owner of the processes of a tree.
@@ -187,14 +181,9 @@ type Bases struct {
 	known map[string]map[string]nexus.Evidence // by commit and gate
 }
 
-// warm is the directory of what was compiled for bases without running any
-// of it: nothing that an agent wrote has had a say in it, so it may be the
-// start of every build.
-func (s *Shop) warm() string { return filepath.Join(s.State, "gocache") }
-
 // heat compiles what the gates of a base need, once for each tree.
 func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
-	mark := filepath.Join(s.warm(), "warmed-"+hash)
+	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return nil
 	}
@@ -202,7 +191,7 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.runnerIn(tree, hash, s.warm())
+	r, err := s.runnerIn(tree, hash, s.caches().Warm())
 	if err != nil {
 		return err
 	}
@@ -236,6 +225,9 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+		return nil, nil, err
+	}
 	had, err := s.Gates(tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -252,8 +244,14 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		if ok {
 			e, ok = gate.Plain(e, s.Blobs.Get)
 		}
-		if !ok || e.Command != g.Command() {
-			if e, err = b.run(ctx, s, commit, hash, g); err != nil {
+		if ok {
+			ok, err = b.fits(ctx, s, commit, hash, g, e)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, "")); err != nil {
 				return nil, nil, err
 			}
 			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
@@ -278,7 +276,7 @@ func (b *Bases) wait(ctx context.Context) (done func(), err error) {
 }
 
 // origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate.Origin, error) {
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []hosts.Reached) error) (*gate.Origin, error) {
 	was, err := s.Trees.Git().Tree(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -309,6 +307,7 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string) (*gate
 			if err != nil {
 				return err
 			}
+			r.Reached = told
 			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
 				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
 			}
@@ -344,7 +343,7 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate) (nexus.Evidence, error) {
+func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []hosts.Reached) error) (nexus.Evidence, error) {
 	tree, err := b.place(ctx, s, commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -353,11 +352,23 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
+	r.Reached = told
 	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	return e, err
+}
+
+// fits reports whether evidence is of this very gate, with these tools and
+// dependencies.
+func (b *Bases) fits(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return false, err
+	}
+	r, err := s.runner(tree, hash)
+	return err == nil && r.Fits(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
 }
 
 // Close removes the worktrees of the bases.

@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/verify"
@@ -79,10 +80,17 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
+	if err := w.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: tree}, w.Gates, nil, false, w.record); err != nil {
+		return nil, nil, err
+	}
+	if e, red := w.Kit.Of(w.tree.Dir).Fault(tree); red {
+		return nil, []nexus.Evidence{e}, nil
+	}
 	r, err := w.runner(w.tree, tree)
 	if err != nil {
 		return nil, nil, err
 	}
+	r.Reached = reached(ctx, w.desk, w.a.ID)
 	for _, g := range gates {
 		if !g.Tests {
 			continue
@@ -94,6 +102,14 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 		before, now = append(before, base[g.Name]), append(now, e)
 	}
 	return before, now, nil
+}
+
+// suspected returns what a verifier is to explain.
+func (w *work) suspected() []nexus.Finding {
+	if s := w.a.Last().Suspect; s != nil {
+		return s.Findings
+	}
+	return nil
 }
 
 // verify lets a verifier hold the work against the task, in a conversation of
@@ -116,7 +132,7 @@ func (w *work) verify(ctx context.Context) error {
 			}
 			next = prompt.Brief{
 				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence,
-				Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof),
+				Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(),
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{
@@ -127,7 +143,7 @@ func (w *work) verify(ctx context.Context) error {
 		}
 		old = w.a.Session(session)
 	}
-	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish (%s): the gates decide", old.Outcome)}
+	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish: %s", old.Outcome)}
 	switch {
 	case old.Outcome == nexus.Refused:
 		return NoMoney(old.Why)

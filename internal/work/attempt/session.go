@@ -163,7 +163,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rule(t, role), Now: s.Now, Mask: s.Mask,
-		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp,
+		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Handin: t.Handin, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
@@ -180,11 +180,11 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		}
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.goEnv(t.Tree, cache, filepath.Join(cache, "own"))
+	setup, err := s.caches().Shell(t.Tree.Dir, cache, s.Kit.Of(t.Tree.Dir).Words())
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
+	e.Vars, e.Writable = s.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
 	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands
@@ -211,7 +211,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		free()
 		return nil, nil, errors.Join(err, root.Close())
 	}
+	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	return set, func() {
+		leave()
 		set.Close()
 		if e.Undo != nil { // what ran in the background may have written last
 			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -48,6 +50,11 @@ func (g Gate) Command() string {
 	return strings.Join(words, " ")
 }
 
+// Words returns the words of a gate's command, whatever a shell makes of them.
+func Words(g Gate) []string {
+	return strings.FieldsFunc(strings.Join(g.Args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) })
+}
+
 // within lets a command run in a directory below the tree.
 func (g Gate) within(args []string) []string {
 	if g.Dir == "" || g.Dir == "." {
@@ -78,6 +85,10 @@ type Runner struct {
 	// wrote, and what drops them afterwards. Nil: all gates share what Env and
 	// Writable say.
 	Own func(g Gate) (s Setup, done func() error, err error)
+	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
+	// Reached hears which hosts it asked for, and may be nil.
+	Net     func(gate string) *egress.Way
+	Reached func(gate string, asked []hosts.Reached) error
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
@@ -87,6 +98,11 @@ type Runner struct {
 	// Wanted are texts that name tests which must pass, whatever they were on
 	// the base: criteria.
 	Wanted []string
+	// Environment names what the tree was given besides its own files.
+	Environment string
+	// Lacks says why a gate cannot judge: what it needs cannot be had. Nil:
+	// every gate can.
+	Lacks func(g Gate) string
 	// Judged hears of every gate as soon as it is judged, and whether that
 	// was known before. An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
@@ -115,6 +131,12 @@ const maxOutput = 16 << 20
 // made.
 func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e := r.blank(ctx, t, g)
+	if r.Lacks != nil {
+		if why := r.Lacks(g); why != "" {
+			e.State, e.Why = nexus.MissingAsset, why
+			return e, nil
+		}
+	}
 	limit := r.limit(g)
 	res, read, err := r.run(ctx, t, g, limit)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -161,7 +183,7 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 			return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 	}
-	res, err = r.Box.Run(ctx, c)
+	res, err = r.boxed(ctx, c, g.Name)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, read, errors.Join(err, r.reset(ctx, bare(g)))
 	}
@@ -193,12 +215,35 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	return res, read, nil
 }
 
+// boxed runs a command in the box, with the way out that its gate has.
+func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string) (sandbox.Result, error) {
+	var way *egress.Way
+	if r.Net != nil {
+		way = r.Net(gate)
+	}
+	if way == nil {
+		return r.Box.Run(ctx, c)
+	}
+	c.Proxy, c.Env = way.Serve, way.Env(c.Env, r.Box.Hides())
+	res, err := r.Box.Run(ctx, c)
+	all := way.Take()
+	res.Stderr = append(res.Stderr, egress.Refusals(all)...)
+	if len(all) > 0 && r.Reached != nil {
+		err = errors.Join(err, r.Reached(gate, egress.Facts(all)))
+	}
+	return res, err
+}
+
 // blank is the evidence before the gate ran.
 func (r Runner) blank(ctx context.Context, t Tree, g Gate) nexus.Evidence {
-	return nexus.Evidence{
+	e := nexus.Evidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
 		Command: g.Command(), Toolchain: r.toolchain(ctx, t, g),
 	}
+	if r.Environment != "" {
+		e.Toolchain = strings.TrimPrefix(e.Toolchain+"; environment "+r.Environment, "; ")
+	}
+	return e
 }
 
 func (r Runner) limit(g Gate) time.Duration {

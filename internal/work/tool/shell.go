@@ -36,7 +36,7 @@ type order struct {
 func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
-		Description: "Run bash at the root of the worktree: a fresh shell each time, no network, no stdin; " +
+		Description: "Run bash at the root of the worktree: a fresh shell each time, " + network(e) + ", no stdin; " +
 			"what it started is killed when it returns. background starts a server or watcher and returns at once: see job.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600,"description":"default 300, and 120 without output"},` +
@@ -50,6 +50,14 @@ func shell(e Env) Tool {
 			return e.shell(ctx, in)
 		},
 	}
+}
+
+// network says what commands can reach.
+func network(e Env) string {
+	if e.Net == nil {
+		return "no network"
+	}
+	return "no network but some hosts, through the proxy of its environment"
 }
 
 // limits returns how long a command may run, and how long it may be silent. A
@@ -157,6 +165,9 @@ func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
 		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true,
 	}
+	if e.Net != nil {
+		c.Proxy, c.Env = e.Net.Serve, e.Net.Env(e.Vars, e.Box.Hides())
+	}
 	if !e.Writes || e.Rule != nil && e.Undo == nil {
 		c.Readable = append([]string{e.Dir}, e.Readable...)
 	}
@@ -170,21 +181,26 @@ func bash() string {
 	return "/bin/sh"
 }
 
-// leave says why a command is not run, nil where it may be. What the policy
-// asks about is for a person to say; without one it is refused.
+// leave says why a command is not run, nil where it may be.
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
-	rules.Dir = e.Dir
-	d := policy.Rule(command, rules)
+	rules.Dir, rules.Reaches = e.Dir, e.Net.Reaches
+	return e.Leave(ctx, command, policy.Rule(command, rules))
+}
+
+// Leave says why something is not done that the policy judged, nil where it may
+// be. What the policy asks about is for a person to say; without one it is
+// refused.
+func (e Env) Leave(ctx context.Context, what string, d policy.Decision) (nexus.Judgement, error) {
 	j := nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	var err error
 	switch {
 	case d.Allowed() && e.Every && e.Agree != nil:
-		j.By, err = "person", e.Agree(ctx, command, "")
+		j.By, err = "person", e.Agree(ctx, what, "")
 	case d.Allowed():
 	case d.Decision == policy.Ask && e.Agree != nil:
-		j.By, err = "person", e.Agree(ctx, command, reason)
+		j.By, err = "person", e.Agree(ctx, what, reason)
 	default:
 		err = errors.New(reason)
 	}

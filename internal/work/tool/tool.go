@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -51,12 +54,13 @@ type Env struct {
 	Every bool
 	Rules policy.Rules // what people add to the policy for commands; its Dir is ours to set
 
-	Vars     []string // environment of commands; nil means sandbox.Env()
-	Readable []string // further paths that commands may read
-	Writable []string // further directories that commands may write to
-	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each command
-	Mark     string   // names the owner of commands; see sandbox.Sweep
-	Writes   bool     // false: the tree is read-only
+	Vars     []string    // environment of commands; nil means sandbox.Env()
+	Readable []string    // further paths that commands may read
+	Writable []string    // further directories that commands may write to
+	Tmp      string      // directory that stands for /tmp; empty means a fresh one for each command
+	Mark     string      // names the owner of commands; see sandbox.Sweep
+	Writes   bool        // false: the tree is read-only
+	Net      *egress.Way // out of the box, for commands; nil: there is none
 
 	// Replan records that the agent wants its task planned anew; nil: there is
 	// no plan. Given is how many bytes it was shown at its request before.
@@ -103,6 +107,7 @@ type Answer struct {
 	Finished json.RawMessage
 	Duration time.Duration
 	Judged   nexus.Judgement // whether it might be made
+	Reached  []hosts.Reached // hosts that commands asked for since the call before
 }
 
 // Set is the tools of one agent. It may be used by many goroutines once it
@@ -219,6 +224,13 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
+	var reached []egress.Tally
+	if c.Tool == "shell" || c.Tool == "job" {
+		reached = s.env.Net.Take()
+		if no := egress.Refusals(reached); no != "" {
+			out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + no
+		}
+	}
 	text := s.fit(legible.Show(s.masked(out.Text)), cmp.Or(out.Most, files.Most))
 	return Answer{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
@@ -226,6 +238,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 		Changed:  out.Changed,
 		Finished: out.Finished,
 		Judged:   s.judged(c.Tool, out.Judged, err),
+		Reached:  egress.Facts(reached),
 		Duration: s.env.Now().Sub(began),
 	}
 }

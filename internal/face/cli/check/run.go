@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -157,6 +158,11 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	if err != nil {
 		return nil, err
 	}
+	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	if err != nil {
+		return nil, err
+	}
+	now.Net = grant.Gate
 	if f.base != "" {
 		done, err := against(ctx, a, f.base, cache, settings, box, gates, &now)
 		if err != nil {

@@ -2,6 +2,7 @@ package look
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -71,9 +73,13 @@ func rulesFor(a *frame.App, dir string, role nexus.Role) (policy.Rules, error) {
 		return policy.Rules{}, err
 	}
 	rules := wire.Rules(c, role)
-	if rules.Dir = dir; dir == "" {
-		rules.Dir, err = a.WorkDir()
+	here, err := a.WorkDir()
+	if err != nil {
+		return rules, err
 	}
+	rules.Dir = cmp.Or(dir, here)
+	grant, err := network.Grant(c.Network, frame.Top(here), a.Trust(), a.Env)
+	rules.Reaches = grant.Role(string(role)).Reaches
 	return rules, err
 }
 

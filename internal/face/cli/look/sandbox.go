@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -11,31 +12,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 func sandboxCommand(a *frame.App) *cobra.Command {
-	var network string
+	var mode string
 	var c sandbox.Command
 	var limits bounds
 	exec := a.Command("exec [--worktree DIR] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
-		if network != "none" {
-			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no network mode " + network,
-				Hint: "Agents have no network but their own loopback: use none.",
-			}
-		}
 		var err error
 		if c.Limits, err = limits.parse(); err != nil {
 			return err
 		}
 		c.Args = args
-		return confined(ctx, a, c)
+		return confined(ctx, a, c, mode)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit)
 	exec.Args = frame.Takes(1, -1)
 	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
-	exec.Flags().StringVar(&network, "network", "none", "`MODE` of the network")
+	exec.Flags().StringVar(&mode, "network", "off", "`MODE` of the network: off; list, which is network.allow and network.presets; or presets and hosts with commas between")
 	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "longest `TIME`, such as 90s; none if not given")
 	limits.flags(exec)
 	a.Knobs(exec, "sandbox")
@@ -96,7 +93,7 @@ func badSize(text string) error {
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
-func confined(ctx context.Context, a *frame.App, c sandbox.Command) error {
+func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -114,6 +111,19 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command) error {
 		return err
 	}
 	c.Env, c.Stdin, c.Cap = sandbox.Env(), a.In, 64<<20
+	here, err := a.WorkDir()
+	if err != nil {
+		return err
+	}
+	grant, err := network.GrantFor(mode, settings.Network, frame.Top(here), a.Trust(), a.Env)
+	if err != nil {
+		return err
+	}
+	if grant != nil {
+		way := grant.Open()
+		c.Proxy, c.Env = way.Serve, way.Env(c.Env, box.Hides())
+		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.Take())) }() // who cannot be told is not
+	}
 	r, err := box.Run(ctx, c)
 	if _, outErr := a.Out.Write(r.Stdout); err == nil {
 		err = outErr

@@ -15,7 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -100,7 +102,12 @@ func session(ctx context.Context, a *frame.App, c config.Config, t Talk, dir str
 	if err != nil {
 		return Spoken{}, err
 	}
+	grant, err := network.Reachable(c.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	if err != nil {
+		return Spoken{}, err
+	}
 	env, done, err := hands(a, c, role, dir, box)
+	env.Net = grant.Role(string(role.Name))
 	if err != nil {
 		return Spoken{}, err
 	}
@@ -110,6 +117,11 @@ func session(ctx context.Context, a *frame.App, c config.Config, t Talk, dir str
 		return Spoken{}, err
 	}
 	defer tools.Close()
+	foreign, err := servers.Open(a, frame.Top(dir))
+	if err != nil {
+		return Spoken{}, err
+	}
+	defer foreign.Join(ctx, tools, role.Name, env)()
 	d := &desk{heard: t.Heard, day: c.Limits.DayMoney}
 	d.ledger.Cap(c.Limits, 0)
 	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")

@@ -4,14 +4,18 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // Entrusted returns what the repository at dir has that somebody must agree
 // to before it takes part: roles of its own, which decide what agents are told
-// and may do. Its standing rules need no trust; they are fenced as data.
+// and may do, what it asks of the network, and what runs to prepare worktrees.
+// Its standing rules need no trust; they are fenced as data.
 func Entrusted(dir string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -29,13 +33,19 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		}
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
-	return items, nil
+	wanted, err := network.Asked(dir)
+	if err != nil {
+		return nil, err
+	}
+	more, err := provide.Entrusted(dir)
+	return slices.Concat(items, wanted, more), err
 }
 
 // Agreed says which of the things that need trust have none. Nobody's book
 // trusts nothing.
 func Agreed(dir string, book *trust.Book) error {
 	items, err := Entrusted(dir)
+	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == network.Item }) // Grant checks it, where it counts
 	if err != nil || len(items) == 0 {
 		return err
 	}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
@@ -25,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
 // Parts are what the world of a run is built from.
@@ -39,8 +42,10 @@ type Parts struct {
 	Now      func() time.Time
 	Keys     key.Store           // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
+	Learn    func(string)        // makes Mask know another; may be nil
 	Tap      pick.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
+	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
 	Headless bool                // nobody answers questions
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
@@ -54,6 +59,10 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	if err := Agreed(p.Repo.Work, p.Trust); err != nil {
+		return nil, nil, err
+	}
+	grant, err := network.Reachable(p.Config.Network, p.Repo.Work, p.Trust, p.Env, box)
+	if err != nil {
 		return nil, nil, err
 	}
 	roles, rules, err := casting(p.Repo.Work, p.Config)
@@ -73,12 +82,18 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	shop := &attempt.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &attempt.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) { return gate.Detect(dir, p.Config.Gates) },
 		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
+	}
+	shop.Fetched = provide.Fetched(p.Env)
+	if shop.Kit, err = provide.Kit(provide.Parts{
+		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
+	}); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
 	}
 	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
 		shop.Leaks = &leak.Finder{}

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
 // Detail is all there is to tell about a task: the object of `nexus show`.
@@ -37,6 +38,7 @@ type Attempt struct {
 	Proof    *nexus.TestsProved `json:"proof,omitempty"` // of tests that an earlier attempt left
 	Rounds   []Round            `json:"rounds"`
 	Sessions []Session          `json:"sessions"`
+	Network  []hosts.Reached    `json:"network,omitempty"` // what its commands and gates asked for, in that order
 }
 
 // Round is one stretch of writing and what was found after it.
@@ -47,6 +49,7 @@ type Round struct {
 	Broken   []nexus.IsolationBroken `json:"isolation,omitempty"`
 	Proof    *nexus.TestsProved      `json:"proof,omitempty"`
 	Evidence []nexus.Evidence        `json:"evidence,omitempty"`
+	Suspect  *nexus.TamperSuspected  `json:"suspect,omitempty"`
 	Verified *nexus.WorkVerified     `json:"verified,omitempty"`
 	Reviews  []nexus.ReviewGiven     `json:"reviews,omitempty"`
 }
@@ -85,7 +88,10 @@ func attemptOf(a *state.Attempt, now time.Time) Attempt {
 		v.Proof = a.Proof
 	}
 	for _, r := range a.Rounds {
-		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Broken, r.Proof, r.Evidence, r.Verified, r.Reviews})
+		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Broken, r.Proof, r.Evidence, r.Suspect, r.Verified, r.Reviews})
+	}
+	for _, f := range a.Network {
+		v.Network = append(v.Network, f.Hosts...)
 	}
 	for _, c := range a.Sessions {
 		v.Sessions = append(v.Sessions, Session{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, c.Doing, c.Spent, c.Usage})
@@ -146,12 +152,20 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 		for _, e := range r.Evidence {
 			drawEvidence(b, s, e)
 		}
+		if r.Suspect != nil {
+			fact(b, s, *r.Suspect, r.Suspect.Findings)
+		}
 		if r.Verified != nil {
 			fact(b, s, *r.Verified, r.Verified.Findings)
 		}
 		for _, v := range r.Reviews {
 			fact(b, s, v, v.Findings)
 		}
+	}
+	if len(a.Network) > 0 {
+		f := nexus.NetworkJudged{Hosts: a.Network}
+		_, text := view.Describe(f)
+		fmt.Fprintf(b, "  %s\n", s.Tint(f, view.Clean(text)))
 	}
 	for _, c := range a.Sessions {
 		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, view.Count(c.Turns, "turn"), c.Spent.String()}, s.Dot())))

@@ -51,6 +51,8 @@ func live() Word {
 		err = settle(s)
 	case Guard:
 		return guard(s)
+	case Door:
+		return become(s)
 	case Landlock:
 		err = nil
 	default:
@@ -73,6 +75,11 @@ func settle(s Spec) error {
 	}
 	if err := raiseLoopback(); err != nil {
 		return err
+	}
+	if s.Door {
+		if err := offer(); err != nil {
+			return err
+		}
 	}
 	return show(s)
 }

@@ -26,7 +26,12 @@ const Arg = "__jail"
 const (
 	SpecFD = 3 // a Spec in JSON, then its end
 	WordFD = 4 // takes a Word
+	DoorFD = 5 // takes the socket of the proxy, where the Spec has a Door
 )
+
+// ProxyPort is where a command with a way out finds its proxy, on the loopback
+// of its own. No system gives this port away by itself.
+const ProxyPort = 61080
 
 // Home is the private home in a jail with a view of its own.
 const Home = "/tmp/home"
@@ -73,6 +78,7 @@ const (
 	Spaces   Kind = "spaces"   // namespaces, Landlock and a filter
 	Guard    Kind = "guard"    // owns a Landlock cell and all it starts
 	Landlock Kind = "landlock" // Landlock and a filter that knows no sockets
+	Door     Kind = "door"     // none: it is inside of a box already, and opens its way out
 )
 
 // Spec says what to run, and in what.
@@ -85,7 +91,8 @@ type Spec struct {
 	Writable []string `json:"writable"` // directories that Landlock lets it write
 	Readable []string `json:"readable"` // paths that Landlock shows, where it is the only wall
 	Limits   Limits   `json:"limits"`
-	Own      string   `json:"own,omitempty"` // directory that a guard removes at the end
+	Own      string   `json:"own,omitempty"`  // directory that a guard removes at the end
+	Door     bool     `json:"door,omitempty"` // there is a way out, through a proxy
 }
 
 // Word is what a jail says at its end.

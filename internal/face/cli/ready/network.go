@@ -1,0 +1,48 @@
+package ready
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// checkNetwork says what commands can reach in this sandbox.
+func checkNetwork(a *frame.App, box *sandbox.Box, n config.Network) Check {
+	c := Check{Name: "network", State: Fine, Detail: "off"}
+	if box.Name() == string(sandbox.Off) {
+		c.State, c.Detail = Notice, "everything that you reach: there is no sandbox to keep commands from it"
+		return c
+	}
+	no := box.Filters()
+	g, err := n.Grant(a.Env)
+	switch {
+	case err != nil:
+		return checked("network", "", err)
+	case g == nil && no != nil:
+		c.Detail = "off; this sandbox can only be without"
+	case g == nil:
+		c.Detail = "off; a list of hosts can be allowed, see network.mode"
+	case no != nil:
+		return checked("network", "", no)
+	case len(g.Gates)+len(g.Roles) == 0:
+		c.State, c.Detail = Notice, "a list of hosts, and nobody who has it"
+		c.Hint = "Name them in network.gates or network.roles."
+	default:
+		c.Detail = fmt.Sprintf("%s for hosts; gates: %s; roles: %s", view.Count(len(g.List.Allow), "rule"), some(g.Gates), some(g.Roles))
+		if g.Upstream != nil {
+			c.State, c.Detail = Notice, c.Detail+"; through the proxy of your environment, which resolves names, so that addresses are not checked"
+		}
+	}
+	return c
+}
+
+func some(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+)
+
+func networkKeys() []Key {
+	const host = `hosts as "name", "name:port", "*.name" or an address`
+	return []Key{
+		one("network.mode", kind.Words("off", "list"), "off: no command has a network but its own loopback; list: those that network.gates and network.roles name reach what is on the list, through a proxy",
+			func(c *Config) *string { return &c.Network.Mode }).trusted("whether anything leaves this machine is your decision"),
+		one("network.allow", hosts(egress.ParseRule), host+"; the port is 443 if none is said, and an address that is not the public internet's has to be named with its port. Each file may add; the project's takes nexus trust",
+			func(c *Config) *[]string { return &c.Network.Allow }).added(),
+		one("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's takes nexus trust",
+			func(c *Config) *[]string { return &c.Network.Presets }).added(),
+		one("network.deny", hosts(egress.ParseDenial), host+`, or "*", that are refused whatever allows them, on every port if none is said; each file may add`,
+			func(c *Config) *[]string { return &c.Network.Deny }).added(),
+		one("network.gates", kind.List(), "gates whose commands have the network, such as one that installs; each file may add; the project's takes nexus trust",
+			func(c *Config) *[]string { return &c.Network.Gates }).added(),
+		one("network.roles", kind.List(), "roles whose commands have the network; each file may add; the project's takes nexus trust",
+			func(c *Config) *[]string { return &c.Network.Roles }).added(),
+		one("network.upstream", kind.Boolean(), "go through the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; it resolves the names then, so their addresses are not checked",
+			func(c *Config) *bool { return &c.Network.Upstream }).trusted("it decides who resolves names"),
+	}
+}
+
+// hosts reads a list of hosts.
+func hosts(parse func(string) (egress.Rule, error)) kind.Kind {
+	return kind.Many("list of hosts", func(names []string) (any, error) {
+		for _, n := range names {
+			if _, err := parse(n); err != nil {
+				return nil, err
+			}
+		}
+		return names, nil
+	})
+}
+
+// Asks returns what a project's file asks of the network, as it would be
+// written, and nothing where it asks nothing. What it refuses is no request.
+func Asks(root string) (string, error) {
+	path := filepath.Join(root, "nexus.toml")
+	data, err := readFile(path)
+	if os.IsNotExist(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	tree, err := parse(data)
+	if err != nil {
+		return "", tomlError(path, err)
+	}
+	section, _ := tree["network"].(map[string]any)
+	var b strings.Builder
+	for _, name := range []string{"allow", "presets", "gates", "roles"} {
+		items, _ := section[name].([]any)
+		var texts []string
+		for _, it := range items {
+			texts = append(texts, fmt.Sprint(it))
+		}
+		slices.Sort(texts)
+		if len(texts) > 0 {
+			fmt.Fprintf(&b, "%s = %s\n", name, kind.Show(texts))
+		}
+	}
+	return b.String(), nil
+}
+
+// Grant returns what the configuration lets out, nil for nothing; env is the
+// user's environment.
+func (n Network) Grant(env func(string) string) (*egress.Grant, error) {
+	if n.Mode != "list" {
+		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
+	}
+	l, err := egress.ParseList(n.Allow, n.Presets, n.Deny)
+	if err != nil {
+		return nil, err
+	}
+	g := &egress.Grant{List: l, Gates: n.Gates, Roles: n.Roles}
+	if n.Upstream {
+		g.Upstream = egress.Environment(env)
+	}
+	return g, nil
+}

@@ -1,0 +1,83 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+)
+
+// file writes a file of settings and returns its path.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nexus.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestNetwork(t *testing.T) {
+	user := file(t, "[network]\nmode = \"list\"\nallow = [\"a.example\"]\npresets = [\"go\"]\ndeny = [\"evil.example\"]\n")
+	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\"]\npresets = [\"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\"sum.golang.org\"]\n")
+	c, _, err := config.Load(config.Sources{User: user, Project: project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Network{
+		Mode: "list", Allow: []string{"a.example", "b.example:8443", "evil.example"}, Presets: []string{"go", "npm"}, Deny: []string{"evil.example", "sum.golang.org"},
+		Gates: []string{"install"}, Roles: []string{"tester"},
+	}
+	if d := cmp.Diff(want, c.Network); d != "" {
+		t.Error(d)
+	}
+	g, err := c.Network.Grant(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := g.Gate("install")
+	for host, want := range map[string]bool{"a.example": true, "proxy.golang.org": true, "registry.npmjs.org": true, "sum.golang.org": false, "evil.example": false, "c.example": false} {
+		if w.Reaches(host, 443) != want {
+			t.Errorf("%s: %v", host, !want)
+		}
+	}
+	if g.Role("coder") != nil || g.Role("tester") == nil {
+		t.Error("roles")
+	}
+	c, _, err = config.Load(config.Sources{Project: project})
+	if g, gErr := c.Network.Grant(os.Getenv); err != nil || gErr != nil || g != nil {
+		t.Errorf("the project's file alone opens the network: %v, %v", err, gErr)
+	}
+	for _, bad := range []string{`mode = "list"`, `upstream = true`} {
+		if _, _, err := config.Load(config.Sources{Project: file(t, "[network]\n"+bad)}); err == nil || !strings.Contains(err.Error(), "the project's file may not set") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	for _, bad := range []string{`mode = "on"`, `allow = ["*"]`, `allow = ["a b"]`, `allow = "a.example"`, `deny = ["http://x"]`, `presets = ["all"]`, `gates = ["a b"]`, `hosts = []`} {
+		if _, _, err := config.Load(config.Sources{User: file(t, "[network]\n"+bad)}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+func TestAsks(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "[gates]\ntest = \"x\"\n": "", "[network]\ndeny = [\"*\"]\n": "", "[network]\nallow = []\n": "", "network = 3": "",
+		"[network]\nroles = [\"coder\"]\nallow = [\"b.example\", \"a.example\"]\n": "allow = [\"a.example\", \"b.example\"]\nroles = [\"coder\"]\n",
+		"network.gates = [\"install\"]":                                            "gates = [\"install\"]\n",
+	} {
+		if got, err := config.Asks(filepath.Dir(file(t, text))); got != want || err != nil {
+			t.Errorf("%q asks %q: %v", text, got, err)
+		}
+	}
+	if got, err := config.Asks(t.TempDir()); got != "" || err != nil {
+		t.Errorf("no file asks %q: %v", got, err)
+	}
+	if _, err := config.Asks(filepath.Dir(file(t, "[network"))); err == nil {
+		t.Error("no TOML asks nothing")
+	}
+}

@@ -1,0 +1,135 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// flow is a connection to a host that counts what goes through it, and ends
+// when that is too much or nothing does.
+type flow struct {
+	net.Conn
+	idle      time.Duration
+	up, down  int64 // the most
+	sent, got atomic.Int64
+}
+
+var errMuch = errors.New("more bytes than a connection may carry")
+
+func (f *flow) Read(b []byte) (int, error) {
+	if f.got.Load() >= f.down {
+		return 0, errMuch
+	}
+	_ = f.SetDeadline(in(f.idle))
+	n, err := f.Conn.Read(b)
+	f.got.Add(int64(n))
+	return n, err
+}
+
+func (f *flow) Write(b []byte) (int, error) {
+	if f.sent.Load() >= f.up {
+		return 0, errMuch
+	}
+	_ = f.SetDeadline(in(f.idle)) // of both ways: each keeps the other alive
+	n, err := f.Conn.Write(b)
+	f.sent.Add(int64(n))
+	return n, err
+}
+
+// CloseWrite says that nothing more will be written.
+func (f *flow) CloseWrite() error {
+	if c, ok := f.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return f.Close()
+}
+
+// tunnel lets bytes through both ways until both have ended.
+func tunnel(c net.Conn, r *bufio.Reader, out *flow) error {
+	head, err := readHead(r)
+	if err == nil {
+		_, err = r.Discard(len(head))
+	}
+	if err == nil {
+		_, err = io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+	}
+	if err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	go func() { // ends when the client's connection does, which is below at the latest
+		defer close(done)
+		if _, err := io.Copy(out, r); err != nil {
+			_ = out.Close()
+			return
+		}
+		_ = out.CloseWrite()
+	}()
+	_, err = io.Copy(c, out)
+	if t, ok := c.(interface{ CloseWrite() error }); ok && err == nil {
+		_ = t.CloseWrite()
+		select {
+		case <-done:
+		case <-time.After(out.idle):
+		}
+	}
+	_ = c.Close()
+	_ = out.Close()
+	<-done
+	return err
+}
+
+// forward hands a request on and its answer back.
+func (p *Proxy) forward(ctx context.Context, c net.Conn, r *bufio.Reader, h Head, out *flow) error {
+	req, err := http.ReadRequest(r)
+	if err != nil {
+		answer(c, refuse(http.StatusBadRequest, "not a request that is taken: %s", clean(err)))
+		return err
+	}
+	if req.Header.Get("Expect") != "" {
+		if _, err := io.WriteString(c, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+			return err
+		}
+	}
+	for _, name := range hopByHop(req.Header.Values("Connection")) {
+		req.Header.Del(name)
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header["User-Agent"] = nil // none is added
+	}
+	req.URL, req.Host, req.RequestURI, req.Close = h.URL, h.URL.Host, "", true
+	one := http.Transport{
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHead, ResponseHeaderTimeout: p.Limits.Idle,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return out, nil },
+	}
+	defer one.CloseIdleConnections()
+	resp, err := one.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		answer(c, refuse(http.StatusBadGateway, "allowed, but no answer came: %s", clean(err)))
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		err = errors.New("it answers in another protocol")
+		answer(c, refuse(http.StatusBadGateway, "%v", err))
+		return err
+	}
+	for _, name := range hopByHop(resp.Header.Values("Connection")) {
+		resp.Header.Del(name)
+	}
+	resp.Close, resp.Proto, resp.ProtoMajor, resp.ProtoMinor = true, "HTTP/1.1", 1, 1
+	if h.Old {
+		resp.TransferEncoding = nil // its length is where it ends
+	}
+	if err := resp.Write(c); err != nil {
+		return fmt.Errorf("hand the answer back: %w", err)
+	}
+	return nil
+}

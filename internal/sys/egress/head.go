@@ -1,0 +1,172 @@
+package egress
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxHead    = 64 << 10 // bytes of a request's head
+	maxHeaders = 128
+)
+
+// Head is what a request says before its body.
+type Head struct {
+	Method string
+	Target Target
+	Tunnel bool     // it is CONNECT
+	URL    *url.URL // where it is not
+	Old    bool     // HTTP/1.0
+}
+
+// ParseHead reads the head of a request to a proxy, up to and with its empty
+// line. It takes no form that two readers could understand in two ways.
+func ParseHead(data []byte) (Head, error) {
+	lines, err := headLines(data)
+	if err != nil {
+		return Head{}, err
+	}
+	first := strings.Split(lines[0], " ")
+	if len(first) != 3 || !token(first[0]) || first[2] != "HTTP/1.1" && first[2] != "HTTP/1.0" {
+		return Head{}, errors.New("its first line is no request of HTTP/1.1")
+	}
+	h := Head{Method: first[0], Tunnel: first[0] == "CONNECT", Old: first[2] == "HTTP/1.0"}
+	usual := uint16(portHTTPS)
+	switch {
+	case h.Method == "TRACE" || h.Method == "TRACK":
+		return Head{}, errors.New("it asks to be sent back")
+	case h.Tunnel:
+		h.Target, err = ParseTarget(first[1], 0)
+	default:
+		usual = portHTTP
+		h.Target, h.URL, err = absolute(first[1])
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	return h, h.headers(lines[1:], usual)
+}
+
+// headLines returns the lines of a head. Each ends with CR and LF, and neither
+// is anywhere else.
+func headLines(data []byte) ([]string, error) {
+	text, ok := bytes.CutSuffix(data, []byte("\r\n\r\n"))
+	if !ok || len(data) > maxHead {
+		return nil, errors.New("its head does not end")
+	}
+	lines := strings.Split(string(text), "\r\n")
+	if len(lines) > maxHeaders+1 {
+		return nil, errors.New("it has too many headers")
+	}
+	for _, l := range lines {
+		if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return nil, errors.New("its head holds control characters")
+		}
+	}
+	return lines, nil
+}
+
+// absolute reads the URL of a request that is no CONNECT.
+func absolute(text string) (Target, *url.URL, error) {
+	rest, ok := strings.CutPrefix(text, "http://")
+	if !ok {
+		return Target{}, nil, errors.New("it names no http:// URL; https goes through CONNECT")
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if strings.ContainsAny(rest, "#\\") || strings.Contains(rest[:end], "@") {
+		return Target{}, nil, errors.New("its URL has a user, a fragment or a backslash")
+	}
+	t, err := ParseTarget(rest[:end], portHTTP)
+	if err != nil {
+		return Target{}, nil, err
+	}
+	u, err := url.ParseRequestURI(text)
+	if err != nil {
+		return Target{}, nil, errors.New("its URL cannot be read")
+	}
+	if u.Host != rest[:end] || u.User != nil {
+		return Target{}, nil, errors.New("its URL can be read in two ways")
+	}
+	u.Host = t.String()
+	if t.Port == portHTTP {
+		u.Host = strings.TrimSuffix(u.Host, ":80")
+	}
+	return t, u, nil
+}
+
+// headers checks those that say where a request goes and how long it is.
+func (h Head) headers(lines []string, usual uint16) error {
+	var hosts, lengths, codings []string
+	for _, l := range lines {
+		name, value, ok := strings.Cut(l, ":")
+		if !ok || !token(name) {
+			return errors.New("a header of it has no name, or is folded")
+		}
+		value = strings.Trim(value, " \t")
+		switch strings.ToLower(name) {
+		case "host":
+			hosts = append(hosts, value)
+		case "content-length":
+			lengths = append(lengths, value)
+		case "transfer-encoding":
+			codings = append(codings, value)
+		default:
+		}
+	}
+	switch {
+	case len(hosts) > 1 || len(hosts) == 0 && !h.Old:
+		return errors.New("it needs one Host")
+	case len(lengths)+len(codings) > 1:
+		return errors.New("it says twice how long it is")
+	case len(lengths) == 1 && !digits(lengths[0]), len(codings) == 1 && !strings.EqualFold(codings[0], "chunked"):
+		return errors.New("it says in an unknown way how long it is")
+	case h.Old && len(codings) > 0:
+		return errors.New("it is chunked, which HTTP/1.0 does not know")
+	case h.Tunnel && (len(codings) > 0 || len(lengths) == 1 && lengths[0] != "0"):
+		return errors.New("it is CONNECT and has a body")
+	}
+	if len(hosts) == 1 {
+		if t, err := ParseTarget(hosts[0], usual); err != nil || t.Host != h.Target.Host || !h.Tunnel && t.Port != h.Target.Port {
+			return errors.New("its Host is not what it asks for")
+		}
+	}
+	return nil
+}
+
+func digits(s string) bool {
+	if len(s) > 18 || strings.Trim(s, "0123456789") != "" {
+		return false
+	}
+	_, err := strconv.ParseUint(s, 10, 63)
+	return err == nil
+}
+
+// token reports whether a text is one of HTTP's words.
+func token(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+// hopByHop returns the headers that are for this proxy alone.
+func hopByHop(named []string) []string {
+	all := []string{
+		"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Authentication-Info",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect",
+	}
+	for _, v := range named {
+		for name := range strings.SplitSeq(v, ",") {
+			if name = strings.TrimSpace(name); token(name) && !slices.Contains([]string{"host", "content-length"}, strings.ToLower(name)) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,274 @@
+// Package egress is the way out for commands that have no network of their
+// own: a proxy on the host's side that speaks HTTP and CONNECT, and reaches
+// only hosts and ports that are on a list.
+//
+// A name is resolved once, here; the addresses that come of it are checked,
+// and one of those is dialled, so that no second answer of a name server
+// counts. Addresses that are not the public internet's are refused, whoever
+// names them, unless a rule names that very address and port. What goes
+// through a tunnel is not looked at.
+package egress
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	portHTTP  = 80
+	portHTTPS = 443
+)
+
+// Target is what somebody wants to reach. Host is a name in lower case
+// without a dot at its end, or an address as netip writes it.
+type Target struct {
+	Host string
+	Port uint16
+}
+
+// String returns the target as it stands in a URL.
+func (t Target) String() string {
+	if strings.Contains(t.Host, ":") {
+		return "[" + t.Host + "]:" + strconv.Itoa(int(t.Port))
+	}
+	return t.Host + ":" + strconv.Itoa(int(t.Port))
+}
+
+// Addr returns the target's address, where it is one and no name.
+func (t Target) Addr() (netip.Addr, bool) {
+	a, err := netip.ParseAddr(t.Host)
+	return a, err == nil
+}
+
+// Rule is an entry of a list of hosts: a name, "*." and a name for all that is
+// below it, or an address; and a port, 443 where none is said.
+type Rule struct {
+	host  string
+	below bool   // the hosts below the name, not itself
+	all   bool   // every host
+	port  uint16 // 0: every port, of what is refused
+}
+
+// ParseRule reads a rule of what is allowed.
+func ParseRule(text string) (Rule, error) {
+	r, err := parseRule(text)
+	if err == nil && r.all {
+		err = errors.New("it names every host")
+	}
+	if err != nil {
+		return Rule{}, fmt.Errorf("%.100q is no host to allow: %w", text, err)
+	}
+	r.port = cmp.Or(r.port, portHTTPS)
+	return r, nil
+}
+
+// ParseDenial reads a rule of what is refused: where it says no port all are
+// meant, and "*" is every host.
+func ParseDenial(text string) (Rule, error) {
+	r, err := parseRule(text)
+	if err != nil {
+		return Rule{}, fmt.Errorf("%.100q is no host to refuse: %w", text, err)
+	}
+	return r, nil
+}
+
+func parseRule(text string) (Rule, error) {
+	host, port, err := splitPort(text)
+	if err != nil {
+		return Rule{}, err
+	}
+	r := Rule{port: port}
+	if host == "*" {
+		r.all = true
+		return r, nil
+	}
+	if rest, ok := strings.CutPrefix(host, "*."); ok {
+		host, r.below = rest, true
+	}
+	if r.host, err = canonical(host); err != nil {
+		return Rule{}, err
+	}
+	if r.below {
+		if _, err := netip.ParseAddr(r.host); err == nil || !strings.Contains(r.host, ".") {
+			return Rule{}, errors.New("behind *. comes a name of two parts at least")
+		}
+	}
+	return r, nil
+}
+
+// String returns the rule as people write it.
+func (r Rule) String() string {
+	host := r.host
+	switch {
+	case r.all:
+		host = "*"
+	case r.below:
+		host = "*." + host
+	}
+	if r.port == 0 {
+		return host
+	}
+	return Target{host, r.port}.String()
+}
+
+// fits reports whether the rule means a target.
+func (r Rule) fits(t Target) bool {
+	switch {
+	case r.port != 0 && r.port != t.Port:
+		return false
+	case r.all || r.host == t.Host:
+		return r.all || !r.below
+	default:
+		_, address := t.Addr()
+		return r.below && !address && strings.HasSuffix(t.Host, "."+r.host)
+	}
+}
+
+// List says what may be reached: what is allowed and not denied. The zero
+// List allows nothing.
+type List struct {
+	Allow []Rule
+	Deny  []Rule
+}
+
+// ParseList reads what is allowed, with names of presets among it or not, and
+// what is denied.
+func ParseList(allow, presets, deny []string) (List, error) {
+	var l List
+	var bad []error
+	for _, name := range presets {
+		hosts, err := Preset(name)
+		bad = append(bad, err)
+		allow = append(slices.Clone(allow), hosts...)
+	}
+	for _, text := range allow {
+		r, err := ParseRule(text)
+		bad = append(bad, err)
+		if err == nil && !slices.Contains(l.Allow, r) {
+			l.Allow = append(l.Allow, r)
+		}
+	}
+	for _, text := range deny {
+		r, err := ParseDenial(text)
+		bad = append(bad, err)
+		l.Deny = append(l.Deny, r)
+	}
+	if err := errors.Join(bad...); err != nil {
+		return List{}, err
+	}
+	return l, nil
+}
+
+// Judge says whether a target may be asked for, and which rule says so; no
+// rule is that none does.
+func (l List) Judge(t Target) (rule string, ok bool) {
+	for _, r := range l.Deny {
+		if r.fits(t) {
+			return r.String(), false
+		}
+	}
+	for _, r := range l.Allow {
+		if r.fits(t) {
+			return r.String(), true
+		}
+	}
+	return "", false
+}
+
+// names reports whether a rule allows that very address and port.
+func (l List) names(a netip.AddrPort) bool {
+	_, ok := l.Judge(Target{a.Addr().String(), a.Port()})
+	return ok
+}
+
+// Reaches reports whether a URL's host and port are on the list.
+func (l List) Reaches(host string, port int) bool {
+	if port < 1 || port > 65535 {
+		return false
+	}
+	host, err := canonical(host)
+	if err != nil {
+		return false
+	}
+	_, ok := l.Judge(Target{host, uint16(port)})
+	return ok
+}
+
+// ParseTarget reads "host:port" as CONNECT has it; usual is the port where
+// there may be none, 0 where there must be one.
+func ParseTarget(text string, usual uint16) (Target, error) {
+	host, port, err := splitPort(text)
+	if err != nil {
+		return Target{}, err
+	}
+	if port = cmp.Or(port, usual); port == 0 {
+		return Target{}, errors.New("it has no port")
+	}
+	if host, err = canonical(host); err != nil {
+		return Target{}, err
+	}
+	return Target{host, port}, nil
+}
+
+const maxHost = 253 // what names can have
+
+// splitPort takes a port off, 0 where there is none. An address of IPv6 stands
+// in brackets.
+func splitPort(text string) (host string, port uint16, err error) {
+	if len(text) > maxHost+len(":65535") {
+		return "", 0, errors.New("it is too long")
+	}
+	var rest string
+	var ok bool
+	if strings.HasPrefix(text, "[") {
+		end := strings.IndexByte(text, ']')
+		if end < 0 || !strings.Contains(text[:end], ":") {
+			return "", 0, errors.New("brackets are for an address of IPv6")
+		}
+		host, rest = text[1:end], text[end+1:]
+		if rest == "" {
+			return host, 0, nil
+		}
+		if rest, ok = strings.CutPrefix(rest, ":"); !ok {
+			return "", 0, errors.New("behind the bracket comes a port or nothing")
+		}
+	} else if host, rest, ok = strings.Cut(text, ":"); !ok {
+		return host, 0, nil
+	}
+	n, err := strconv.ParseUint(rest, 10, 16)
+	if err != nil || n == 0 || rest[0] < '1' || rest[0] > '9' {
+		return "", 0, errors.New("its port is no number from 1 to 65535")
+	}
+	return host, uint16(n), nil
+}
+
+// canonical returns a host as it is compared. Addresses in the forms that only
+// some programs take, such as 127.1 and 0x7f000001, are no hosts.
+func canonical(host string) (string, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		if a.Zone() != "" {
+			return "", errors.New("it has a zone")
+		}
+		return a.String(), nil
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if name == "" || len(name) > maxHost {
+		return "", errors.New("it has no host of a sensible length")
+	}
+	labels := strings.Split(name, ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return "", errors.New("it is no name of letters, digits, - and dots; write other scripts as xn--")
+		}
+	}
+	last := labels[len(labels)-1]
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == "" {
+		return "", errors.New("it is an address in a form that is not taken")
+	}
+	return name, nil
+}

@@ -1,0 +1,135 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// Environment returns what chooses the proxy of a user's environment:
+// HTTPS_PROXY for port 443 and others, HTTP_PROXY for port 80, NO_PROXY for
+// none. It is nil where the environment names no proxy.
+func Environment(env func(string) string) func(Target) (*url.URL, error) {
+	first := func(names ...string) string {
+		for _, n := range names {
+			if v := env(n); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	c := httpproxy.Config{
+		HTTPProxy: first("HTTP_PROXY", "http_proxy"), HTTPSProxy: first("HTTPS_PROXY", "https_proxy"), NoProxy: first("NO_PROXY", "no_proxy"),
+	}
+	if c.HTTPProxy == "" && c.HTTPSProxy == "" {
+		return nil
+	}
+	choose := c.ProxyFunc()
+	return func(t Target) (*url.URL, error) {
+		scheme := "https"
+		if t.Port == portHTTP {
+			scheme = "http"
+		}
+		return choose(&url.URL{Scheme: scheme, Host: t.String()})
+	}
+}
+
+// through reaches a target by name through another proxy. Addresses are
+// checked as ever, names are that proxy's to resolve.
+func (p *Proxy) through(ctx context.Context, by *url.URL, d *Decision) (net.Conn, *refusal) {
+	if _, ok := d.Addr(); ok {
+		if _, no := p.addresses(ctx, d); no != nil {
+			return nil, no
+		}
+	}
+	d.Address = "through " + by.Host
+	c, err := connect(ctx, by, d.Target)
+	if err != nil {
+		return nil, refuse(http.StatusBadGateway, "allowed, but not reached through %s: %s", by.Host, clean(err))
+	}
+	return c, nil
+}
+
+func connect(ctx context.Context, by *url.URL, t Target) (net.Conn, error) {
+	port := by.Port()
+	switch {
+	case port != "":
+	case by.Scheme == "https":
+		port = "443"
+	case by.Scheme == "http":
+		port = "80"
+	}
+	var c net.Conn
+	var err error
+	at := net.JoinHostPort(by.Hostname(), port)
+	switch by.Scheme {
+	case "http":
+		var d net.Dialer
+		c, err = d.DialContext(ctx, "tcp", at)
+	case "https":
+		var d tls.Dialer
+		c, err = d.DialContext(ctx, "tcp", at)
+	default:
+		return nil, fmt.Errorf("a proxy that speaks %s is not known", by.Scheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	var b strings.Builder
+	fmt.Fprintf(&b, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", t, t)
+	if by.User != nil {
+		password, _ := by.User.Password()
+		fmt.Fprintf(&b, "Proxy-Authorization: Basic %s\r\n", base64.StdEncoding.EncodeToString([]byte(by.User.Username()+":"+password)))
+	}
+	r := bufio.NewReaderSize(c, maxHead)
+	_, err = c.Write([]byte(b.String() + "\r\n"))
+	if err == nil {
+		err = accepted(r)
+	}
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return &early{c, r}, nil
+}
+
+// accepted reads whether a proxy lets us through.
+func accepted(r *bufio.Reader) error {
+	head, err := readHead(r)
+	if err != nil {
+		return err
+	}
+	line, _, _ := strings.Cut(string(head), "\r\n")
+	version, status, _ := strings.Cut(line, " ")
+	if !strings.HasPrefix(version, "HTTP/1.") || !strings.HasPrefix(status, "200") {
+		return fmt.Errorf("it answers %.80q", status)
+	}
+	if _, err := r.Discard(len(head)); err != nil {
+		return err
+	}
+	if r.Buffered() > 0 {
+		return errors.New("it says more than it was asked")
+	}
+	return nil
+}
+
+// early is a connection of which something was read already.
+type early struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (e *early) Read(b []byte) (int, error) { return e.r.Read(b) }

@@ -1,0 +1,102 @@
+package passage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Door waits for the socket of a box. The nil Door is that of a box with no
+// way out.
+type Door struct {
+	ours   *net.UnixConn
+	theirs *os.File
+	serve  Serve
+	stop   context.CancelCauseFunc
+	ctx    context.Context //nolint:containedctx // of the serving goroutine, which Close ends
+	done   chan struct{}
+}
+
+// Open makes the pair of sockets for one box; for no serve it is nil.
+func Open(ctx context.Context, serve Serve) (*Door, error) {
+	if serve == nil {
+		return nil, nil //nolint:nilnil // see Door
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make a way out: %w", err)
+	}
+	d := &Door{theirs: os.NewFile(uintptr(pair[1]), "door"), serve: serve, done: make(chan struct{})}
+	f := os.NewFile(uintptr(pair[0]), "door")
+	c, err := net.FileConn(f)
+	_ = f.Close()
+	if err == nil {
+		err = unix.SetNonblock(pair[1], false) // the pair shares no state: ours stays as it is
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a way out: %w", err), d.theirs.Close())
+	}
+	ours, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("make a way out: it is no socket"), c.Close(), d.theirs.Close())
+	}
+	d.ours = ours
+	d.ctx, d.stop = context.WithCancelCause(ctx)
+	go d.attend()
+	return d, nil
+}
+
+// Inside is the box's end, nil for no door. It is to be closed when the box
+// has it.
+func (d *Door) Inside() *os.File {
+	if d == nil {
+		return nil
+	}
+	return d.theirs
+}
+
+// Close ends what is served, and waits for its end.
+func (d *Door) Close() {
+	if d == nil {
+		return
+	}
+	_ = d.theirs.Close()
+	d.stop(errOver)
+	_ = d.ours.Close()
+	<-d.done
+}
+
+// attend waits for the socket and lets it be served.
+func (d *Door) attend() {
+	defer close(d.done)
+	l, err := d.receive()
+	if err != nil {
+		return // the box ended before, or was never there
+	}
+	d.serve(d.ctx, l)
+	_ = l.Close()
+}
+
+func (d *Door) receive() (net.Listener, error) {
+	oob := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := d.ours.ReadMsgUnix(make([]byte, 1), oob)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(errors.New("no socket came"), err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, errors.Join(errors.New("no socket came"), err)
+	}
+	unix.CloseOnExec(fds[0])
+	f := os.NewFile(uintptr(fds[0]), "way out")
+	defer func() { _ = f.Close() }()
+	return net.FileListener(f)
+}

@@ -1,0 +1,132 @@
+// Package toolchain finds where compilers, interpreters and their libraries
+// live on this machine, outside of the directories that every system has, and
+// what of the environment they need.
+package toolchain
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Dirs returns the directories outside the system's that programs on
+// PATH and their libraries live in. Never a home itself.
+func Dirs(env []string) []string {
+	home, _ := lookup(env, "HOME")
+	path, _ := lookup(env, "PATH")
+	dirs := []string{Modules(env), Rustup(env)}
+	if real, err := exec.LookPath("go"); err == nil {
+		if real, err = filepath.EvalSymlinks(real); err == nil {
+			dirs = append(dirs, filepath.Dir(filepath.Dir(real)))
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		dirs = append(dirs, toolDir(dir, home))
+	}
+	var keep []string
+	for _, dir := range dirs {
+		if usable(dir, home) && !Covered(keep, dir) {
+			keep = slices.DeleteFunc(keep, func(k string) bool { return Within(dir, k) })
+			keep = append(keep, dir)
+		}
+	}
+	return keep
+}
+
+// toolDir returns what must be seen so that the programs in a directory of
+// PATH work: the directory, or the installation around it.
+func toolDir(dir, home string) string {
+	parent := filepath.Dir(dir)
+	switch {
+	case parent == home || parent == filepath.Join(home, ".local") || parent == filepath.Join(home, ".cargo"):
+		return dir // the rest of the parent is not a toolchain
+	case filepath.Base(dir) == "shims" || IsDir(filepath.Join(parent, "lib")) || IsDir(filepath.Join(parent, "libexec")):
+		return parent
+	}
+	return dir
+}
+
+func usable(dir, home string) bool {
+	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir || !IsDir(dir) {
+		return false
+	}
+	if home != "" && Within(dir, home) || Within(dir, "/tmp") || Within(dir, "/root") || Within(dir, "/home") {
+		return false // it is a home, or around one
+	}
+	return !Covered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
+}
+
+// Covered reports whether a path is in one of the directories.
+func Covered(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return Within(d, path) })
+}
+
+// Within reports whether path is dir or lies in it, both clean.
+func Within(dir, path string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
+
+// IsDir reports whether there is a directory.
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Modules returns Go's module cache, empty for none.
+func Modules(env []string) string {
+	if dir, ok := lookup(env, "GOMODCACHE"); ok && dir != "" {
+		return dir
+	}
+	if path, ok := lookup(env, "GOPATH"); ok && path != "" {
+		return filepath.Join(filepath.SplitList(path)[0], "pkg", "mod")
+	}
+	if home, ok := lookup(env, "HOME"); ok && home != "" {
+		return filepath.Join(home, "go", "pkg", "mod")
+	}
+	return ""
+}
+
+// Rustup returns where Rust's toolchains are.
+func Rustup(env []string) string {
+	if dir, ok := lookup(env, "RUSTUP_HOME"); ok {
+		return dir
+	}
+	home, _ := lookup(env, "HOME")
+	return filepath.Join(home, ".rustup")
+}
+
+// Env returns the environment for a command in a box on a host with this one.
+func Env(host, extra []string) []string {
+	env := []string{
+		"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1", "TERM=dumb",
+		"GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "PYTHONDONTWRITEBYTECODE=1",
+	}
+	for _, name := range []string{
+		"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "TZ", "SOURCE_DATE_EPOCH",
+		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
+	} {
+		if v, ok := lookup(host, name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	flags, _ := lookup(host, "GOFLAGS")
+	env = append(env, "GOFLAGS="+strings.TrimSpace(flags+" -buildvcs=false")) // its git directory is out of sight
+	if dir := Modules(host); IsDir(dir) {
+		env = append(env, "GOMODCACHE="+dir)
+	}
+	if dir := Rustup(host); IsDir(dir) {
+		env = append(env, "RUSTUP_HOME="+dir)
+	}
+	return append(env, extra...)
+}
+
+func lookup(env []string, name string) (string, bool) {
+	for _, e := range slices.Backward(env) {
+		if k, v, _ := strings.Cut(e, "="); k == name {
+			return v, true
+		}
+	}
+	return "", false
+}

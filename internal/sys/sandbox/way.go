@@ -1,0 +1,44 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
+)
+
+// Filters says why no command in the box can have a network with a list, nil
+// where one can.
+func (b *Box) Filters() error {
+	if b.mode != Landlock {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeSandbox, Message: "no network with a list in the sandbox landlock: it knows ports and no addresses, so the proxy's port would be open on every host",
+		Hint: "Allow user namespaces or install bubblewrap, or do without: network.mode = \"off\".",
+	}
+}
+
+// way gives a command with a way out what it needs to find it, and what takes
+// it back.
+func (b *Box) way(ctx context.Context, c Command) (Command, func(), error) {
+	if c.Proxy == nil {
+		return c, func() {}, nil
+	}
+	if err := b.Filters(); err != nil {
+		return c, nil, err
+	}
+	port, done := jail.ProxyPort, func() {}
+	if !b.Hides() { // it reaches everything; what asks the proxy is judged all the same
+		var err error
+		if port, done, err = passage.Local(ctx, c.Proxy); err != nil {
+			return c, nil, err
+		}
+	}
+	_, vars := passage.Certificates(os.Environ())
+	c.Env = slices.Concat(c.Env, vars, passage.Env(port))
+	return c, done, nil
+}
