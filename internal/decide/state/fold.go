@@ -27,7 +27,7 @@ func (s *State) apply(e nexus.Event) {
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f
 		}
-	case nexus.RunChecked, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
+	case nexus.RunChecked, nexus.EnvironmentPrepared, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
 		// The status says it all.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
