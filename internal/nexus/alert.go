@@ -1,10 +1,6 @@
 package nexus
 
-import (
-	"cmp"
-	"strings"
-	"time"
-)
+import "time"
 
 // AlertKind says what an alert is about.
 type AlertKind string
@@ -27,14 +23,6 @@ const (
 	ReactStop  Reaction = "stop"  // it ends, and needs a person
 )
 
-// Unattended returns the reaction where nobody is there who could resume.
-func (r Reaction) Unattended() Reaction {
-	if r == ReactPause {
-		return ReactStop
-	}
-	return r
-}
-
 // Alerts says when people are told that something goes on that no cap ends. A
 // zero bound is none.
 type Alerts struct {
@@ -43,17 +31,4 @@ type Alerts struct {
 	Stuck    time.Duration `json:"stuck,omitzero"`    // in which an attempt says nothing
 	Tokens   int           `json:"tokens,omitzero"`   // percent of a budget of tokens
 	Denied   Reaction      `json:"denied,omitzero"`   // what follows from an alert about denials
-}
-
-// Text says in a line what the alert is about.
-func (f AlertRaised) Text() string {
-	if f.Of == "" {
-		return string(f.Kind) + ": " + f.Why
-	}
-	return string(f.Kind) + ", " + f.Of + ": " + f.Why
-}
-
-// Text says in a line what was found.
-func (f RunChecked) Text() string {
-	return "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
 }

@@ -2,7 +2,6 @@ package nexus
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -43,12 +42,3 @@ func Agrees(answer string) bool {
 // Unapproved is the fallback of a question for approval: nobody is there, so
 // it is not done.
 const Unapproved = "it waits for a person"
-
-// Says says in a line what is asked, and how it is answered.
-func (q QuestionAsked) Says() string {
-	text := fmt.Sprintf("question %s: %s (otherwise: %s)", q.ID, q.Text, q.Fallback)
-	if q.Deadline.IsZero() {
-		return text + "; nexus answer " + q.ID + " TEXT"
-	}
-	return text + q.Deadline.Local().Format("; until 15:04:05")
-}

@@ -27,6 +27,14 @@ type Raised struct {
 	At time.Time `json:"at"`
 }
 
+// Text says in a line what an alert is about.
+func Text(f nexus.AlertRaised) string {
+	if f.Of == "" {
+		return string(f.Kind) + ": " + f.Why
+	}
+	return string(f.Kind) + ", " + f.Of + ": " + f.Why
+}
+
 // Book is what the events so far say. The zero Book has heard none. It belongs
 // to whoever folds the run's events.
 type Book struct {

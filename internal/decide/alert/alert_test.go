@@ -35,7 +35,7 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 				t.Errorf("%s: it would wake at %s", line, again.Sub(tape.Start()))
 			}
 			for _, f := range b.Due(l, held, now) {
-				out = append(out, at+" "+f.Text())
+				out = append(out, at+" "+alert.Text(f))
 				b.Apply(nexus.Event{At: now, Fact: f})
 			}
 			if more := b.Due(l, held, now); len(more) > 0 {

@@ -21,14 +21,8 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.AlertRaised:
-		// Alerts has it.
-	case nexus.ReplanAsked:
-		if t := s.tasks[f.Task]; t != nil {
-			t.Replan = &f
-		}
-	case nexus.RunChecked, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
-		// The status says it all.
+	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
+		// The status says it all, and Alerts what is odd.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
@@ -50,7 +44,7 @@ func (s *State) apply(e nexus.Event) {
 		s.applyRoutes(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated:
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
@@ -239,6 +233,10 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
+	case nexus.ReplanAsked:
+		if t := s.tasks[f.Task]; t != nil {
+			t.Replan = &f
+		}
 	case nexus.TaskEscalated:
 		t := s.tasks[f.Task]
 		if t.Tier = f.To; f.Strategy != "" {

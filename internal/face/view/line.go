@@ -1,10 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/reach"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -122,9 +124,9 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 func Describe(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.RunChecked:
-		return "", f.Text()
+		return "", "looked at what it needs: " + cmp.Or(strings.Join(f.Notices, "; "), "all is there")
 	case nexus.AlertRaised:
-		return f.Of, "alert: " + f.Text()
+		return f.Of, "alert: " + alert.Text(f)
 	case nexus.ReplanAsked:
 		return string(f.Session), "asks for another plan: " + f.Reason
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
@@ -305,7 +307,11 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		return f.Says()
+		text := fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
+		if f.Deadline.IsZero() {
+			return text + "; nexus answer " + f.ID + " TEXT"
+		}
+		return text + f.Deadline.Local().Format("; until 15:04:05")
 	case nexus.QuestionAnswered:
 		return fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text)
 	default:

@@ -116,7 +116,7 @@ type Precheck struct {
 func Checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "network", "environment", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 

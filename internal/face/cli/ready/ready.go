@@ -223,7 +223,7 @@ func (l *look) confined(ctx context.Context) {
 		l.add(checked("sandbox", "", err))
 		return
 	case !l.Run:
-		l.add(checkBox(box))
+		l.add(checkBox(box), checkNetwork(l.app, box, l.conf.Network))
 	}
 	l.box = box
 	dir, err := l.app.WorkDir()
@@ -244,6 +244,9 @@ func (l *look) confined(ctx context.Context) {
 	}
 	if !l.Light && l.wants("ripgrep", "golangci-lint", "go") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)
+	}
+	if !l.Light && l.wants("mcp") {
+		l.add(checkServers(ctx, l.app, box)...)
 	}
 }
 

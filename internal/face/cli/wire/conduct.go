@@ -33,8 +33,8 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 	if err != nil {
 		return err
 	}
-	if o.Headless || !a.Live(a.Err) {
-		settings.Limits.Alerts.Denied = settings.Limits.Alerts.Denied.Unattended()
+	if alerts := &settings.Limits.Alerts; alerts.Denied == nexus.ReactPause && (o.Headless || !a.Live(a.Err)) {
+		alerts.Denied = nexus.ReactStop // nobody is there who could resume
 	}
 	file := statusfile.Options{Path: settings.StatusFile, PID: os.Getpid(), Now: a.Now}
 	fresh := o.Run == ""
