@@ -37,20 +37,21 @@ const shared = "face/view"
 
 // homes names the only packages that may import a library.
 var homes = map[string][]string{
-	"database/sql":           {"sys/journal"},
-	"modernc.org/":           {"sys/journal"},
-	"os/exec":                {"sys/git", "sys/sandbox", "sys/sandbox/toolchain"},
-	"go.temporal.io/":        {"run/temporal"},
-	"charm.land/":            {"face/tui", "face/view"},
-	"github.com/spf13/cobra": {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/wire"},
-	"github.com/anthropics/": {"sys/llm/anthropic"},
-	"github.com/openai/":     {"sys/llm/openai", "sys/llm/responses"},
-	"google.golang.org/":     {"sys/llm/gemini"},
-	"github.com/knadh/koanf": {"sys/config"},
-	"mvdan.cc/sh/":           {"decide/policy", "decide/policy/shell", "decide/screen"},
-	"github.com/zalando/":    {"sys/key"},
-	"github.com/reviewdog/":  {"work/gate/parse/lint"},
-	"github.com/zricethezav": {"sys/secret/leak"},
+	"database/sql":            {"sys/journal"},
+	"modernc.org/":            {"sys/journal"},
+	"os/exec":                 {"sys/git", "sys/sandbox", "sys/sandbox/toolchain"},
+	"go.temporal.io/":         {"run/temporal"},
+	"charm.land/":             {"face/tui", "face/view"},
+	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/wire"},
+	"github.com/anthropics/":  {"sys/llm/anthropic"},
+	"github.com/openai/":      {"sys/llm/openai", "sys/llm/responses"},
+	"google.golang.org/":      {"sys/llm/gemini"},
+	"github.com/knadh/koanf":  {"sys/config"},
+	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/screen"},
+	"github.com/zalando/":     {"sys/key"},
+	"github.com/reviewdog/":   {"work/gate/parse/lint"},
+	"github.com/zricethezav":  {"sys/secret/leak"},
+	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcptest"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same

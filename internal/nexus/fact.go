@@ -265,6 +265,13 @@ type (
 		Role    Role      `json:"role"`
 		Files   []string  `json:"files"`
 	}
+	// TamperSuspected says what a change does to what judges it, for a verifier
+	// to explain. It stands before the verdict of the same tree.
+	TamperSuspected struct {
+		Attempt  AttemptID `json:"attempt"`
+		Tree     string    `json:"tree"`
+		Findings []Finding `json:"findings"`
+	}
 	// WorkVerified says what a verifier thinks of an attempt.
 	WorkVerified struct {
 		Attempt  AttemptID      `json:"attempt"`

@@ -15,7 +15,7 @@ func zeros() []Fact {
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{}, TamperSuspected{},
 		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
@@ -110,6 +110,7 @@ func (AttemptEnded) fact() string     { return "attempt.ended" }
 func (RoundStarted) fact() string     { return "round.started" }
 func (TestsProved) fact() string      { return "tests.proved" }
 func (IsolationBroken) fact() string  { return "isolation.broken" }
+func (TamperSuspected) fact() string  { return "tamper.suspected" }
 func (WorkVerified) fact() string     { return "work.verified" }
 func (GateJudged) fact() string       { return "gate.judged" }
 func (VerdictGiven) fact() string     { return "verdict.given" }

@@ -76,27 +76,38 @@ func proveAgain(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role
 	return write(t, a, l, Step{Role: role, Cause: ProofGate, Findings: p.Findings, Why: why})
 }
 
-// judged decides on a tree that passed its gates.
-func judged(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
-	r := a.Last()
-	switch {
-	case a.Strategy == nexus.TDDSimple && facts.Tested && !proven(a):
-		if r.Proof == nil {
-			return Step{Move: Prove}
-		}
-		return proveAgain(t, a, l, nexus.Coder)
-	case !a.Strategy.Sessions():
-		return afterGates(t, a, l, facts)
-	case r.Verified == nil:
-		return Step{Move: Verify}
-	case r.Verified.Category == "":
-		return afterGates(t, a, l, facts)
+// proveOwn lets the tests be proved that came with the work.
+func proveOwn(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+	if a.Last().Proof == nil {
+		return Step{Move: Prove}
 	}
+	return proveAgain(t, a, l, nexus.Coder)
+}
+
+// read lets somebody read a tree that the gates let through: a verifier first
+// where the tests came first, or where the change touches what judges it, and
+// a reviewer after that. Without a verdict the gates decide, unless it is they
+// that were touched.
+func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+	r := a.Last()
 	v := r.Verified
+	switch {
+	case r.Suspect == nil && !a.Strategy.Sessions(), v != nil && v.Read && v.Category == "":
+		return Step{Move: Review}
+	case v == nil:
+		return Step{Move: Verify}
+	case !v.Read && r.Suspect != nil:
+		return Step{
+			Move: End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected,
+			Why: fmt.Sprintf("it touches what judges it, and nobody said whether that is right: %s", cmp.Or(v.Why, "no verdict")),
+		}
+	case !v.Read:
+		return Step{Move: Review}
+	}
 	if n := unverified(a); l.ReviewRounds > 0 && n >= l.ReviewRounds {
 		return Step{Move: End, Outcome: nexus.Exhausted, Category: v.Category, Why: fmt.Sprintf("rejected by the verifier %d times: %s", n, v.Why)}
 	}
-	return write(t, a, l, Step{Role: nexus.Coder, Cause: VerifyGate, Findings: v.Findings, Why: v.Why})
+	return write(t, a, l, Step{Role: firstRole(t), Cause: VerifyGate, Findings: v.Findings, Why: v.Why})
 }
 
 // proven reports whether tests of the attempt were seen red.

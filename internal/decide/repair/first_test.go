@@ -29,6 +29,10 @@ func broke(files ...string) []nexus.Fact {
 	return []nexus.Fact{nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: files}}
 }
 
+func suspect() []nexus.Fact {
+	return []nexus.Fact{nexus.TamperSuspected{Attempt: "T1.1", Tree: "t", Findings: []nexus.Finding{{Gate: "tamper", Message: "a test is gone"}}}}
+}
+
 func verified(c nexus.Category) []nexus.Fact {
 	f := nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Category: c, Why: "as seen"}
 	if c != "" {
@@ -116,6 +120,27 @@ func TestTestsFirst(t *testing.T) {
 		"simple: tests that prove nothing": {
 			a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""), proved(nexus.ProofGreen))...), facts: tested,
 			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "proof", Why: "they are green"},
+		},
+		"code first, and a test is gone: the verifier sees": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), suspect(), verdict(nexus.Pass, ""))...), facts: tested, want: repair.Step{Move: repair.Verify},
+		},
+		"and where no gate is needed": {
+			a: with(nexus.NoTest, join(wrote(1, coder, ""), suspect(), verdict(nexus.NotRun, ""))...), want: repair.Step{Move: repair.Verify},
+		},
+		"the verifier finds that right": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), suspect(), verdict(nexus.Pass, ""), verified(""))...), facts: tested, want: repair.Step{Move: repair.Review},
+		},
+		"the verifier does not": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), suspect(), verdict(nexus.Pass, ""), verified(nexus.VerifierRejected))...), facts: tested,
+			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "verify", Findings: []nexus.Finding{{Gate: "verify", Message: "mend it"}}, Why: "as seen"},
+		},
+		"nobody says whether it is right": {
+			a: with(nexus.TestAfter, append(join(wrote(1, coder, ""), suspect(), verdict(nexus.Pass, "")), nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested,
+			want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected, Why: "it touches what judges it, and nobody said whether that is right: no verdict"},
+		},
+		"red, and it is mended first": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), suspect(), verdict(nexus.Fail, "test"))...), facts: tested,
+			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"},
 		},
 		"simple: no test": {a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
 	} {

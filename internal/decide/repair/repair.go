@@ -72,8 +72,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return Step{Move: Judge}
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
-	case r.Verdict.State == nexus.Pass && !facts.Untouched:
-		return judged(t, a, l, facts)
+	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && facts.Tested && !proven(a):
+		return proveOwn(t, a, l)
 	default:
 		return afterGates(t, a, l, facts)
 	}
@@ -140,7 +140,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		if wantsTests {
 			return write(t, a, l, Step{Role: nexus.Tester})
 		}
-		return Step{Move: Review}
+		return read(t, a, l)
 	case nexus.NotRun:
 		accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
 		if wantsTests && (tests(v.Gate) || accept) {
@@ -153,7 +153,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 			return again(t, a, l)
 		}
 		if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
-			return Step{Move: Review}
+			return read(t, a, l)
 		}
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 	case nexus.Unverifiable, nexus.Flaky:

@@ -48,7 +48,7 @@ func (s *State) apply(e nexus.Event) {
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)

@@ -222,6 +222,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.WorkVerified:
 		return f.Attempt, true
+	case nexus.TamperSuspected:
+		return f.Attempt, true
 	case nexus.TreeSnapshotted:
 		return f.Attempt, true
 	case nexus.SessionStarted:

@@ -67,6 +67,7 @@ type Round struct {
 	Reviews  []nexus.ReviewGiven
 	Proof    *nexus.TestsProved
 	Broken   []nexus.IsolationBroken
+	Suspect  *nexus.TamperSuspected
 	Verified *nexus.WorkVerified
 
 	Handed    []nexus.Finding // by the train, when it caused the round
@@ -182,7 +183,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
@@ -283,6 +284,8 @@ func (a *Attempt) judge(f nexus.Fact) {
 		r.Proof = &f
 	case nexus.IsolationBroken:
 		r.Broken = append(r.Broken, f)
+	case nexus.TamperSuspected:
+		r.Suspect = &f
 	case nexus.WorkVerified:
 		r.Verified = &f
 	case nexus.GateJudged:

@@ -36,7 +36,7 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 		return string(f.Attempt), Because("gates: "+string(f.State), f.Why)
 	case nexus.ReviewGiven:
 		return string(f.Attempt), describeReview(f)
-	case nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+	case nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeFirst(f)
 	case nexus.TreeSnapshotted:
 		return string(f.Attempt), "snapshot " + Short(f.Commit)
@@ -81,6 +81,12 @@ func describeFirst(f nexus.Fact) (about, text string) {
 		return string(f.Attempt), Because(text, f.Why)
 	case nexus.IsolationBroken:
 		return string(f.Attempt), fmt.Sprintf("undone, as it is not the %s's to change: %s", f.Role, strings.Join(f.Files, ", "))
+	case nexus.TamperSuspected:
+		text = "touches what judges it: " + Count(len(f.Findings), "finding")
+		if len(f.Findings) > 0 {
+			text += ", first " + Place(f.Findings[0])
+		}
+		return string(f.Attempt), text
 	case nexus.WorkVerified:
 		switch {
 		case !f.Read:

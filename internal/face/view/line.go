@@ -88,7 +88,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 		return good(f.Read && f.Category == "")
 	case nexus.TestsProved:
 		return good(f.Proof == nexus.ProofRed)
-	case nexus.IsolationBroken:
+	case nexus.IsolationBroken, nexus.TamperSuspected:
 		return s.Warn(text)
 	case nexus.TrainLanded:
 		return s.Good(text)
@@ -156,7 +156,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
 		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.IsolationBroken, nexus.WorkVerified:
+		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:

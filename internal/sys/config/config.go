@@ -28,8 +28,9 @@ type Config struct {
 	Gates      Gates
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
-	Policy     Policy // for every role, besides its own
-	Preset     string // fills in what nobody set; see [Presets]
+	Policy     Policy            // for every role, besides its own
+	Servers    map[string]Server // of the Model Context Protocol
+	Preset     string            // fills in what nobody set; see [Presets]
 	Network    Network
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run

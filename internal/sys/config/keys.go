@@ -35,7 +35,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), policyKeys(), networkKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -45,7 +45,7 @@ func Keys() []Key {
 				k.Default = kind.Show(s.value)
 			}
 		}
-		if !strings.HasPrefix(k.Name, "pricing.") {
+		if !strings.HasPrefix(k.Name, "pricing.") && !strings.HasPrefix(k.Name, "mcp.") {
 			k.Env = variable(k.Name)
 		}
 	}

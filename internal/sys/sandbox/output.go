@@ -1,6 +1,10 @@
 package sandbox
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+	"slices"
+)
 
 // keeper keeps the head and the tail of a stream and counts the rest, so
 // that a command may print without end in bounded memory.
@@ -52,13 +56,17 @@ func (k *keeper) bytes() (kept []byte, cut bool) {
 
 // outputs collects what a command prints.
 type outputs struct {
-	out, err *keeper // err is nil when merged
+	out, err *keeper  // err is nil when merged, out when it goes to a file
+	to       *os.File // where standard output goes; nil: it is kept
 	heard    func([]byte)
 }
 
 func newOutputs(c Command) *outputs {
-	o := &outputs{heard: c.Heard, out: newKeeper(c.Cap)}
-	if !c.Merge {
+	o := &outputs{heard: c.Heard, to: c.Stdout}
+	if o.to == nil {
+		o.out = newKeeper(c.Cap)
+	}
+	if !c.Merge || o.to != nil {
 		o.err = newKeeper(c.Cap)
 	}
 	return o
@@ -66,10 +74,7 @@ func newOutputs(c Command) *outputs {
 
 // keepers returns one keeper for each stream.
 func (o *outputs) keepers() []*keeper {
-	if o.err == nil {
-		return []*keeper{o.out}
-	}
-	return []*keeper{o.out, o.err}
+	return slices.DeleteFunc([]*keeper{o.out, o.err}, func(k *keeper) bool { return k == nil })
 }
 
 // got takes a piece of a stream.
@@ -81,7 +86,9 @@ func (o *outputs) got(k *keeper, p []byte) {
 }
 
 func (o *outputs) into(r *Result) {
-	r.Stdout, r.Cut = o.out.bytes()
+	if o.out != nil {
+		r.Stdout, r.Cut = o.out.bytes()
+	}
 	if o.err != nil {
 		var cut bool
 		r.Stderr, cut = o.err.bytes()

@@ -60,6 +60,7 @@ type Command struct {
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
+	Stdout   *os.File      // gets standard output, which is not kept and not heard then; see sandbox/piped
 	Limits   Limits        // where zero, what [Usual] says
 	Timeout  time.Duration // 0 means none but the context's
 	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB

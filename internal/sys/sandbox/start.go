@@ -17,6 +17,9 @@ func (o *outputs) start(a *attendant, cmd *exec.Cmd, stdin io.Reader) (began tim
 }
 
 func (o *outputs) startAs(a *attendant, cmd *exec.Cmd, stdin io.Reader, how *syscall.SysProcAttr) (began time.Time, ended int, err error) {
+	if o.to != nil {
+		cmd.Stdout = o.to
+	}
 	for _, k := range o.keepers() {
 		f, err := a.pipe(func(p []byte) { o.got(k, p) })
 		if err != nil {

@@ -56,6 +56,9 @@ func At(dir string) *Book { return &Book{filepath.Join(dir, "trust.json")} }
 type pages struct {
 	Version int                          `json:"version"`
 	Trusted map[string]map[string]string `json:"trusted"`
+	// Met is what was last seen of things outside of a repository, by
+	// repository and name; see [Book.Meet].
+	Met map[string]map[string]string `json:"met,omitzero"`
 }
 
 // version of the book's format.

@@ -29,6 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
 // Desk is where an attempt records what happened and asks for leave.
@@ -84,7 +85,8 @@ type Shop struct {
 	Now        func() time.Time
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
-	Leaks      *leak.Finder // looks for secrets in changes; nil: nobody does
+	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
@@ -34,7 +35,21 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.record(ctx, repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence))
+	sum := repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence)
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
+		red := ""
+		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
+			red = p.Tree
+		}
+		found, err := look.Suspects(ctx, w.Trees.Git(), w.a.Base, red, snap.Commit)
+		if err != nil {
+			return fmt.Errorf("look for tampering: %w", err)
+		}
+		if len(found) > 0 {
+			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
+		}
+	}
+	return w.record(ctx, sum)
 }
 
 // Case is a tree to be judged.

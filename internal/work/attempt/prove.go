@@ -96,6 +96,14 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	return before, now, nil
 }
 
+// suspected returns what a verifier is to explain.
+func (w *work) suspected() []nexus.Finding {
+	if s := w.a.Last().Suspect; s != nil {
+		return s.Findings
+	}
+	return nil
+}
+
 // verify lets a verifier hold the work against the task, in a conversation of
 // its own. One that handed in before the process died is not asked again.
 func (w *work) verify(ctx context.Context) error {
@@ -116,7 +124,7 @@ func (w *work) verify(ctx context.Context) error {
 			}
 			next = prompt.Brief{
 				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence,
-				Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof),
+				Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(),
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{
@@ -127,7 +135,7 @@ func (w *work) verify(ctx context.Context) error {
 		}
 		old = w.a.Session(session)
 	}
-	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish (%s): the gates decide", old.Outcome)}
+	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish: %s", old.Outcome)}
 	switch {
 	case old.Outcome == nexus.Refused:
 		return NoMoney(old.Why)

@@ -194,7 +194,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		free()
 		return nil, nil, errors.Join(err, root.Close())
 	}
+	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	return set, func() {
+		leave()
 		set.Close()
 		if e.Undo != nil { // what ran in the background may have written last
 			_, _ = e.Undo(context.WithoutCancel(ctx)) // the next snapshot finds what it could not take back

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -182,20 +181,8 @@ func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r 
 	}
 	parsed, bad := review.Parse(data)
 	if bad == nil {
-		return review.Verify(parsed, s.lines(ctx, tree, base)), nil
+		return review.Verify(parsed, look.Counter(ctx, s.Trees.Git(), tree.Dir, base)), nil
 	}
 	given.Summary = "the review could not be read: " + bad.Error()
 	return given, nil
-}
-
-// lines returns how many lines a file has in the tree, or had in the base
-// when the change deleted it, and false where there is and was none.
-func (s *Shop) lines(ctx context.Context, tree *worktree.Tree, base string) func(file string) (int, bool) {
-	return func(file string) (int, bool) {
-		if n := look.Lines(tree.Dir, file); n >= 0 {
-			return n, true
-		}
-		old, err := s.Trees.Git().Run(ctx, "cat-file", "blob", base+":"+file)
-		return strings.Count(old, "\n"), err == nil
-	}
 }

@@ -57,6 +57,7 @@ type Brief struct {
 	Base      string           // commit that the work starts from
 	Dead      []string         // why earlier attempts ended, oldest first
 	Evidence  []nexus.Evidence // what the gates said
+	Suspect   []nexus.Finding  // what the change does to what judges it
 	Conflicts []string         // files that hold conflict markers
 	Meanwhile []nexus.Task     // tasks that landed since Base
 	Diff      string           // the change so far, for those who test, review or merge it
@@ -77,6 +78,10 @@ func (b Brief) Text() string {
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
+		{
+			Title: "To be explained", Body: suspects(b.Suspect),
+			Lead: "The change touches what judges it. Say of each of these in testModifications whether it is right; one that you cannot explain is not legitimate.",
+		},
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Fence: "diff", Rank: 1},
 	}, limit(b.Limit))
 	return text
@@ -181,6 +186,17 @@ func gates(evidence []nexus.Evidence) string {
 			fmt.Fprintf(&b, " (%s)", Line(e.Why))
 		}
 		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func suspects(found []nexus.Finding) string {
+	var b strings.Builder
+	for _, f := range found[:min(len(found), maxFindings)] {
+		fmt.Fprintf(&b, "- %s: %s (%s)\n", Line(f.File), Line(f.Message), Line(f.Code))
+	}
+	if more := len(found) - maxFindings; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	return b.String()
 }

@@ -37,7 +37,9 @@ func About(c llm.Call) string {
 	case "finish":
 		text = in.Summary
 	default:
-		text = in.Path
+		if text = in.Path; strings.HasPrefix(c.Tool, "mcp__") { // of a server, whose words have no meaning of ours
+			text = c.Tool + " " + string(c.Input)
+		}
 	}
 	if text == "" {
 		text = c.Tool

@@ -46,6 +46,16 @@ func (s *Set) fit(text string, most int) string {
 	return cut.Middle(text, most, more)
 }
 
+// Keep keeps something that the model is only told of, and returns its handle,
+// empty where it could not be kept.
+func (s *Set) Keep(data []byte) string {
+	hash, err := s.env.Blob.Put(data)
+	if err != nil {
+		return ""
+	}
+	return handle + hash
+}
+
 const memoryBytes = 16 << 20
 
 // memory keeps the last long results of a session that has no store.

@@ -181,21 +181,26 @@ func bash() string {
 	return "/bin/sh"
 }
 
-// leave says why a command is not run, nil where it may be. What the policy
-// asks about is for a person to say; without one it is refused.
+// leave says why a command is not run, nil where it may be.
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
 	rules.Dir, rules.Reaches = e.Dir, e.Net.Reaches
-	d := policy.Rule(command, rules)
+	return e.Leave(ctx, command, policy.Rule(command, rules))
+}
+
+// Leave says why something is not done that the policy judged, nil where it may
+// be. What the policy asks about is for a person to say; without one it is
+// refused.
+func (e Env) Leave(ctx context.Context, what string, d policy.Decision) (nexus.Judgement, error) {
 	j := nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	var err error
 	switch {
 	case d.Allowed() && e.Every && e.Agree != nil:
-		j.By, err = "person", e.Agree(ctx, command, "")
+		j.By, err = "person", e.Agree(ctx, what, "")
 	case d.Allowed():
 	case d.Decision == policy.Ask && e.Agree != nil:
-		j.By, err = "person", e.Agree(ctx, command, reason)
+		j.By, err = "person", e.Agree(ctx, what, reason)
 	default:
 		err = errors.New(reason)
 	}

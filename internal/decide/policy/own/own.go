@@ -24,6 +24,9 @@ func Fits(argv []arg.Word, entry string) (certain, maybe bool) {
 
 func begins(argv []arg.Word, entry string, unseen bool) bool {
 	want := strings.Fields(entry)
+	if strings.HasPrefix(entry, "mcp:") { // it is about no command, see policy/outside
+		return false
+	}
 	return len(want) > 0 && len(want) <= len(argv) && slices.EqualFunc(want, argv[:len(want)], func(e string, w arg.Word) bool {
 		return w.Dynamic && unseen || !w.Dynamic && w.Text == e
 	})

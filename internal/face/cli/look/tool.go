@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -39,15 +40,17 @@ type toolList struct {
 
 func toolListCommand(a *frame.App) *cobra.Command {
 	var role string
-	c := a.Command("list [--role ROLE] [--json]", "list the tools that agents have", func(context.Context, []string) error {
+	var offered bool
+	c := a.Command("list [--role ROLE] [--mcp] [--json]", "list the tools that agents have", func(ctx context.Context, _ []string) error {
 		r, err := roleOf(role)
 		if err != nil {
 			return err
 		}
-		set, err := tool.New(tool.Env{Dir: os.TempDir()}, r.Tools...)
+		set, done, err := listing(ctx, a, r, offered)
 		if err != nil {
 			return err
 		}
+		defer done()
 		var all []toolRow
 		for _, t := range set.Specs() {
 			all = append(all, toolRow{t, set.ReadOnly(t.Name)})
@@ -59,8 +62,9 @@ func toolListCommand(a *frame.App) *cobra.Command {
 			}
 			return view.Table(s, []string{"tool", "what it does"}, rows)
 		})
-	}, frame.CodeOK, frame.CodeUsage)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Flags().StringVar(&role, "role", "", "only those of this `ROLE`")
+	c.Flags().BoolVar(&offered, "mcp", false, "also those of trusted MCP servers; one that was never asked is started")
 	a.JSONFlag(c)
 	return c
 }
@@ -71,11 +75,11 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 		if !json.Valid([]byte(args[1])) {
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the input is not JSON", Hint: `Give an object, such as '{"path": "README.md"}'.`}
 		}
-		set, err := toolSet(ctx, a, dir, role)
+		set, done, err := toolSet(ctx, a, dir, role)
 		if err != nil {
 			return err
 		}
-		defer set.Close()
+		defer done()
 		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
 		a.JSON = true
 		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds(), answer.Reached}, nil)
@@ -112,14 +116,30 @@ func roleOf(name string) (cast.Role, error) {
 	return r, nil
 }
 
-func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, error) {
-	settings, _, err := a.Settings()
-	if err != nil {
-		return nil, err
+// listing returns the tools of a role, with those that servers offer where
+// they are wanted.
+func listing(ctx context.Context, a *frame.App, r cast.Role, offered bool) (*tool.Set, func(), error) {
+	if offered {
+		return setOf(ctx, a, "", r)
 	}
+	set, err := tool.New(tool.Env{Dir: os.TempDir()}, r.Tools...)
+	return set, func() {}, err
+}
+
+func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, func(), error) {
 	r, err := roleOf(role)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	return setOf(ctx, a, dir, r)
+}
+
+// setOf returns the tools of a role in a directory, those of servers included,
+// and what ends them.
+func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Set, func(), error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, nil, err
 	}
 	if dir == "" {
 		dir, err = a.WorkDir()
@@ -127,24 +147,38 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, er
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, frame.NotFound("directory", dir, "Name one that exists with --dir.")
+		return nil, nil, frame.NotFound("directory", dir, "Name one that exists with --dir.")
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	here, err := a.WorkDir()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	grant, err := network.Reachable(settings.Network, frame.Top(here), a.Trust(), a.Env, box)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return tool.New(tool.Env{
-		Dir: dir, Box: box, Net: grant.Role(string(r.Name)), Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Rules: wire.Rules(settings, r.Name),
-	}, r.Tools...)
+	env := tool.Env{
+		Dir: dir, Box: box, Net: grant.Role(string(r.Name)), Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Mask: a.Mask.Mask, Rules: wire.Rules(settings, r.Name),
+	}
+	set, err := tool.New(env, r.Tools...)
+	if err != nil {
+		return nil, nil, err
+	}
+	foreign, err := servers.Open(a, frame.Top(dir))
+	if err != nil {
+		set.Close()
+		return nil, nil, err
+	}
+	leave := foreign.Join(ctx, set, r.Name, env)
+	return set, func() {
+		leave()
+		set.Close()
+	}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -79,6 +80,11 @@ func judgeTrust(a *frame.App, dir string, names []string) ([]trust.Judged, error
 	if err != nil {
 		return nil, err
 	}
+	offered, err := servers.Items(a, dir)
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, offered...)
 	for _, name := range names {
 		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
 			return nil, frame.NotFound("thing to agree to", name, "nexus trust lists what there is.")

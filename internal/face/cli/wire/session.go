@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -102,6 +103,11 @@ func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken
 		return Spoken{}, err
 	}
 	defer tools.Close()
+	foreign, err := servers.Open(a, frame.Top(dir))
+	if err != nil {
+		return Spoken{}, err
+	}
+	defer foreign.Join(ctx, tools, role.Name, env)()
 	d := &desk{heard: t.Heard, day: c.Limits.DayMoney}
 	d.ledger.Cap(c.Limits, 0)
 	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -31,8 +32,12 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	if err != nil {
 		return nil, nil, err
 	}
+	foreign, err := servers.Open(a, p.Repo.Work)
+	if err != nil {
+		return nil, nil, err
+	}
 	return World(ctx, Parts{
-		Run: o.Run, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe, Draw: o.draw,
+		Run: o.Run, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe, Draw: o.draw,
 	})
 }
 

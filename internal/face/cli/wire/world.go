@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
 // Parts are what the world of a run is built from.
@@ -42,6 +43,7 @@ type Parts struct {
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Tap      pick.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
+	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
 	Headless bool                // nobody answers questions
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
@@ -83,7 +85,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Alone: p.Headless, Now: p.Now, Exe: p.Exe, Bases: &attempt.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask,
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
 	}
 	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
 		shop.Leaks = &leak.Finder{}

@@ -63,6 +63,7 @@ func diagnose(ctx context.Context, a *frame.App, fix bool) []check {
 		all[len(all)-1] = checkBox(box)
 		all = append(all, checkNetwork(a, box, settings.Network))
 		all = append(all, checkTools(ctx, a, box, settings)...)
+		all = append(all, checkServers(ctx, a, box)...)
 	}
 	return append(append(all, checkDisk(a)), checkKeys(ctx, a, settings)...)
 }

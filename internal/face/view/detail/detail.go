@@ -49,6 +49,7 @@ type Round struct {
 	Broken   []nexus.IsolationBroken `json:"isolation,omitempty"`
 	Proof    *nexus.TestsProved      `json:"proof,omitempty"`
 	Evidence []nexus.Evidence        `json:"evidence,omitempty"`
+	Suspect  *nexus.TamperSuspected  `json:"suspect,omitempty"`
 	Verified *nexus.WorkVerified     `json:"verified,omitempty"`
 	Reviews  []nexus.ReviewGiven     `json:"reviews,omitempty"`
 }
@@ -87,7 +88,7 @@ func attemptOf(a *state.Attempt, now time.Time) Attempt {
 		v.Proof = a.Proof
 	}
 	for _, r := range a.Rounds {
-		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Broken, r.Proof, r.Evidence, r.Verified, r.Reviews})
+		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Broken, r.Proof, r.Evidence, r.Suspect, r.Verified, r.Reviews})
 	}
 	for _, f := range a.Network {
 		v.Network = append(v.Network, f.Hosts...)
@@ -150,6 +151,9 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 		}
 		for _, e := range r.Evidence {
 			drawEvidence(b, s, e)
+		}
+		if r.Suspect != nil {
+			fact(b, s, *r.Suspect, r.Suspect.Findings)
 		}
 		if r.Verified != nil {
 			fact(b, s, *r.Verified, r.Verified.Findings)

@@ -35,6 +35,7 @@ type Audit struct {
 	offered  bool            // what landed was published, or at least that was tried
 	verdicts map[nexus.AttemptID]nexus.VerdictGiven
 	reviews  map[nexus.AttemptID]nexus.ReviewGiven
+	suspects map[nexus.AttemptID]string // tree that touches what judges it
 	proofs   map[nexus.AttemptID]nexus.Proof
 	verified map[nexus.AttemptID]nexus.WorkVerified
 	ways     map[nexus.AttemptID]nexus.Strategy
@@ -76,7 +77,7 @@ func New(w *toy.World, others func(day string) nexus.Money, wrong func(string, .
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
 		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
-		proofs: map[nexus.AttemptID]nexus.Proof{}, verified: map[nexus.AttemptID]nexus.WorkVerified{},
+		suspects: map[nexus.AttemptID]string{}, proofs: map[nexus.AttemptID]nexus.Proof{}, verified: map[nexus.AttemptID]nexus.WorkVerified{},
 		ways: map[nexus.AttemptID]nexus.Strategy{}, breached: map[nexus.AttemptID]bool{},
 		passed: map[string]bool{}, closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
 	}
@@ -283,10 +284,11 @@ func (b *Audit) attempt(f nexus.Fact) {
 		b.verdicts[f.Attempt] = f
 	case nexus.ReviewGiven:
 		b.reviews[f.Attempt] = f
-	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken:
+	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken, nexus.TamperSuspected:
 		b.tdd(f)
 	case nexus.RoundStarted:
 		delete(b.verdicts, f.Attempt)
+		delete(b.suspects, f.Attempt)
 		delete(b.reviews, f.Attempt)
 		t := b.tasks[b.of[f.Attempt]]
 		if t.rounds++; b.limits.Rounds > 0 && t.rounds > b.limits.Rounds {

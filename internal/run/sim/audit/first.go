@@ -15,6 +15,8 @@ func (b *Audit) tdd(f nexus.Fact) {
 		if b.ways[f.Attempt] == nexus.TDDStrict && f.Role == nexus.Tester && len(f.Files) > 0 {
 			b.breached[f.Attempt] = true
 		}
+	case nexus.TamperSuspected:
+		b.suspects[f.Attempt] = f.Tree
 	case nexus.WorkVerified:
 		b.verified[f.Attempt] = f
 	default:
@@ -24,6 +26,10 @@ func (b *Audit) tdd(f nexus.Fact) {
 // first checks that tests that were to come first were seen red, and that a
 // verifier had nothing against the tree.
 func (b *Audit) first(f nexus.AttemptEnded) {
+	v := b.verified[f.Attempt]
+	if tree, ok := b.suspects[f.Attempt]; ok && tree == f.Tree && (v.Tree != f.Tree || !v.Read || v.Category != "") {
+		b.wrong("%s is accepted with tree %q, which touches what judges it, and the verifier said %v %q of %q", f.Attempt, f.Tree, v.Read, v.Category, v.Tree)
+	}
 	way := b.ways[f.Attempt]
 	if !way.Sessions() {
 		return
@@ -31,7 +37,7 @@ func (b *Audit) first(f nexus.AttemptEnded) {
 	if p := b.proofs[f.Attempt]; p != nexus.ProofRed || b.breached[f.Attempt] {
 		b.wrong("%s is accepted with %s, and its tests were seen %q, isolation broken %v", f.Attempt, way, p, b.breached[f.Attempt])
 	}
-	if v := b.verified[f.Attempt]; v.Tree != f.Tree || v.Category != "" {
+	if v.Tree != f.Tree || v.Category != "" {
 		b.wrong("%s is accepted with %s and tree %q, and the verifier said %q of %q", f.Attempt, way, f.Tree, v.Category, v.Tree)
 	}
 }

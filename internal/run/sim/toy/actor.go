@@ -192,12 +192,6 @@ func (x *Actor) tree() tree {
 	return x.trees[x.a.ID]
 }
 
-// tested reports whether the attempt's tree has a test of its own.
-func (x *Actor) tested() bool {
-	name := string(x.View.Task.ID) + "_test"
-	return x.tree().of(name) != x.at(x.a.Base).of(name)
-}
-
 // end closes the attempt.
 func (x *Actor) end(step repair.Step) ([]nexus.Fact, error) {
 	if err := x.fault(); err != nil {
@@ -247,6 +241,9 @@ func (x *Actor) judged(ctx context.Context) error {
 	evidence, facts, err := x.gates(ctx, x.tree(), false, func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
 	if err != nil {
 		return err
+	}
+	if x.tested() && x.tree().of("shared") != x.at(x.a.Base).of("shared") {
+		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
 	return x.record(ctx, append(facts, repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence))...)
 }

@@ -60,3 +60,9 @@ func (x *Actor) verify(ctx context.Context) error {
 	}
 	return x.record(ctx, f)
 }
+
+// tested reports whether the attempt's tree has a test of its own.
+func (x *Actor) tested() bool {
+	name := string(x.View.Task.ID) + "_test"
+	return x.tree().of(name) != x.at(x.a.Base).of(name)
+}

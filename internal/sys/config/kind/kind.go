@@ -311,6 +311,68 @@ func List(allowed ...string) Kind {
 	})
 }
 
+// Texts reads a list of texts that may be anything but hold control characters.
+func Texts() Kind {
+	return list("list of texts", map[string]any{"type": "string"}, func(all []string) (any, error) {
+		for _, s := range all {
+			if err := Plain(s); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	})
+}
+
+// Pairs reads a table of texts as "name=value", in the order of their names.
+func Pairs(name string) Kind {
+	fits := regexp.MustCompile(name)
+	check := func(n, v string) (string, error) {
+		if !fits.MatchString(n) {
+			return "", fmt.Errorf("has the name %s, which is none", Quoted(n))
+		}
+		return n + "=" + v, Plain(v)
+	}
+	return Kind{
+		Says: "table of texts", Schema: map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
+		Read: func(v any) (any, error) {
+			table, ok := v.(map[string]any)
+			if !ok {
+				return nil, ErrKind
+			}
+			var pairs []string
+			for n, v := range table {
+				text, ok := v.(string)
+				if !ok {
+					return nil, ErrKind
+				}
+				p, err := check(n, text)
+				if err != nil {
+					return nil, err
+				}
+				pairs = append(pairs, p)
+			}
+			slices.Sort(pairs)
+			return pairs, nil
+		},
+		Parse: func(s string) (any, error) {
+			var pairs []string
+			for pair := range strings.SplitSeq(s, ",") {
+				n, v, ok := strings.Cut(pair, "=")
+				if !ok {
+					return nil, ErrKind
+				}
+				p, err := check(n, v)
+				if err != nil {
+					return nil, err
+				}
+				pairs = append(pairs, p)
+			}
+			slices.Sort(pairs)
+			return pairs, nil
+		},
+	}
+}
+
 // Beginnings reads a list of the words that simple commands begin with.
 func Beginnings() Kind {
 	return list("list of commands", map[string]any{"type": "string", "pattern": beginning}, func(names []string) (any, error) {

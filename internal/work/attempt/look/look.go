@@ -4,8 +4,12 @@ package look
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // Lines returns how many lines a file below dir has, and -1 for what is no
@@ -20,6 +24,18 @@ func Lines(dir, file string) int {
 		n++
 	}
 	return n
+}
+
+// Counter returns how many lines a file has in the tree below dir, or had in
+// the base when the change deleted it, and false where there is and was none.
+func Counter(ctx context.Context, repo git.Repo, dir, base string) func(file string) (int, bool) {
+	return func(file string) (int, bool) {
+		if n := Lines(dir, file); n >= 0 {
+			return n, true
+		}
+		old, err := repo.Run(ctx, "cat-file", "blob", base+":"+file)
+		return strings.Count(old, "\n"), err == nil
+	}
 }
 
 // Marked reports whether a file below dir still has the marks of a conflict.

@@ -1,0 +1,34 @@
+package outside
+
+import (
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+)
+
+func TestRule(t *testing.T) {
+	r := policy.Rules{
+		Allow: []string{"mcp:a", "mcp:b/one", "mcp:c/", "make"},
+		Ask:   []string{"mcp:a/asked"},
+		Deny:  []string{"mcp:a/denied", "mcp:d", "mcp:b/one/two"},
+	}
+	for name, want := range map[[2]string]string{
+		{"a", "x"}:      "allow own.allow",
+		{"a", "asked"}:  "ask own.ask",
+		{"a", "denied"}: "deny own.deny",
+		{"b", "one"}:    "allow own.allow",
+		{"b", "two"}:    "ask mcp.call",
+		{"c", "x"}:      "allow own.allow",
+		{"d", "x"}:      "deny own.deny",
+		{"ab", "x"}:     "ask mcp.call",
+		{"make", "x"}:   "ask mcp.call",
+	} {
+		d := Rule(name[0], name[1], r)
+		if got := string(d.Decision) + " " + d.Rule; got != want {
+			t.Errorf("%s: %s, want %s", Name(name[0], name[1]), got, want)
+		}
+	}
+	if d := Rule("a", "x", policy.Rules{}); d.Decision != policy.Ask {
+		t.Errorf("without rules: %v", d)
+	}
+}

@@ -1,0 +1,322 @@
+// Package tamper looks at what a change does to what judges it: tests that are
+// gone, skipped or look less closely, expectations that follow the code,
+// snapshots that were written anew, runners that no longer run everything, and
+// failures that are swallowed.
+//
+// It reads text by the habits of common stacks and proves nothing: a change of
+// a test can be right. What it finds is for a verifier to explain, or for a
+// person.
+package tamper
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Gate is the name that its findings carry.
+const Gate = "tamper"
+
+// The classes of what it finds.
+const (
+	Deleted     = "tamper.deleted"     // a test is gone
+	Skipped     = "tamper.skipped"     // it is there and does not run, or keeps others from it
+	Loosened    = "tamper.loosened"    // it looks less closely
+	Expectation = "tamper.expectation" // it expects something else
+	Snapshot    = "tamper.snapshot"    // what it compares with was written anew
+	Swallowed   = "tamper.swallowed"   // a failure is no failure any more
+	Mocked      = "tamper.mocked"      // what is to be tested is replaced
+	Command     = "tamper.command"     // another command runs the tests, or with another configuration
+	Suppressed  = "tamper.suppressed"  // a checker is told to look away
+)
+
+// File is a file of a change, as it was and as it is.
+type File struct {
+	Path string
+	Old  *string // nil: it was not there
+	New  *string // nil: it is gone
+}
+
+// Judges reports whether a file has a say in whether a change passes: a test,
+// what tests compare with, and what says how they run. All others need not be
+// looked at, except for what keeps a checker away.
+func Judges(file string) bool {
+	return testfile.Part(file) || snapshot(file) || config(file) || script(file)
+}
+
+// Look returns what a change does to what judges it, in the order of its
+// files.
+func Look(files []File) []nexus.Finding {
+	l := look{subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
+	for _, f := range files {
+		if !testfile.Part(f.Path) && !config(f.Path) && !script(f.Path) {
+			l.subjects[stem(f.Path)] = true
+		}
+		if f.New != nil && testfile.Part(f.Path) {
+			for _, name := range languageOf(f.Path).names(*f.New) {
+				l.kept[name]++
+			}
+			for _, a := range compare(f).added {
+				l.moved[a.text]++
+			}
+		}
+	}
+	for _, f := range files {
+		l.file(f)
+	}
+	slices.SortStableFunc(l.found, func(a, b nexus.Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return l.found
+}
+
+// look is one look at a change.
+type look struct {
+	subjects map[string]bool // names of the files that are tested
+	kept     map[string]int  // names of tests that are there, over all files of the change
+	moved    map[string]int  // lines that the change put into any file of tests
+	found    []nexus.Finding
+}
+
+func (l *look) add(f File, line int, severity nexus.Severity, code, format string, args ...any) {
+	l.found = append(l.found, nexus.Finding{
+		Gate: Gate, File: f.Path, Line: line, Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (l *look) file(f File) {
+	d := compare(f)
+	switch {
+	case snapshot(f.Path):
+		if f.Old != nil && len(d.removed) > 0 {
+			l.add(f, 0, nexus.Minor, Snapshot, "%d lines of what tests compare with are other ones", len(d.removed))
+		}
+		return
+	case testfile.Part(f.Path):
+		l.test(f, d)
+	case config(f.Path):
+		l.config(f, d)
+	}
+	if script(f.Path) || config(f.Path) || testfile.Part(f.Path) {
+		for _, a := range d.added {
+			if m := swallows.FindString(a.text); m != "" && !comment(a.text) {
+				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
+			}
+		}
+	}
+	if f.Old == nil {
+		return
+	}
+	for _, a := range d.added {
+		if suppresses.MatchString(a.text) {
+			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to look away: %s", short(a.text))
+		}
+	}
+}
+
+// test looks at a file of tests.
+func (l *look) test(f File, d diff) {
+	lang := languageOf(f.Path)
+	for _, a := range d.added {
+		if m := lang.focus(a.text); m != "" {
+			l.add(f, a.number, nexus.Major, Skipped, "%s keeps the other tests from running", m)
+		}
+		if what := l.mocked(a.text); what != "" {
+			l.add(f, a.number, nexus.Minor, Mocked, "it replaces %s, which this change is about", what)
+		}
+	}
+	if f.Old == nil {
+		return
+	}
+	now := ""
+	if f.New != nil {
+		now = *f.New
+	}
+	if gone := l.gone(lang.names(*f.Old)); len(gone) > 0 {
+		l.add(f, 0, nexus.Major, Deleted, "%s: %s", count(len(gone), "test is gone", "tests are gone"), some(gone))
+	} else if f.New == nil && len(lang.names(*f.Old)) == 0 && testfile.Is(f.Path) {
+		l.add(f, 0, nexus.Major, Deleted, "the file of tests is gone")
+	}
+	if f.New == nil {
+		return
+	}
+	for _, a := range d.added {
+		if m := lang.skip(a.text); m != "" && lang.skips(now) > lang.skips(*f.Old) {
+			l.add(f, a.number, nexus.Major, Skipped, "a test that was there is skipped: %s", short(a.text))
+		}
+	}
+	l.asserts(f, d, lang)
+}
+
+// mocked returns what a line replaces, if that is a file of the change.
+func (l *look) mocked(text string) string {
+	for _, target := range mocks.FindStringSubmatch(text) {
+		parts := strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '.' || r == ':' })
+		if target != text && slices.ContainsFunc(parts, func(p string) bool { return l.subjects[strings.ToLower(p)] }) {
+			return target
+		}
+	}
+	return ""
+}
+
+// asserts compares how closely a file of tests looked and looks.
+func (l *look) asserts(f File, d diff, lang language) {
+	var lost, strong, weak []line
+	for _, r := range d.removed {
+		if l.moved[r.text] > 0 { // to another file
+			l.moved[r.text]--
+			continue
+		}
+		if lang.assert.MatchString(r.text) && !comment(r.text) {
+			lost = append(lost, r)
+			if !weakens.MatchString(r.text) {
+				strong = append(strong, r)
+			}
+		}
+	}
+	won, closely := 0, 0
+	for _, a := range d.added {
+		if lang.assert.MatchString(a.text) && !comment(a.text) {
+			won++
+			if weakens.MatchString(a.text) {
+				weak = append(weak, a)
+			} else {
+				closely++
+			}
+		}
+	}
+	switch {
+	case len(lost) == 0:
+	case won < len(lost):
+		l.add(f, 0, nexus.Major, Loosened, "%s, first: %s", count(len(lost)-won, "assertion is gone", "assertions are gone"), short(lost[0].text))
+	case len(weak) > 0 && closely < len(strong):
+		l.add(f, weak[0].number, nexus.Major, Loosened, "it looks less closely: %s instead of %s", short(weak[0].text), short(strong[0].text))
+	default:
+		l.add(f, 0, nexus.Minor, Expectation, "%s, first: %s", count(len(lost), "assertion is another one", "assertions are other ones"), short(lost[0].text))
+	}
+}
+
+// gone returns the tests that are in no file of the change any more.
+func (l *look) gone(names []string) []string {
+	var gone []string
+	had := map[string]int{}
+	for _, n := range names {
+		had[n]++
+	}
+	for _, n := range names {
+		if l.kept[n] < had[n] && !slices.Contains(gone, n) {
+			gone = append(gone, n)
+		}
+	}
+	return gone
+}
+
+// config looks at a file that says how tests run.
+func (l *look) config(f File, d diff) {
+	switch {
+	case f.Old == nil:
+	case f.New == nil:
+		l.add(f, 0, nexus.Major, Command, "it says how checks run, and is gone")
+	case path.Base(f.Path) == "package.json":
+		for _, what := range commands(*f.Old, *f.New) {
+			l.add(f, 0, nexus.Major, Command, "%s", what)
+		}
+	default:
+		for _, r := range d.removed {
+			if runs.MatchString(r.text) && !comment(r.text) {
+				l.add(f, 0, nexus.Major, Command, "it says otherwise how checks run, no longer: %s", short(r.text))
+				return
+			}
+		}
+		for _, a := range d.added {
+			if narrows.MatchString(a.text) && !comment(a.text) {
+				l.add(f, a.number, nexus.Major, Command, "it runs fewer checks: %s", short(a.text))
+				return
+			}
+		}
+	}
+}
+
+// line is a line of a file, from 1.
+type line struct {
+	number int
+	text   string
+}
+
+// diff is what a change took from a file and put into it, moved lines left out.
+type diff struct{ removed, added []line }
+
+func compare(f File) diff {
+	var d diff
+	var old, now []string
+	if f.Old != nil {
+		old = strings.Split(*f.Old, "\n")
+	}
+	if f.New != nil {
+		now = strings.Split(*f.New, "\n")
+	}
+	d.removed, d.added = less(old, now), less(now, old)
+	return d
+}
+
+// less returns the lines of a that b does not have as often.
+func less(a, b []string) []line {
+	have := map[string]int{}
+	for _, t := range b {
+		have[strings.TrimSpace(t)]++
+	}
+	var rest []line
+	for i, t := range a {
+		t = strings.TrimSpace(t)
+		if have[t] > 0 {
+			have[t]--
+			continue
+		}
+		if t != "" {
+			rest = append(rest, line{i + 1, t})
+		}
+	}
+	return rest
+}
+
+// stem is the name of a file without its directory and endings.
+func stem(file string) string {
+	base, _, _ := strings.Cut(path.Base(file), ".")
+	return strings.ToLower(base)
+}
+
+func comment(text string) bool {
+	if strings.HasPrefix(text, "#[") || strings.HasPrefix(text, "//go:") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"#", "//", "*", "/*", "--"}, func(mark string) bool { return strings.HasPrefix(text, mark) })
+}
+
+const shown = 120 // bytes of a line that is quoted
+
+func short(text string) string {
+	if len(text) > shown {
+		text = strings.ToValidUTF8(text[:shown], "") + "..."
+	}
+	return text
+}
+
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,72 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+)
+
+// checkServers asks each MCP server that is trusted for its tools, and says of
+// the others why they are not used.
+func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []check {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return []check{checked("mcp", "", err)}
+	}
+	dir = frame.Top(dir)
+	all, err := servers.Find(a, dir)
+	if err != nil {
+		return []check{checked("mcp", "", err)}
+	}
+	var checks []check
+	for _, s := range all {
+		c := check{Name: "mcp " + s.Name, State: notice}
+		switch {
+		case s.Why != nil:
+			c.Detail, c.Hint = legible.Show(s.Why.Error()), "Correct it in "+s.From+", or declare it in your own configuration."
+		case s.State != trust.Trusted:
+			c.Detail, c.Hint = "nobody has agreed to it ("+string(s.State)+")", "Read what it would run with nexus trust, and agree with nexus trust --yes."
+		default:
+			c = reach(ctx, a, box, dir, s)
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// reach starts or reaches a server.
+func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s servers.Standing) check {
+	c := check{Name: "mcp " + s.Name, State: notice, Hint: "Agents work without its tools."}
+	tmp, err := os.MkdirTemp("", "nexus-doctor-")
+	if err != nil {
+		return checked("temporary files", "", err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
+	all := &foreign.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env}
+	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
+	if !box.Hides() {
+		env.Tmp = tmp
+	}
+	tools, open, err := all.Reach(ctx, s.Server, env)
+	switch {
+	case err != nil:
+		c.Detail = err.Error()
+	case len(open) > 0:
+		c.Detail = fmt.Sprintf("%s, of which it says something that nobody agreed to: %s", view.Count(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
+		c.Hint = "Read it with nexus trust, and agree with nexus trust --yes."
+	default:
+		c.State, c.Detail, c.Hint = fine, view.Count(tools, "tool")+", from "+s.From, ""
+	}
+	return c
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Server is a server of the Model Context Protocol: a program, or an address.
+type Server struct {
+	Command string
+	Args    []string
+	Env     []string // "NAME=value"
+	Cwd     string   // in the worktree
+	URL     string
+	Headers []string // "Name=value"
+	Roles   []string // that are offered its tools; none: those that write
+	Tools   []string // that are offered; none: all
+	Timeout time.Duration
+	Writes  bool
+}
+
+func serverKeys() []Key {
+	servers := func(c *Config) *map[string]Server { return &c.Servers }
+	return []Key{
+		part("mcp.servers.*.command", kind.Text(), "program of this MCP server, which runs in the sandbox without a network; one of the project's file needs trust", servers, func(s *Server) *string { return &s.Command }),
+		part("mcp.servers.*.args", kind.Texts(), "its arguments", servers, func(s *Server) *[]string { return &s.Args }),
+		part("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "variables that it is given; ${NAME} stands for one of yours, not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),
+		part("mcp.servers.*.cwd", kind.Text(), "directory of the worktree that it runs in", servers, func(s *Server) *string { return &s.Cwd }),
+		part("mcp.servers.*.url", kind.Address(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *Server) *string { return &s.URL }),
+		part("mcp.servers.*.headers", kind.Pairs(`^[A-Za-z0-9-]+$`), "headers that it is sent; ${NAME} stands for one of your variables, not in the project's file", servers, func(s *Server) *[]string { return &s.Headers }),
+		part("mcp.servers.*.roles", kind.List("planner", "coder", "tester", "reviewer", "merger"), "roles that are offered its tools; without any, coder and tester", servers, func(s *Server) *[]string { return &s.Roles }),
+		part("mcp.servers.*.tools", kind.Texts(), "tools of it that are offered; without any, all", servers, func(s *Server) *[]string { return &s.Tools }),
+		part("mcp.servers.*.timeout", kind.Span(), "longest that a call may go without a sign of progress; 0s: a minute", servers, func(s *Server) *time.Duration { return &s.Timeout }),
+		part("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *Server) *bool { return &s.Writes }),
+	}
+}
+
+// serverOf returns the server that a key belongs to.
+func serverOf(key string) (string, bool) {
+	rest, ok := strings.CutPrefix(key, "mcp.servers.")
+	name, _, _ := strings.Cut(rest, ".")
+	return name, ok
+}
+
+// owned reports whether somebody has set up a server before the project did:
+// what is sent to it may be a key.
+func (l *loader) owned(server string) bool {
+	for key, o := range l.origins {
+		if name, ok := serverOf(key); ok && name == server && o.Layer != LayerProject {
+			return true
+		}
+	}
+	return false
+}
+
+// Projects returns the names of the servers that the project's file sets up.
+func (o Origins) Projects() []string {
+	var names []string
+	for key, origin := range o {
+		if name, ok := serverOf(key); ok && origin.Layer == LayerProject && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

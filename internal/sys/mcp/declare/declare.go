@@ -1,0 +1,338 @@
+// Package declare finds the servers of the Model Context Protocol that people
+// declared: in their own configuration, which is trusted, and in a repository,
+// in its nexus.toml and its .mcp.json, which is not: those are used only once
+// somebody agreed to what would run, by its content, and they never learn what
+// an environment holds.
+package declare
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
+	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+)
+
+// File is where many agents look for a repository's servers.
+const File = ".mcp.json"
+
+const (
+	maxFile    = 1 << 20
+	maxServers = 64
+	maxText    = 64 << 10 // bytes of one server's declaration
+)
+
+// Server is a server as somebody declared it.
+type Server struct {
+	Name string
+	config.Server
+	From string // the file, for people
+	Own  bool   // it is the user's, not the repository's
+	Why  error  // why it cannot be used; nil: it can
+}
+
+// All returns the servers that hold for the repository at root, in the order of
+// their names. The user's own win over the project's, and those over the ones
+// of .mcp.json.
+// An error says that .mcp.json could not be read; the others are there
+// nevertheless.
+func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
+	found := map[string]Server{}
+	data, err := read(root)
+	if data != nil {
+		var all []Server
+		if all, err = Parse(data); err != nil {
+			err = &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + File, Cause: err, Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`}
+		}
+		for _, s := range all {
+			found[s.Name] = s
+		}
+	}
+	theirs := o.Projects()
+	for name, s := range c.Servers {
+		one := Server{Name: name, Server: s, From: "your configuration", Own: !slices.Contains(theirs, name)}
+		if !one.Own {
+			one.From = "nexus.toml"
+		}
+		one.Why = one.check()
+		found[name] = one
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), err
+}
+
+// read returns the repository's file, nil where there is none. No link is
+// followed out of the repository.
+func read(root *os.Root) ([]byte, error) {
+	info, err := root.Stat(File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = fmt.Errorf("it is no file of at most %d bytes", maxFile)
+	}
+	var data []byte
+	if err == nil {
+		data, err = root.ReadFile(File)
+	}
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + File, Cause: err, Hint: "Make it a file of the repository."}
+	}
+	return data, nil
+}
+
+// entry is one server in .mcp.json. What is there besides is left alone: other
+// programs read the file as well.
+type entry struct {
+	Type    string            `json:"type"`
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+	Cwd     string            `json:"cwd"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Timeout float64           `json:"timeout"` // milliseconds
+}
+
+// Parse reads the content of .mcp.json.
+func Parse(data []byte) ([]Server, error) {
+	var file struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	if len(file.Servers) > maxServers {
+		return nil, fmt.Errorf("it has %d servers, the most is %d", len(file.Servers), maxServers)
+	}
+	var all []Server
+	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
+		if !kind.Named(name) {
+			return nil, fmt.Errorf("%s is not a name of letters, digits, _ and -", kind.Quoted(name))
+		}
+		s := Server{Name: name, From: File}
+		var e entry
+		switch err := json.Unmarshal(file.Servers[name], &e); {
+		case err != nil:
+			s.Why = fmt.Errorf("it cannot be read: %w", err)
+		case !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, e.Type):
+			s.Why = fmt.Errorf("it is reached by %s, which is not known here", kind.Quoted(e.Type))
+		default:
+			s.Server = config.Server{
+				Command: e.Command, Args: e.Args, Env: pairs(e.Env), Cwd: e.Cwd, URL: e.URL, Headers: pairs(e.Headers),
+				Timeout: min(time.Duration(max(e.Timeout, 0))*time.Millisecond, time.Hour),
+			}
+			s.Why = s.check()
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func pairs(m map[string]string) []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, name+"="+m[name])
+	}
+	return list
+}
+
+// check says why a server cannot be used as it is declared.
+func (s Server) check() error {
+	size := 0
+	for _, text := range slices.Concat([]string{s.Command, s.Cwd, s.URL}, s.Args, s.Env, s.Headers, s.Tools) {
+		if err := kind.Plain(text); err != nil {
+			return fmt.Errorf("%s %w", kind.Quoted(text), err)
+		}
+		if size += len(text); size > maxText {
+			return fmt.Errorf("it is declared in more than %d bytes", maxText)
+		}
+	}
+	switch {
+	case s.Command == "" && s.URL == "":
+		return errors.New("it has neither a command nor an url")
+	case s.Command != "" && s.URL != "":
+		return errors.New("it has both a command and an url")
+	case s.Cwd != "" && !filepath.IsLocal(s.Cwd):
+		return fmt.Errorf("its directory %s is not in the worktree", kind.Quoted(s.Cwd))
+	case !s.Own && s.variable() != "":
+		return fmt.Errorf("%s names a variable of yours, which only your own configuration may do", kind.Quoted(s.variable()))
+	}
+	for _, v := range s.Env {
+		if name, _, _ := strings.Cut(v, "="); !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) {
+			return fmt.Errorf("%s is not the name of a variable", kind.Quoted(name))
+		}
+	}
+	for _, h := range s.Headers {
+		name, _, _ := strings.Cut(h, "=")
+		if !regexp.MustCompile(`^[A-Za-z0-9-]+$`).MatchString(name) || reserved(name) {
+			return fmt.Errorf("the header %s may not be set", kind.Quoted(name))
+		}
+	}
+	if s.URL != "" {
+		if err := mcp.CheckURL(s.URL, s.Own); err != nil {
+			return fmt.Errorf("its address: %w", err)
+		}
+	}
+	return nil
+}
+
+// reserved reports whether a header is the protocol's own to set.
+func reserved(name string) bool {
+	name = strings.ToLower(name)
+	for _, begin := range []string{"mcp-", "content-", "accept", "host", "connection", "transfer-", "te", "upgrade", "trailer", "expect", "proxy-", "sec-", "origin"} {
+		if name == begin || strings.HasSuffix(begin, "-") && strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeholder matches ${NAME} and ${NAME:-otherwise}.
+const placeholder = `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`
+
+// variable returns a text of the declaration that stands for a variable.
+func (s Server) variable() string {
+	for _, text := range slices.Concat([]string{s.Command, s.URL, s.Cwd}, s.Args, s.Env, s.Headers) {
+		if strings.Contains(text, "${") {
+			return text
+		}
+	}
+	return ""
+}
+
+// Filled returns the server with the user's variables filled in where its
+// environment and headers name them: for the user's own servers alone.
+func (s Server) Filled(env func(string) string) (Server, error) {
+	if !s.Own {
+		return s, nil
+	}
+	var missing []string
+	fill := func(list []string) []string {
+		filled := slices.Clone(list)
+		for i, text := range filled {
+			filled[i] = regexp.MustCompile(placeholder).ReplaceAllStringFunc(text, func(p string) string {
+				m := regexp.MustCompile(placeholder).FindStringSubmatch(p)
+				v := cmp.Or(env(m[1]), m[3])
+				if v == "" && m[2] == "" {
+					missing = append(missing, m[1])
+				}
+				return v
+			})
+		}
+		return filled
+	}
+	s.Env, s.Headers = fill(s.Env), fill(s.Headers)
+	for _, text := range slices.Concat(s.Env, s.Headers) {
+		if err := kind.Plain(text); err != nil {
+			return s, errors.New("a variable that it names holds control characters")
+		}
+	}
+	if len(missing) > 0 {
+		return s, fmt.Errorf("the variable %s is not set", strings.Join(missing, ", "))
+	}
+	return s, nil
+}
+
+// For reports whether a role is offered the server's tools: without a word of
+// anybody, those that write. Who judges or plans reads nothing that a server
+// says unless somebody wants that.
+func (s Server) For(role nexus.Role) bool {
+	if role == "" { // everybody
+		return true
+	}
+	if len(s.Roles) == 0 {
+		return role == nexus.Coder || role == nexus.Tester
+	}
+	return slices.Contains(s.Roles, string(role))
+}
+
+// Offers reports whether one of the server's tools is offered.
+func (s Server) Offers(tool string) bool { return len(s.Tools) == 0 || slices.Contains(s.Tools, tool) }
+
+// Key is the server's name in the book of what is trusted; those of its tools
+// follow a slash.
+func (s Server) Key() string { return "mcp:" + s.Name }
+
+// Item is the server as somebody agrees to it: what would run, with the content
+// of the files that it names in the tree.
+func (s Server) Item(root *os.Root) trust.Item { return trust.Item{Name: s.Key(), Text: s.Text(root)} }
+
+// Text writes out what would run or be reached, in one way.
+func (s Server) Text(root *os.Root) string {
+	text := struct {
+		Command string            `json:"command,omitzero"`
+		Args    []string          `json:"args,omitempty"`
+		Env     []string          `json:"env,omitempty"`
+		Cwd     string            `json:"cwd,omitzero"`
+		URL     string            `json:"url,omitzero"`
+		Headers []string          `json:"headers,omitempty"`
+		Roles   []string          `json:"roles,omitempty"`
+		Tools   []string          `json:"tools,omitempty"`
+		Timeout string            `json:"timeout,omitzero"`
+		Writes  bool              `json:"writes,omitzero"`
+		Files   map[string]string `json:"files,omitempty"` // of the repository, by SHA-256
+	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, s.files(root)}
+	if s.Timeout > 0 {
+		text.Timeout = s.Timeout.String()
+	}
+	data, err := json.MarshalIndent(text, "", "  ")
+	if err != nil {
+		return "" // plain values can be encoded
+	}
+	return string(data) + "\n"
+}
+
+// files returns what the command line names in the tree.
+func (s Server) files(root *os.Root) map[string]string {
+	if s.Command == "" || root == nil {
+		return nil
+	}
+	sums := map[string]string{}
+	for _, arg := range append([]string{s.Command}, s.Args...) {
+		if _, value, ok := strings.Cut(arg, "="); ok {
+			arg = value
+		}
+		name := path.Clean(path.Join(filepath.ToSlash(s.Cwd), filepath.ToSlash(arg)))
+		if arg == "" || path.IsAbs(arg) || !filepath.IsLocal(name) {
+			continue
+		}
+		if sum, ok := sum(root, name); ok {
+			sums[name] = sum
+		}
+	}
+	return sums
+}
+
+func sum(root *os.Root, name string) (string, bool) {
+	info, err := root.Stat(name) // before opening: a pipe would wait for a writer
+	if err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return "unreadable", true
+	}
+	defer func() { _ = f.Close() }() // only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "unreadable", true
+	}
+	return hex.EncodeToString(h.Sum(nil)), true
+}

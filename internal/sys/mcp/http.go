@@ -1,0 +1,179 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxHops   = 3
+	maxStream = 64 << 20 // bytes of one answer that is a stream of events
+)
+
+// CheckURL says why a server may not be reached at an address. One that is
+// near is somebody's own choice; every other is on the open Internet.
+func CheckURL(address string, near bool) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Opaque != "":
+		return errors.New("it is no address")
+	case u.User != nil:
+		return errors.New("it holds a user or a password; use headers")
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme != "http":
+		return errors.New("it is not https")
+	case !near:
+		return errors.New("only https is used for a server that the repository names")
+	case !local(u.Hostname()):
+		return errors.New("http without TLS is used on this machine only; use https")
+	}
+	return nil
+}
+
+// local reports whether a name is that of this machine in every resolver.
+func local(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// client returns a client that goes nowhere but to the server, and nowhere at
+// all once life ends.
+func (s Server) client(life context.Context) (*http.Client, error) {
+	if err := CheckURL(s.URL, s.Near); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	plain := u.Scheme == "http"
+	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		return s.reachable(address, plain)
+	}}
+	t := &http.Transport{
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
+		ResponseHeaderTimeout: s.Total, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
+	}
+	if s.Near && !plain {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return &http.Client{
+		Transport: &guard{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) > maxHops || !sameHost(r.URL, u) {
+				return fmt.Errorf("the server sends us on to %s, which is not followed", brief(r.URL.Host))
+			}
+			return nil
+		},
+	}, nil
+}
+
+// reachable is asked with the address that a name stands for, right before it
+// is connected to: what the name stood for earlier does not count.
+func (s Server) reachable(address string, plain bool) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%s is no address", address)
+	}
+	ip := at.Addr().Unmap()
+	switch {
+	case plain && !ip.IsLoopback():
+		return fmt.Errorf("%s is not this machine", ip)
+	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // also where clouds keep their keys
+		return fmt.Errorf("%s is no address of a server", ip)
+	case !s.Near && !public(ip):
+		return fmt.Errorf("%s is a private address, and the repository names the server", ip)
+	}
+	return nil
+}
+
+// public reports whether an address is one of the open Internet.
+func public(ip netip.Addr) bool {
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return false
+	}
+	for _, block := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16",
+	} {
+		if netip.MustParsePrefix(block).Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameHost(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
+}
+
+// guard adds headers to what goes to the server's own host, and bounds what
+// comes back.
+type guard struct {
+	next    http.RoundTripper
+	headers http.Header
+	to      *url.URL
+	tie     func(end func()) (loose func() bool) // to the life of the session
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !sameHost(r.URL, g.to) {
+		return nil, fmt.Errorf("%s is not the server's host", brief(r.URL.Host))
+	}
+	ctx, stop := context.WithCancelCause(r.Context())
+	loose := g.tie(func() { stop(errClosed) })
+	r = r.Clone(ctx)
+	for name, values := range g.headers {
+		r.Header[name] = values
+	}
+	resp, err := g.next.RoundTrip(r)
+	if err != nil {
+		loose()
+		stop(err)
+		return nil, err
+	}
+	most := int64(maxMessage)
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/event-stream" {
+		most = maxStream
+	}
+	resp.Body = &bounded{resp.Body, most, func() { loose(); stop(nil) }}
+	return resp, nil
+}
+
+// bounded is a body that ends in an error when it is too long.
+type bounded struct {
+	io.ReadCloser
+	left int64
+	done func()
+}
+
+// Close implements [io.Closer].
+func (b *bounded) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
+}
+
+// Read implements [io.Reader].
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errLong
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	return n, err
+}

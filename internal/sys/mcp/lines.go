@@ -1,0 +1,109 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// lines gives on those lines of a server's output that are messages. Many a
+// server prints a banner or a log there, which is left out, as far as it is
+// not too much.
+type lines struct {
+	from io.ReadCloser
+	r    *bufio.Reader
+	rest []byte // of the line that is being read
+	lost int    // bytes that were left out
+	err  error
+	long atomic.Bool // it said too much
+}
+
+var errLong = fmt.Errorf("the server said more than %d bytes at once", maxMessage)
+
+func newLines(r io.ReadCloser) *lines { return &lines{from: r, r: bufio.NewReaderSize(r, 64<<10)} }
+
+// Read implements [io.Reader].
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		if l.err != nil {
+			l.long.Store(errors.Is(l.err, errLong))
+			return 0, l.err
+		}
+		line, err := l.line()
+		if l.err = err; err != nil && !errors.Is(err, io.EOF) {
+			continue
+		}
+		if message(line) {
+			l.rest = append(bytes.TrimSpace(line), '\n')
+		} else if l.lost += len(line); l.lost > maxMessage {
+			l.err = errLong
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// line reads one line.
+func (l *lines) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxMessage {
+			return nil, errLong
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// Close implements [io.Closer].
+func (l *lines) Close() error { return l.from.Close() }
+
+// message reports whether a line is a JSON object or list.
+func message(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line)
+}
+
+// shallow reports whether JSON nests no deeper than is decoded.
+func shallow(data []byte) bool {
+	depth, text := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return true
+}
+
+// brief returns the end of what a server says as one line that hides nothing.
+func brief(text string) string {
+	const most = 600
+	text = legible.Terminal(text)
+	if len(text) > most {
+		text = "..." + text[len(text)-most:]
+	}
+	return legible.Show(string(bytes.Join(bytes.Fields([]byte(text)), []byte(" "))))
+}
+
+func fileURI(dir string) string { return (&url.URL{Scheme: "file", Path: dir}).String() }

@@ -1,0 +1,69 @@
+package look
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+const (
+	maxText  = 1 << 20 // bytes of a file that is compared
+	maxFiles = 400     // files that are, besides those that judge
+)
+
+// Suspects returns what the work in a commit does to what judges it: to what
+// was there at its base, and, where tests came first and were seen red on a
+// tree, to those.
+func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]nexus.Finding, error) {
+	found, err := suspects(ctx, repo, base, commit)
+	if err != nil || red == "" {
+		return found, err
+	}
+	since, err := suspects(ctx, repo, red, commit)
+	for _, f := range since {
+		if f.Code != tamper.Suppressed && !slices.Contains(found, f) {
+			found = append(found, f)
+		}
+	}
+	return found, err
+}
+
+func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Finding, error) {
+	changed, err := repo.Changed(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var files []tamper.File
+	rest := 0
+	for _, c := range changed {
+		if !tamper.Judges(c.Path) {
+			if rest++; rest > maxFiles {
+				files = append(files, tamper.File{Path: c.Path}) // its name counts
+				continue
+			}
+		}
+		f := tamper.File{Path: c.Path}
+		if c.Status != "A" {
+			if f.Old, err = text(ctx, repo, from, c.Path); err != nil {
+				return nil, err
+			}
+		}
+		if c.Status != "D" {
+			if f.New, err = text(ctx, repo, to, c.Path); err != nil {
+				return nil, err
+			}
+		}
+		files = append(files, f)
+	}
+	return tamper.Look(files), nil
+}
+
+// text returns a file of a commit or tree, cut where it is too long to be
+// compared.
+func text(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
+	out, _, err := repo.RunTo(ctx, maxText, "cat-file", "-p", rev+":"+file)
+	return &out, err
+}
