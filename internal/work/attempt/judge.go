@@ -264,7 +264,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
-	gates = union(had, gates)
+	gates = gate.Union(had, gates)
 	if err := b.heat(ctx, s, commit, hash); err != nil {
 		return nil, nil, err
 	}
@@ -340,17 +340,6 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told f
 			return err
 		},
 	}, nil
-}
-
-// union returns the gates of the base, and after them those that are new.
-func union(base, now []gate.Gate) []gate.Gate {
-	all := slices.Clone(base)
-	for _, g := range now {
-		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
-			all = append(all, g)
-		}
-	}
-	return all
 }
 
 // place makes the worktree of a base. The caller has the turn.
