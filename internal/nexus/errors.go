@@ -25,6 +25,7 @@ const (
 	CodeDiskFull        Code = "disk_full"
 	CodeReadOnly        Code = "read_only"
 	CodeSandbox         Code = "sandbox_unavailable"
+	CodeEnvironment     Code = "environment_unavailable"
 	CodeModelUnknown    Code = "model_unknown"
 	CodeNoProvider      Code = "provider_missing"
 	CodeNoKey           Code = "key_missing"

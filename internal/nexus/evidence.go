@@ -12,7 +12,7 @@ const (
 	Fail          GateState = "fail"
 	Environmental GateState = "environmental" // the machinery is at fault, not the tree: a tool is missing, no room, red though every test passed
 	Timeout       GateState = "timeout"
-	MissingAsset  GateState = "missing-asset" // files that it must leave are not there
+	MissingAsset  GateState = "missing-asset" // what it needs, such as installed dependencies, cannot be had
 	Flaky         GateState = "flaky"         // tests failed, and passed when they were tried again
 	Unverifiable  GateState = "unverifiable"  // it ran and cannot be understood
 )

@@ -487,6 +487,15 @@ type (
 	BudgetPressed struct {
 		Percent int `json:"percent"` // 50, 75, 90 or 100
 	}
+	// EnvironmentPrepared says that what lock files name was installed, once for every tree that has the same.
+	EnvironmentPrepared struct {
+		Key      string        `json:"key"`
+		Locks    []string      `json:"locks,omitempty"` // the lock files
+		Source   string        `json:"source"`          // where it came from, for people
+		Paths    []string      `json:"paths,omitempty"` // what trees get of it
+		Bytes    int64         `json:"bytes"`
+		Duration time.Duration `json:"duration"`
+	}
 )
 
 // TokenCap is a cap on tokens, where money cannot be counted.

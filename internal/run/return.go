@@ -151,7 +151,7 @@ func (c *Core) overCap(w Work) bool {
 // has mended something.
 func hopeless(code nexus.Code) bool {
 	switch code {
-	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeSandbox, nexus.CodeNotRecorded:
+	case nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeModelUnknown, nexus.CodeNoProvider, nexus.CodeSandbox, nexus.CodeEnvironment, nexus.CodeNotRecorded:
 		return true
 	default:
 		return false

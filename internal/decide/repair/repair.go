@@ -158,9 +158,9 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 	case nexus.Unverifiable, nexus.Flaky:
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
-	case nexus.Environmental:
+	case nexus.Environmental, nexus.MissingAsset: // no writer can mend that
 		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
-	case nexus.Fail, nexus.Timeout, nexus.MissingAsset:
+	case nexus.Fail, nexus.Timeout:
 		return again(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}

@@ -34,9 +34,9 @@ func rank(s nexus.GateState, needed bool) int {
 	switch s {
 	case nexus.Fail:
 		return 6
-	case nexus.Timeout, nexus.MissingAsset:
+	case nexus.Timeout:
 		return 5
-	case nexus.Environmental:
+	case nexus.Environmental, nexus.MissingAsset:
 		return 4
 	case nexus.Unverifiable, nexus.Flaky:
 		return 3

@@ -166,6 +166,8 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
 		nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)
+	case nexus.EnvironmentPrepared:
+		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
 	case nexus.TrainBoarded:
 		return string(f.Task), "waits to land"
 	case nexus.TrainDeparted:

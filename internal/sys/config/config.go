@@ -32,6 +32,7 @@ type Config struct {
 	Servers    map[string]Server // of the Model Context Protocol
 	Preset     string            // fills in what nobody set; see [Presets]
 	Network    Network
+	Worktree   Environment
 	Sandbox    string // auto, native, bwrap, landlock or off
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out

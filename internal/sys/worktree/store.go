@@ -88,8 +88,9 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var errs error
 	for dir := range s.mounts {
-		if on, err := overlay.Mounted(dir); err == nil && on {
-			errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Unmount(dir)))
+		all, _ := overlay.Below(filepath.Dir(dir)) // with what was lent to it
+		for _, m := range all {
+			errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Unmount(m)))
 		}
 	}
 	s.mounts = nil

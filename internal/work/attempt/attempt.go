@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -28,6 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
@@ -87,6 +89,8 @@ type Shop struct {
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
 	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
+	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
+	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state
@@ -159,7 +163,8 @@ func (w *work) open(ctx context.Context, start string) error {
 	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
 		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
 	}
-	return nil
+	_, hash := tree.Last()
+	return w.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Gates, w.task.Criteria, w.a.Snapshot.Commit == "", w.record)
 }
 
 // record appends facts and keeps our copy of the attempt in step.

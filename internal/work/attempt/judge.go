@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
-	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
 )
 
 // judge runs the gates on the tree as it is, and records what they say one by
@@ -97,11 +97,17 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, s.Gates, c.Task.Criteria, false, d.Record); err != nil {
+		return nil, err
+	}
 	r, err := s.runner(c.Tree, c.Hash)
 	if err != nil {
 		return nil, err
 	}
 	r.Reached = reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
+	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
 		if g, ok := gate.Accept(criterion); ok {
@@ -138,66 +144,30 @@ func (s *Shop) runner(t *worktree.Tree, hash string) (gate.Runner, error) {
 }
 
 func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
-	setup, err := s.goEnv(t, cache, filepath.Join(cache, "own"))
+	setup, err := s.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	return gate.Runner{
 		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
-		Own: func(g gate.Gate) (gate.Setup, func() error, error) { return s.own(t, cache, g) },
+		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
+			setup, done, err := s.caches().Own(t.Dir, cache, g)
+			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			return setup, done, err
+		},
 		Reset: func(ctx context.Context, bare bool) error {
 			if bare {
-				return t.Exact(ctx, hash)
+				return errors.Join(t.Exact(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 			}
-			return t.Reset(ctx, hash)
+			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 		},
+		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
 	}, nil
 }
 
-// own returns the caches of one gate. What go build and go vet make is kept
-// for the gates that follow: they run nothing of the tree. Every other gate
-// may run what an agent wrote, so that it reads this and writes to caches that
-// are gone when it ends. Linters keep what they found, among themselves.
-func (s *Shop) own(t *worktree.Tree, cache string, g gate.Gate) (gate.Setup, func() error, error) {
-	build := filepath.Join(cache, "own")
-	switch g.Format {
-	case parse.GoBuild, parse.GoVet:
-		setup, err := s.goEnv(t, cache, build)
-		return setup, func() error { return nil }, err
-	case parse.GolangCI:
-		lint := filepath.Join(cache, "lint")
-		setup, err := s.goEnv(t, lint, filepath.Join(lint, "own"), build)
-		return setup, func() error { return nil }, err
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return gate.Setup{}, nil, err
-	}
-	once, err := os.MkdirTemp(filepath.Dir(cache), "once-")
-	if err != nil {
-		return gate.Setup{}, nil, err
-	}
-	setup, err := s.goEnv(t, once, filepath.Join(once, "own"), build)
-	return setup, func() error { return os.RemoveAll(once) }, err
-}
-
-// goEnv prepares the Go tools for a tree with caches of its own below dir,
-// the build's in own. What other builds have made, and the user, and the gates
-// of the base, is read and not written.
-func (s *Shop) goEnv(t *worktree.Tree, dir, own string, others ...string) (gate.Setup, error) {
-	setup, err := gate.GoEnv(t.Dir, dir)
-	if err != nil || s.Exe == "" {
-		return setup, err
-	}
-	shared := slices.Concat(others, []string{filepath.Join(s.warm(), "own")}, s.Caches)
-	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(s.Exe, own, shared...))
-	setup.Readable = append(setup.Readable, s.Exe)
-	for _, dir := range shared {
-		if _, err := os.Stat(dir); err == nil {
-			setup.Readable = append(setup.Readable, dir)
-		}
-	}
-	return setup, nil
+func (s *Shop) caches() caches.Caches {
+	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
 }
 
 // mark names the owner of the processes of a tree.
@@ -211,14 +181,9 @@ type Bases struct {
 	known map[string]map[string]nexus.Evidence // by commit and gate
 }
 
-// warm is the directory of what was compiled for bases without running any
-// of it: nothing that an agent wrote has had a say in it, so it may be the
-// start of every build.
-func (s *Shop) warm() string { return filepath.Join(s.State, "gocache") }
-
 // heat compiles what the gates of a base need, once for each tree.
 func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
-	mark := filepath.Join(s.warm(), "warmed-"+hash)
+	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return nil
 	}
@@ -226,7 +191,7 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.runnerIn(tree, hash, s.warm())
+	r, err := s.runnerIn(tree, hash, s.caches().Warm())
 	if err != nil {
 		return err
 	}
@@ -260,6 +225,9 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+		return nil, nil, err
+	}
 	had, err := s.Gates(tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -276,7 +244,13 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		if ok {
 			e, ok = gate.Plain(e, s.Blobs.Get)
 		}
-		if !ok || e.Command != g.Command() {
+		if ok {
+			ok, err = b.fits(ctx, s, commit, hash, g, e)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
 			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, "")); err != nil {
 				return nil, nil, err
 			}
@@ -373,6 +347,17 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	return e, err
+}
+
+// fits reports whether evidence is of this very gate, with these tools and
+// dependencies.
+func (b *Bases) fits(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return false, err
+	}
+	r, err := s.runner(tree, hash)
+	return err == nil && r.Fits(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
 }
 
 // Close removes the worktrees of the bases.

@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/verify"
@@ -79,10 +80,17 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
+	if err := w.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: tree}, w.Gates, nil, false, w.record); err != nil {
+		return nil, nil, err
+	}
+	if e, red := w.Kit.Of(w.tree.Dir).Fault(tree); red {
+		return nil, []nexus.Evidence{e}, nil
+	}
 	r, err := w.runner(w.tree, tree)
 	if err != nil {
 		return nil, nil, err
 	}
+	r.Reached = reached(ctx, w.desk, w.a.ID)
 	for _, g := range gates {
 		if !g.Tests {
 			continue

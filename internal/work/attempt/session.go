@@ -167,11 +167,11 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		},
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.goEnv(t.Tree, cache, filepath.Join(cache, "own"))
+	setup, err := s.caches().Shell(t.Tree.Dir, cache, s.Kit.Of(t.Tree.Dir).Words())
 	if err != nil {
 		return nil, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = setup.Env, append(setup.Writable, t.Tree.Git)
+	e.Vars, e.Writable = s.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
 	if !s.Box.Hides() {
 		e.Tmp = t.Tree.Tmp // a directory made for each command would cost more than most commands

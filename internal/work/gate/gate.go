@@ -50,6 +50,11 @@ func (g Gate) Command() string {
 	return strings.Join(words, " ")
 }
 
+// Words returns the words of a gate's command, whatever a shell makes of them.
+func Words(g Gate) []string {
+	return strings.FieldsFunc(strings.Join(g.Args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) })
+}
+
 // within lets a command run in a directory below the tree.
 func (g Gate) within(args []string) []string {
 	if g.Dir == "" || g.Dir == "." {
@@ -93,6 +98,11 @@ type Runner struct {
 	// Wanted are texts that name tests which must pass, whatever they were on
 	// the base: criteria.
 	Wanted []string
+	// Environment names what the tree was given besides its own files.
+	Environment string
+	// Lacks says why a gate cannot judge: what it needs cannot be had. Nil:
+	// every gate can.
+	Lacks func(g Gate) string
 	// Judged hears of every gate as soon as it is judged, and whether that
 	// was known before. An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
@@ -121,6 +131,12 @@ const maxOutput = 16 << 20
 // made.
 func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e := r.blank(ctx, t, g)
+	if r.Lacks != nil {
+		if why := r.Lacks(g); why != "" {
+			e.State, e.Why = nexus.MissingAsset, why
+			return e, nil
+		}
+	}
 	limit := r.limit(g)
 	res, read, err := r.run(ctx, t, g, limit)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -220,10 +236,14 @@ func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string) (sand
 
 // blank is the evidence before the gate ran.
 func (r Runner) blank(ctx context.Context, t Tree, g Gate) nexus.Evidence {
-	return nexus.Evidence{
+	e := nexus.Evidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
 		Command: g.Command(), Toolchain: r.toolchain(ctx, t, g),
 	}
+	if r.Environment != "" {
+		e.Toolchain = strings.TrimPrefix(e.Toolchain+"; environment "+r.Environment, "; ")
+	}
+	return e
 }
 
 func (r Runner) limit(g Gate) time.Duration {

@@ -135,6 +135,7 @@ func Kinds() []Kind {
 		{nexus.CodeDiskFull, CodeFailed, "The disk is full; nothing that was confirmed is lost."},
 		{nexus.CodeReadOnly, CodeFailed, "The state directory cannot be written."},
 		{nexus.CodeSandbox, CodeFailed, "Agents cannot be confined on this machine, so none was started."},
+		{nexus.CodeEnvironment, CodeFailed, "The dependencies of the project cannot be installed, so nothing can be judged; the message shows the command and what it printed."},
 		{nexus.CodeModelUnknown, CodeUsage, "No provider has a model of that name."},
 		{nexus.CodeNoProvider, CodeUsage, "No provider is set up."},
 		{nexus.CodeNoKey, CodeUsage, "The provider's key is not set."},

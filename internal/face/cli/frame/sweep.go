@@ -2,8 +2,12 @@ package frame
 
 import (
 	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -30,8 +34,18 @@ func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
 		return nil, err
 	}
 	removed, err := store.Sweep(ctx, func(run nexus.RunID, _ nexus.AttemptID) bool { return !ended[run] }, dry)
-	if removed == nil {
-		removed = []string{}
+	if err != nil {
+		return append([]string{}, removed...), err
 	}
-	return removed, err
+	// What worktrees were given is kept for the next, within bounds.
+	homes, err := fs.Glob(os.DirFS(p.State), "trees/*/*")
+	if err != nil {
+		return nil, err
+	}
+	for i, home := range homes {
+		homes[i] = filepath.Join(p.State, home)
+	}
+	sets := &supply.Store{Dir: filepath.Join(p.State, "environments")}
+	gone, err := sets.Sweep(ctx, homes, supply.Usual(), dry)
+	return append(append([]string{}, removed...), gone...), err
 }

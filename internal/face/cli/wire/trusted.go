@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
 // Entrusted returns what the repository at dir has that somebody must agree
 // to before it takes part: roles of its own, which decide what agents are told
-// and may do, and what it asks of the network. Its standing rules need no trust; they are fenced as data.
+// and may do, what it asks of the network, and what runs to prepare worktrees.
+// Its standing rules need no trust; they are fenced as data.
 func Entrusted(dir string) (items []trust.Item, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -32,7 +34,11 @@ func Entrusted(dir string) (items []trust.Item, err error) {
 		items = append(items, trust.Item{Name: name, Text: text})
 	}
 	wanted, err := network.Asked(dir)
-	return append(items, wanted...), err
+	if err != nil {
+		return nil, err
+	}
+	more, err := provide.Entrusted(dir)
+	return slices.Concat(items, wanted, more), err
 }
 
 // agreed says which of the things that need trust have none. Nobody's book

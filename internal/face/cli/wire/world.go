@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
@@ -41,6 +42,7 @@ type Parts struct {
 	Now      func() time.Time
 	Keys     key.Store           // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
+	Learn    func(string)        // makes Mask know another; may be nil
 	Tap      pick.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
@@ -86,6 +88,12 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: caches(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &gate.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
+	}
+	shop.Fetched = provide.Fetched(p.Env)
+	if shop.Kit, err = provide.Kit(provide.Parts{
+		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
+	}); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
 	}
 	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
 		shop.Leaks = &leak.Finder{}

@@ -121,6 +121,7 @@ func checkTools(ctx context.Context, a *frame.App, box *sandbox.Box, c config.Co
 	}
 	all := []check{try("ripgrep", "Searching is slower without: apt install ripgrep.", "rg", "--version")}
 	if dir, err := a.WorkDir(); err == nil {
+		all = append(all, checkEnvironment(frame.Top(dir), c)...)
 		switch l := findLinter(ctx, box, frame.Top(dir), c.Gates); {
 		case !l.Fits():
 			all = append(all, check{

@@ -16,7 +16,7 @@ import (
 // another repository's commit stays, and so does the .git of the tree itself.
 func (t Tree) Strip(k *Known) error {
 	for p := range k.ignored {
-		if err := disk.RemoveAll(filepath.Join(t.Dir, p)); err != nil {
+		if err := k.stripAround(t.Dir, p); err != nil {
 			return err
 		}
 	}
@@ -31,6 +31,10 @@ func (t Tree) Strip(k *Known) error {
 		switch {
 		case err != nil || p == "." || p == dotGit:
 			return err
+		case k.spares(filepath.ToSlash(p)):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
 		case d.Name() == dotGit:
 			if err := disk.RemoveAll(filepath.Join(t.Dir, p)); err != nil || !d.IsDir() {
 				return err

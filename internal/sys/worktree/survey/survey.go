@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,7 +23,7 @@ import (
 
 // Tree is what is looked at.
 type Tree struct {
-	Dir   string // the files
+	Dir   string // the files; see also [Spare]
 	Upper string // upper layer of the overlay mounted at Dir; empty without one
 	Base  git.Index
 	Since int64 // time at which the files were as Base says; later stats are not trusted
@@ -43,6 +44,7 @@ type File struct {
 type Known struct {
 	Recent map[string]File // where the tree differs from the base
 
+	spared  []string            // as of the last look
 	ignored map[string]bool     // untracked paths that the rules leave out
 	rules   map[string]git.Stat // lists of rules that are left out themselves
 	dirs    map[string]seen     // directories that were listed
@@ -81,8 +83,9 @@ func (k *Known) Set(p string, f File, now int64) {
 // Look finds what changed. With only given, it looks at these paths and
 // nothing else: for a caller who knows that nothing else was written.
 func (t Tree) Look(ctx context.Context, k *Known, now int64, only []string) (Found, error) {
-	if k.stale(t.Dir) {
+	if spared := Spared(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
 		k.Forget()
+		k.spared = spared
 	}
 	f, err := t.look(ctx, k, now, only)
 	if err == nil && anyRules(f.Changed, f.Gone) {
@@ -297,14 +300,19 @@ func (s *scan) meet(p string, dir bool) {
 func (s *scan) settle(ctx context.Context) {
 	batch := s.fresh
 	s.fresh = nil
-	paths := make([]string, len(batch))
-	for i, e := range batch {
-		paths[i] = e.path
+	var paths []string
+	for _, e := range batch {
+		if !s.k.spares(e.path) {
+			paths = append(paths, e.path)
+		}
 	}
 	out, err := s.Ignored(ctx, paths)
 	if err != nil {
 		s.fail(err)
 		return
+	}
+	if len(paths) < len(batch) {
+		out = s.k.spare(batch, out)
 	}
 	s.leave(batch, out)
 	for _, e := range batch {

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Environment says what worktrees get besides the files of their commit.
+type Environment struct {
+	Commands  map[string]string // install and init; empty: switched off; absent: as detected
+	Link      []string          // paths of the checkout, as patterns, that git ignores and trees get
+	EnvFiles  []string          // files of the checkout whose variables commands get
+	Variables []string          // of the user's environment that commands get
+}
+
+func environmentKeys() []Key {
+	const secrets = "it decides which of your secrets agents can read"
+	command := func(name, doc string) Key {
+		return entry("environment."+name, kind.Command(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
+	}
+	return []Key{
+		command("install", "command that installs the dependencies of a worktree, run once for each content of the lock files, in the sandbox, instead of the ecosystem's own; false: only what your checkout has installed is used. The project's takes nexus trust"),
+		command("init", "command that is run in the sandbox once the dependencies are installed; what it leaves that git ignores is part of every worktree. The project's takes nexus trust, with the scripts that it names"),
+		one("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and worktrees get a copy of; never .env or other files of keys. The project's takes nexus trust",
+			func(c *Config) *[]string { return &c.Worktree.Link }).added(),
+		one("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay out of sight",
+			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).trusted(secrets),
+		one("environment.variables", kind.Many("list of variables", func(names []string) (any, error) {
+			for _, n := range names {
+				if _, err := kind.VarName().Parse(n); err != nil {
+					return nil, err
+				}
+			}
+			return names, nil
+		}), "variables of your environment that the commands of agents and gates get",
+			func(c *Config) *[]string { return &c.Worktree.Variables }).trusted(secrets),
+	}
+}
+
+// paths reads patterns of paths below the root.
+func paths() kind.Kind {
+	return kind.Many("list of paths", func(names []string) (any, error) {
+		for i, n := range names {
+			if err := kind.Plain(n); err != nil {
+				return nil, err
+			}
+			names[i] = path.Clean(strings.TrimSuffix(filepath.ToSlash(n), "/"))
+			if _, err := path.Match(names[i], ""); err != nil || !filepath.IsLocal(names[i]) || names[i] == "." {
+				return nil, fmt.Errorf("%s is not a path below the root", kind.Quoted(n))
+			}
+			if b, _, _ := strings.Cut(names[i], "/"); b == ".git" {
+				return nil, errors.New("nothing in .git is anybody's")
+			}
+		}
+		return names, nil
+	})
+}
+
+// Project returns what a project's own file says of the environment.
+func Project(root string) (Environment, error) {
+	c, _, err := Load(Sources{Project: filepath.Join(root, "nexus.toml")})
+	return c.Worktree, err
+}

@@ -1,0 +1,103 @@
+// Package ecosystem knows how the packages that a lock file names come to be
+// beside it: a table of commands, and how to tell that what is there already
+// is what the lock file says.
+package ecosystem
+
+import "strings"
+
+// Ecosystem is a row of the table: how the packages of one lock file come to
+// be beside it.
+type Ecosystem struct {
+	Name   string
+	Family string   // stack whose gates need it; ecosystems of one family exclude each other in a directory
+	Lock   string   // file, or pattern of one, that says exactly what is to be installed
+	If     string   // text that the lock file holds; with ! in front, does not hold
+	Also   []string // further files in the directory that say what is installed, as patterns
+	Tools  []string // programs whose versions matter; the first one installs
+	Args   []string // the install command, frozen: it may not change the lock file
+	Away   []string // added where there is no network
+	Env    []string // of the command
+	Out    []string // directories that it makes beside the lock file
+	Deep   string   // name of directories that it makes also below, in the packages of a workspace
+	Bin    string   // directory with programs that commands find first
+	// Same reports why what lies at dir, beside a lock file with this text, is
+	// not what the lock file names. Nil where that cannot be told.
+	Same func(dir, lock string) error
+}
+
+// Table returns all ecosystems, in each family the one first that wins.
+func Table() []Ecosystem {
+	return append(nodeRows(), append(pythonRows(), otherRows()...)...)
+}
+
+func nodeRows() []Ecosystem {
+	quiet := []string{"CI=1", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false", "npm_config_loglevel=warn", "ADBLOCK=1", "DISABLE_OPENCOLLECTIVE=1", "HUSKY=0", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0", "COREPACK_ENABLE_AUTO_PIN=0"}
+	also := []string{"package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bunfig.toml", ".yarn/releases/*", ".yarn/patches/*", "patches/*"}
+	row := func(name, lock string, r Ecosystem) Ecosystem {
+		r.Name, r.Family, r.Lock, r.Also, r.Env, r.Out, r.Deep = name, "node", lock, also, quiet, []string{"node_modules"}, "node_modules"
+		r.Tools = append(r.Tools, "node")
+		return r
+	}
+	return []Ecosystem{
+		row("pnpm", "pnpm-lock.yaml", Ecosystem{Tools: []string{"pnpm"}, Args: words("pnpm install --frozen-lockfile"), Away: words("--offline"), Same: samePnpm}),
+		row("yarn-classic", "yarn.lock", Ecosystem{If: "# yarn lockfile v1", Tools: []string{"yarn"}, Args: words("yarn install --frozen-lockfile --non-interactive"), Away: words("--offline"), Same: sameYarn}),
+		row("yarn", "yarn.lock", Ecosystem{If: "!# yarn lockfile v1", Tools: []string{"yarn"}, Args: words("yarn install --immutable"), Away: words("--mode=skip-build")}),
+		row("bun", "bun.lock*", Ecosystem{Tools: []string{"bun"}, Args: words("bun install --frozen-lockfile")}),
+		row("npm", "npm-shrinkwrap.json", Ecosystem{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
+		row("npm", "package-lock.json", Ecosystem{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
+	}
+}
+
+func pythonRows() []Ecosystem {
+	// A cache that may be read only is no reason to fail, and compiled files
+	// are made when they are needed.
+	quiet := []string{"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", "UV_NO_PROGRESS=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
+	row := func(name, lock string, r Ecosystem) Ecosystem {
+		r.Name, r.Family, r.Lock, r.Out, r.Bin = name, "python", lock, []string{".venv"}, ".venv/bin"
+		r.Also = append(r.Also, "pyproject.toml", "setup.py", "setup.cfg", ".python-version", "uv.toml", "poetry.toml")
+		r.Env = append(r.Env, quiet...)
+		r.Tools = append(r.Tools, "python3")
+		return r
+	}
+	const venv = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet"
+	return []Ecosystem{
+		row("uv", "uv.lock", Ecosystem{Tools: []string{"uv"}, Args: words("uv sync --frozen"), Away: words("--offline"), Same: samePython}),
+		row("poetry", "poetry.lock", Ecosystem{Tools: []string{"poetry"}, Args: words("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: samePython}),
+		row("pipenv", "Pipfile.lock", Ecosystem{Tools: []string{"pipenv"}, Args: words("pipenv sync --dev"), Env: []string{"PIPENV_VENV_IN_PROJECT=1"}, Also: []string{"Pipfile"}}),
+		row("pip", "requirements.txt", Ecosystem{
+			Tools: []string{"python3"}, Also: []string{"requirements*.txt", "constraints*.txt", "requirements/*.txt"},
+			Args: []string{"sh", "-c", venv + ` -r requirements.txt $(for f in requirements-dev.txt requirements-test.txt; do test -f $f && echo "-r $f"; done) "$@"`, "sh"},
+			Away: words("--retries 0"), Same: sameRequirements,
+		}),
+	}
+}
+
+func otherRows() []Ecosystem {
+	return []Ecosystem{
+		{
+			Name: "bundler", Family: "ruby", Lock: "Gemfile.lock", Also: []string{"Gemfile", ".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
+			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle", "BUNDLE_FROZEN=true"}, Out: []string{"vendor/bundle", ".bundle"}, Same: sameGems,
+		},
+		{
+			Name: "composer", Family: "php", Lock: "composer.lock", Also: []string{"composer.json"}, Tools: []string{"composer", "php"},
+			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposer,
+		},
+	}
+}
+
+func words(line string) []string { return strings.Fields(line) }
+
+// Programs returns what the commands of a family begin with.
+func Programs(family string) []string {
+	switch family {
+	case "node":
+		return words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna")
+	case "python":
+		return words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py")
+	case "ruby":
+		return words("ruby bundle rake rspec rubocop rails")
+	case "php":
+		return words("php composer phpunit phpstan phpcs psalm pest")
+	}
+	return nil
+}

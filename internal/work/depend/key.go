@@ -1,0 +1,90 @@
+package depend
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
+)
+
+// version changes when what is made for a key changes.
+const version = "1"
+
+// hash names everything in a tree on which the packages of a place depend.
+func (p Place) hash(root *os.Root, files []string) string {
+	sum := sha256.New()
+	put := func(name, text string) { fmt.Fprintf(sum, "%s\x00%d\x00%s\x00", name, len(text), text) } //nolint:errcheck // a hash takes all
+	put("ecosystem", p.Name+"\x00"+p.Family+"\x00"+p.Dir)
+	put(p.File, p.text)
+	for _, f := range files {
+		if f == p.File || !below(path.Dir(f), p.Dir) {
+			continue
+		}
+		rel := strings.TrimPrefix(f, p.Dir+"/")
+		also := slices.ContainsFunc(p.Also, func(pattern string) bool { ok, _ := path.Match(pattern, rel); return ok })
+		switch {
+		case path.Base(f) == "package.json" && p.Family == "node": // of a workspace's members too
+			put(f, manifest(ecosystem.Read(root, f)))
+		case also:
+			put(f, ecosystem.Read(root, f))
+		}
+	}
+	for _, pattern := range p.Also { // hidden ones and those in hidden directories are not among the files
+		names, _ := fs.Glob(root.FS(), path.Join(p.Dir, pattern)) // the patterns are ours
+		for _, n := range names {
+			if !slices.Contains(files, n) {
+				put(n, ecosystem.Read(root, n))
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// manifest reduces a package.json to what installing depends on, so that a new
+// script for tests is no reason to install anew. One that cannot be read is
+// taken as it is.
+func manifest(text string) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return text
+	}
+	kept := map[string]any{}
+	for _, field := range []string{
+		"name", "bin", "workspaces", "packageManager", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta",
+		"bundleDependencies", "bundledDependencies", "dependenciesMeta", "overrides", "resolutions", "pnpm", "trustedDependencies", "patchedDependencies", "installConfig", "os", "cpu",
+	} {
+		if v, ok := all[field]; ok {
+			kept[field] = v
+		}
+	}
+	var scripts map[string]string
+	_ = json.Unmarshal(all["scripts"], &scripts) // none where they are no scripts
+	for _, name := range []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "dependencies"} {
+		if line, ok := scripts[name]; ok {
+			kept["script "+name] = line
+		}
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return text
+	}
+	return string(data)
+}
+
+// key names what a job makes: as far as can be known, the same key is the same
+// packages.
+func key(parts ...string) string {
+	sum := sha256.New()
+	for _, p := range append([]string{version, runtime.GOOS, runtime.GOARCH}, parts...) {
+		fmt.Fprintf(sum, "%d\x00%s", len(p), p) //nolint:errcheck // a hash takes all
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}

@@ -1,0 +1,67 @@
+package depend
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// Outlook is what will become of a lock file when somebody works here.
+type Outlook struct {
+	File string // the lock file
+	How  string // where its packages will come from
+	Bad  error  // why there may be none; nil where nothing speaks against it
+	Hint string
+}
+
+// Foresee says from where the packages of a checkout will come, as far as that
+// can be told without installing any.
+func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
+	var all []Outlook
+	for _, p := range Places(dir) {
+		need := None
+		for _, g := range gates {
+			need = max(need, p.Needs(g))
+		}
+		if need == None {
+			continue
+		}
+		o := Outlook{File: p.File}
+		why := errors.New("they cannot be compared with the lock file")
+		if p.Same != nil {
+			why = p.Same(filepath.Join(dir, filepath.FromSlash(p.Dir)), p.text)
+		}
+		f := Failure{Place: p}
+		switch {
+		case w.Install != "":
+			o.How = "installed by " + w.Install
+		case why == nil:
+			o.How = "taken from your " + path.Join(p.Dir, p.Out[0])
+		case w.Off:
+			o.Bad, o.Hint = errors.New("environment.install is false, and those of your checkout cannot be used: "+why.Error()), f.Hint()
+		case !onPath(p.Tools[0]):
+			o.Bad, o.Hint = errors.New(p.Tools[0]+" is not installed here"), f.Hint()
+		default:
+			o.How = "installed in the sandbox by " + strings.Join(p.Args, " ")
+			if p.Args[0] == "sh" {
+				o.How = "installed in the sandbox by pip"
+			}
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// onPath reports whether there is a program of that name.
+func onPath(name string) bool {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+// Package depend knows what projects need before anything in them can be
+// built or tested: the packages that their lock files name, installed by each
+// ecosystem's own command, and what else the configuration asks for. It makes
+// that once for each content of the lock file, in the sandbox, and lends it to
+// worktrees; see docs/environments.md.
+package depend
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+)
+
+// Place is a directory of a tree with a lock file.
+type Place struct {
+	ecosystem.Ecosystem
+	Dir  string // "." for the root
+	File string // the lock file, relative to the tree
+	text string // of the lock file
+	sum  string // of everything in the tree that the packages depend on
+}
+
+// Places returns the lock files of a tree, those of the root first. A place
+// whose packages are kept in git is none.
+func Places(dir string) []Place {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close() //nolint:errcheck // only read
+	files := stack.Files(dir)
+	in := map[string][]string{}
+	for _, f := range files {
+		in[path.Dir(f)] = append(in[path.Dir(f)], path.Base(f))
+	}
+	var all []Place
+	for d, names := range in {
+		had := map[string]bool{}
+		for _, e := range ecosystem.Table() {
+			i := slices.IndexFunc(names, func(n string) bool { ok, _ := path.Match(e.Lock, n); return ok })
+			if i < 0 || had[e.Family] {
+				continue
+			}
+			p := Place{Ecosystem: e, Dir: d, File: path.Join(d, names[i])}
+			p.text = ecosystem.Read(root, p.File)
+			if what, not := strings.CutPrefix(e.If, "!"); e.If != "" && strings.Contains(p.text, what) == not {
+				continue
+			}
+			had[e.Family] = true
+			p.sum = p.hash(root, files)
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b Place) int {
+		if n := depth(a.Dir) - depth(b.Dir); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
+	})
+	return all
+}
+
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
+}
+
+// Need says how much a gate needs a place.
+type Need int
+
+// The needs.
+const (
+	None  Need = iota // it does without
+	Maybe             // it runs something that nobody here knows
+	Sure              // it runs a program of the place's family
+)
+
+// Needs reports whether a gate needs what a place installs.
+func (p Place) Needs(g gate.Gate) Need {
+	switch g.Format {
+	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt, parse.GolangCI:
+		return None
+	}
+	at := path.Clean("./" + filepath.ToSlash(g.Dir))
+	if !below(at, p.Dir) && !below(p.Dir, at) {
+		return None
+	}
+	own := ecosystem.Programs(p.Family)
+	known := false
+	for _, w := range gate.Words(g) {
+		w = path.Base(w)
+		if slices.Contains(own, w) || p.Family == "node" && strings.HasPrefix(w, "node_modules") {
+			return Sure
+		}
+		known = known || slices.Contains(others(), w)
+	}
+	if known {
+		return None
+	}
+	return Maybe
+}
+
+// asks reports whether a gate may need anything at all.
+func asks(g gate.Gate) bool {
+	return slices.ContainsFunc(families(), func(f string) bool {
+		return Place{Ecosystem: ecosystem.Ecosystem{Family: f}, Dir: "."}.Needs(g) != None
+	})
+}
+
+func families() []string { return []string{"node", "python", "ruby", "php"} }
+
+// others are programs that need no packages of any family here: their own
+// tools fetch what they need, or nothing is fetched.
+func others() []string {
+	all := strings.Fields("go gofmt golangci-lint cargo rustc mvn gradle gradlew cmake ctest dotnet shellcheck javac")
+	for _, f := range families() {
+		all = append(all, ecosystem.Programs(f)...)
+	}
+	return all
+}
+
+// below reports whether a directory is another or lies in it.
+func below(dir, within string) bool {
+	return within == "." || dir == within || strings.HasPrefix(dir, within+"/")
+}

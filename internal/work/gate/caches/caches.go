@@ -1,0 +1,99 @@
+// Package caches gives the commands that work on a tree caches of their own
+// over those that others made, which they read and cannot write: tests stay
+// fast, and what one attempt builds reaches no other, nor its own gates.
+package caches
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+)
+
+// Caches says where there are some to read.
+type Caches struct {
+	Exe    string   // this program, which builds call for their cache; empty for none
+	State  string   // directory of the repository's state
+	Shared []string // build caches of the user's
+	User   fetched.User
+}
+
+// Warm is the directory of what was compiled for bases without running any
+// of it: nothing that an agent wrote has had a say in it, so it may be the
+// start of every build.
+func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
+
+// Own returns the caches of one gate on the tree at tree, below dir. What go
+// build and go vet make is kept for the gates that follow: they run nothing of
+// the tree. Every other gate may run what an agent wrote, so that it reads
+// this and writes to caches that are gone when it ends. Linters keep what they
+// found, among themselves.
+func (c Caches) Own(tree, dir string, g gate.Gate) (gate.Setup, func() error, error) {
+	build := filepath.Join(dir, "own")
+	switch g.Format {
+	case parse.GoBuild, parse.GoVet:
+		setup, err := c.Go(tree, dir, build)
+		return setup, func() error { return nil }, err
+	case parse.GolangCI:
+		lint := filepath.Join(dir, "lint")
+		setup, err := c.Go(tree, lint, filepath.Join(lint, "own"), build)
+		return setup, func() error { return nil }, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return gate.Setup{}, nil, err
+	}
+	once, err := os.MkdirTemp(filepath.Dir(dir), "once-")
+	if err != nil {
+		return gate.Setup{}, nil, err
+	}
+	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
+	if err == nil {
+		setup, err = c.show(setup, filepath.Join(once, "fetched"), gate.Words(g))
+	}
+	return setup, func() error {
+		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {
+			return err
+		}
+		return os.RemoveAll(once)
+	}, err
+}
+
+// Shell returns the caches of an agent's own commands, which use programs like
+// those of the gates.
+func (c Caches) Shell(tree, dir string, words []string) (gate.Setup, error) {
+	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
+	if err != nil {
+		return setup, err
+	}
+	return c.show(setup, filepath.Join(dir, "fetched"), words)
+}
+
+// show adds what the user's tools have fetched.
+func (c Caches) show(setup gate.Setup, dir string, words []string) (gate.Setup, error) {
+	s, err := c.User.Show(dir, words)
+	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
+	return setup, err
+}
+
+// Go prepares the Go tools for a tree with caches of its own below dir, the
+// build's in own. What other builds have made, and the user, and the gates of
+// the base, is read and not written.
+func (c Caches) Go(tree, dir, own string, others ...string) (gate.Setup, error) {
+	setup, err := gate.GoEnv(tree, dir)
+	if err != nil || c.Exe == "" {
+		return setup, err
+	}
+	shared := slices.Concat(others, []string{filepath.Join(c.Warm(), "own")}, c.Shared)
+	setup.Env = append(setup.Env, "GOCACHEPROG="+gocache.Program(c.Exe, own, shared...))
+	setup.Readable = append(setup.Readable, c.Exe)
+	for _, dir := range shared {
+		if _, err := os.Stat(dir); err == nil {
+			setup.Readable = append(setup.Readable, dir)
+		}
+	}
+	return setup, nil
+}
