@@ -232,7 +232,12 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
-	gates = gate.Union(had, gates)
+	for _, g := range gates {
+		if !slices.ContainsFunc(had, func(o gate.Gate) bool { return o.Name == g.Name }) {
+			had = append(had, g) // it is new
+		}
+	}
+	gates = had
 	if err := b.heat(ctx, s, commit, hash); err != nil {
 		return nil, nil, err
 	}

@@ -237,14 +237,3 @@ func split(line string) (words []string, simple bool) {
 	words = strings.Fields(line)
 	return words, len(words) > 0 && !strings.Contains(words[0], "=")
 }
-
-// Union returns the gates of the base, and after them those that are new.
-func Union(base, now []Gate) []Gate {
-	all := slices.Clone(base)
-	for _, g := range now {
-		if !slices.ContainsFunc(base, func(o Gate) bool { return o.Name == g.Name }) {
-			all = append(all, g)
-		}
-	}
-	return all
-}
