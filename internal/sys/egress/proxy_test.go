@@ -207,6 +207,7 @@ func TestRebinding(t *testing.T) {
 		"first public":     {nil, []string{"93.184.216.34", "127.0.0.1"}, "502"},
 		"this machine's":   {nil, []string{"93.184.216.99"}, "403"},
 		"exactly allowed":  {[]string{"127.0.0.1:" + port}, []string{"127.0.0.1"}, "200"},
+		"allowed, mapped":  {[]string{"127.0.0.1:" + port}, []string{"::ffff:127.0.0.1"}, "200"},
 		"another's port":   {[]string{"127.0.0.1:1"}, []string{"127.0.0.1"}, "403"},
 		"another address":  {[]string{"127.0.0.2:" + port}, []string{"127.0.0.1"}, "403"},
 		"the mapped named": {[]string{"[::ffff:10.0.0.1]:" + port}, []string{"10.0.0.1"}, "403"},
@@ -292,6 +293,35 @@ func TestEnd(t *testing.T) {
 	if _, err := net.Dial("tcp", w.at); err == nil {
 		t.Error("still listening")
 	}
+}
+
+// Whoever serves knows, when it returns, what became of everything.
+func TestToldBeforeTheEnd(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	telling, free, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	p := &Proxy{Judged: func(Decision) { close(telling); <-free }}
+	ctx, end := context.WithCancelCause(t.Context())
+	go func() { p.Serve(ctx, l); close(done) }()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n")
+	_, _ = io.ReadAll(c)
+	c.Close()
+	<-telling
+	end(errOver)
+	select {
+	case <-done:
+		t.Error("it is over before all is told")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(free)
+	<-done
 }
 
 func TestLimits(t *testing.T) {

@@ -235,7 +235,12 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
-	gates = union(had, gates)
+	for _, g := range gates {
+		if !slices.ContainsFunc(had, func(o gate.Gate) bool { return o.Name == g.Name }) {
+			had = append(had, g) // it is new
+		}
+	}
+	gates = had
 	if err := b.heat(ctx, s, commit, hash); err != nil {
 		return nil, nil, err
 	}
@@ -317,17 +322,6 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told f
 			return err
 		},
 	}, nil
-}
-
-// union returns the gates of the base, and after them those that are new.
-func union(base, now []gate.Gate) []gate.Gate {
-	all := slices.Clone(base)
-	for _, g := range now {
-		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
-			all = append(all, g)
-		}
-	}
-	return all
 }
 
 // place makes the worktree of a base. The caller has the turn.

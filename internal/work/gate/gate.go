@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/work/outside"
 )
 
 // Gate is a command that judges a tree.
@@ -216,15 +217,9 @@ func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string) (sand
 	if r.Net != nil {
 		way = r.Net(gate)
 	}
-	if way == nil {
-		return r.Box.Run(ctx, c)
-	}
-	c.Proxy, c.Env = way.Serve, way.Env(c.Env, r.Box.Hides())
-	res, err := r.Box.Run(ctx, c)
-	all := way.Take()
-	res.Stderr = append(res.Stderr, egress.Refusals(all)...)
-	if len(all) > 0 && r.Reached != nil {
-		err = errors.Join(err, r.Reached(gate, egress.Facts(all)))
+	res, asked, err := outside.Run(ctx, r.Box, c, way)
+	if len(asked) > 0 && r.Reached != nil {
+		err = errors.Join(err, r.Reached(gate, asked))
 	}
 	return res, err
 }

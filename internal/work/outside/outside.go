@@ -1,0 +1,24 @@
+// Package outside runs commands that may have a way out of their box.
+package outside
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+)
+
+// Run runs a command with a way out, nil for none, and returns which hosts it
+// asked for. What was refused stands at the end of its standard error.
+func Run(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []hosts.Reached, error) {
+	if way == nil {
+		r, err := b.Run(ctx, c)
+		return r, nil, err
+	}
+	c.Proxy, c.Env = way.Serve, way.Env(c.Env, b.Hides())
+	r, err := b.Run(ctx, c)
+	all := way.Take()
+	r.Stderr = append(r.Stderr, egress.Refusals(all)...)
+	return r, egress.Facts(all), err
+}
