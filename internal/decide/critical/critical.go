@@ -57,6 +57,15 @@ func Of(files []string) []nexus.Finding {
 	return found
 }
 
+// Evidence says which files of a change to a tree a person should look at, and
+// false where there are none. It decides nothing.
+func Evidence(files []string, tree string) (nexus.Evidence, bool) {
+	found := Of(files)
+	return nexus.Evidence{
+		Gate: Gate, State: nexus.Pass, Tree: tree, Command: "look for critical files in the change", Why: "it touches " + Line(found), Findings: found,
+	}, len(found) > 0
+}
+
 // Line names the files of findings in one line, the first ten.
 func Line(found []nexus.Finding) string {
 	const most = 10

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 )
 
 // sources writes the two files; "" leaves one out.
@@ -322,7 +323,7 @@ func TestStrangeFiles(t *testing.T) {
 
 func TestSchemaAgreesWithTheKeys(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(config.Schema(), &s); err != nil {
+	if err := json.Unmarshal(schema.File(), &s); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Resolve(nil)
@@ -352,7 +353,7 @@ func TestSchemaAgreesWithTheKeys(t *testing.T) {
 }
 
 func TestReferenceNamesEveryKey(t *testing.T) {
-	text := config.Reference()
+	text := schema.Reference()
 	for _, k := range config.Keys() {
 		if k.Doc == "" || k.Type == "" || !strings.Contains(text, "`"+k.Name+"`") {
 			t.Errorf("%s is not documented", k.Name)

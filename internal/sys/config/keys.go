@@ -27,6 +27,9 @@ type Key struct {
 	get   func(c Config) []setting
 }
 
+// Schema returns the JSON Schema of the key's values.
+func (k Key) Schema() map[string]any { return k.kind.Schema }
+
 // setting is one value of a key: several where the key has a "*".
 type setting struct {
 	name  string

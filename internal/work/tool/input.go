@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +25,13 @@ func resolve(schema json.RawMessage) (*jsonschema.Resolved, error) {
 	}
 	return s.Resolve(nil)
 }
+
+// bounds are words of a schema that only say what is checked anyway.
+var bounds = regexp.MustCompile(`,"(?:additionalProperties":false|(?:min|max)(?:Length|Items|imum)":\d+)`)
+
+// lean returns a schema as models are shown it: every request carries it, and
+// what a call breaks it is told.
+func lean(schema json.RawMessage) json.RawMessage { return bounds.ReplaceAll(schema, nil) }
 
 // check reports what is wrong with an input. One that passes means the same
 // to every reader: no key is there twice, and none is there that the schema

@@ -30,11 +30,10 @@ func requestContext(e Env) Tool {
 	var mu sync.Mutex // guards given
 	given := e.Given
 	return Tool{
-		Name: "request_context",
-		Description: "Be shown code at once instead of looking for it: kind definition or symbol (query: a name), usages (a name), search (words) or file (a path). " +
-			"About 10,000 tokens a call and 50,000 in all.",
+		Name:        "request_context",
+		Description: "Be shown code at once: kind definition, symbol or usages of a name, search for words, a file by its path.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"kind":{"enum":["definition","symbol","usages","search","file"]},` +
-			`"query":{"type":"string","minLength":1,"maxLength":300},"reason":{"type":"string","minLength":1,"maxLength":500,"description":"what you need it for"}},` +
+			`"query":{"type":"string","minLength":1,"maxLength":300},"reason":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"required":["kind","query","reason"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
 			in, err := decode[struct{ Kind, Query, Reason string }](input)
@@ -124,7 +123,7 @@ func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 func requestReplan(e Env) Tool {
 	return Tool{
 		Name:        "request_replan",
-		Description: "Hand the task back because its plan is wrong: it needs other files, another task first, or makes no sense. Ends the session; say what would work.",
+		Description: "Hand the task back because its plan is wrong. Ends the session.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","minLength":1,"maxLength":2000},"suggestion":{"type":"string","maxLength":2000},` +
 			`"blockers":{"type":"array","maxItems":10,"items":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"files":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":500}}},"required":["reason"],"additionalProperties":false}`),

@@ -124,7 +124,8 @@ type Set struct {
 // checked is a tool with its schema made ready when it is first needed.
 type checked struct {
 	Tool
-	schema func() (*jsonschema.Resolved, error)
+	foreign bool // not one of Nexus' own
+	schema  func() (*jsonschema.Resolved, error)
 }
 
 // New returns the named tools, in the order that Nexus lists them.
@@ -159,7 +160,7 @@ func New(e Env, names ...string) (*Set, error) {
 	}
 	for _, t := range known {
 		if slices.Contains(names, t.Name) {
-			s.Add(t)
+			s.put(t, false)
 		}
 	}
 	return s, nil
@@ -188,8 +189,10 @@ func builtin(e Env) []Tool {
 }
 
 // Add adds a tool after the others; one with the same name is replaced.
-func (s *Set) Add(t Tool) {
-	c := &checked{Tool: t, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolve(t.Schema) })}
+func (s *Set) Add(t Tool) { s.put(t, true) }
+
+func (s *Set) put(t Tool, foreign bool) {
+	c := &checked{Tool: t, foreign: foreign, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolve(t.Schema) })}
 	if i := slices.IndexFunc(s.tools, func(o *checked) bool { return o.Name == t.Name }); i >= 0 {
 		s.tools[i] = c
 		return
@@ -201,7 +204,11 @@ func (s *Set) Add(t Tool) {
 func (s *Set) Specs() []llm.Tool {
 	specs := make([]llm.Tool, 0, len(s.tools))
 	for _, t := range s.tools {
-		specs = append(specs, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+		shown := t.Schema
+		if !t.foreign && (t.Name != "finish" || s.env.Handin == nil) {
+			shown = lean(shown)
+		}
+		specs = append(specs, llm.Tool{Name: t.Name, Description: t.Description, Schema: shown})
 	}
 	return specs
 }

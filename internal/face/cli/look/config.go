@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 )
 
 // setting is one value in the answer of `config --json`.
@@ -22,11 +23,11 @@ type setting struct {
 }
 
 func configCommand(a *frame.App) *cobra.Command {
-	var explain, diff, schema bool
+	var explain, diff, show bool
 	c := a.Command("config [--explain|--diff|--schema] [--json]", "print every setting, and where it came from", func(context.Context, []string) error {
-		if schema {
+		if show {
 			var b bytes.Buffer
-			if err := json.Indent(&b, config.Schema(), "", "  "); err != nil {
+			if err := json.Indent(&b, schema.File(), "", "  "); err != nil {
 				return &nexus.Error{Code: nexus.CodeInternal, Message: "indent the schema", Cause: err}
 			}
 			return a.Print(b.String() + "\n")
@@ -47,7 +48,7 @@ func configCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeUsage)
 	c.Flags().BoolVar(&explain, "explain", false, "say where each value came from")
 	c.Flags().BoolVar(&diff, "diff", false, "only what differs from the defaults, and where it came from")
-	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of nexus.toml")
+	c.Flags().BoolVar(&show, "schema", false, "print the JSON Schema of nexus.toml")
 	c.MarkFlagsMutuallyExclusive("explain", "diff", "schema")
 	a.JSONFlag(c)
 	c.AddCommand(keyCommand(a))

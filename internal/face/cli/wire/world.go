@@ -93,7 +93,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	}); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
-	if line, set := p.Config.Gates.Commands[attempt.SecretsGate]; !set || line != "" {
+	if line, set := p.Config.Gates.Commands[leak.Gate]; !set || line != "" {
 		shop.Leaks = &leak.Finder{}
 	}
 	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }

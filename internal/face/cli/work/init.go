@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -36,7 +37,7 @@ func initCommand(a *frame.App) *cobra.Command {
 		gates, note := runnable(ctx, dir, gates)
 		files := []file{
 			{"nexus.toml", starter(gates, note)},
-			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
+			{".nexus/nexus.schema.json", string(schema.File()) + "\n"},
 			{".nexus/README.md", nexusDir},
 		}
 		if err := lay(dir, files, force); err != nil {
