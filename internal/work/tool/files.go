@@ -96,7 +96,7 @@ func editFile(e Env) Tool {
 func listFiles(e Env) Tool {
 	return Tool{
 		Name:        "list_files",
-		Description: "List files below a directory, without what git ignores. glob filters, such as **/*_test.go; depth limits.",
+		Description: "List files below a directory, without what git ignores. glob, such as **/*_test.go, filters.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"glob":{"type":"string"},` +
 			`"depth":{"type":"integer","minimum":1}},"additionalProperties":false}`),
 		ReadOnly: true,

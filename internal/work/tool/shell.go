@@ -37,9 +37,9 @@ func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
 		Description: "Run bash at the root of the worktree: a fresh shell each time, " + network(e) + ", no stdin; " +
-			"what it started is killed when it returns. background starts a server or watcher and returns at once: see job.",
+			"what it started ends with it. background starts a server and returns at once: see job.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
-			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600,"description":"default 300, and 120 without output"},` +
+			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
 			`"required":["command"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
