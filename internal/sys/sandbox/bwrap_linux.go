@@ -98,10 +98,16 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	defer func() { _ = release.Close() }()
 	group := b.group(c, mark)
 	defer group.End()
-	said := status{ready: func(first int) error {
-		err := errors.Join(proc.Bound(first, c.Limits.Kernel()), group.Add(first))
-		_, wErr := release.Write([]byte{1})
-		return errors.Join(err, wErr)
+	said := status{ready: func(first int, boxed bool) error {
+		err := fmt.Errorf("process %d is in no box", first)
+		if boxed {
+			err = errors.Join(proc.Bound(first, c.Limits.Kernel()), group.Add(first))
+		}
+		if err != nil {
+			return errors.Join(err, cmd.Process.Kill()) // it never runs unbounded
+		}
+		_, err = release.Write([]byte{1})
+		return err
 	}}
 	statusEnd, err := a.pipe(said.got)
 	if err != nil {
@@ -188,7 +194,9 @@ func (b *Box) openFiles(copies []string) ([]*os.File, error) {
 // status is what bubblewrap tells, a line of JSON at a time. The line with an
 // exit code comes only when the command was really started.
 type status struct {
-	ready func(first int) error // is called once, when the first process waits to be let go
+	// ready is called once, when the first process waits to be let go; boxed is
+	// false where the number is another's.
+	ready func(first int, boxed bool) error
 	text  []byte
 	pid   int // of the first process
 	init  proc.Init
@@ -216,7 +224,7 @@ func (s *status) got(p []byte) {
 		}
 		if said.PID != 0 && !s.seen {
 			s.init, s.seen, s.pid = proc.OpenInit(said.PID, said.Namespace), true, said.PID
-			s.err = s.ready(said.PID)
+			s.err = s.ready(said.PID, s.init >= 0)
 		}
 		if said.Exit != nil {
 			s.exit = said.Exit

@@ -592,16 +592,38 @@ func TestFindRefuses(t *testing.T) {
 	if err := withBwrap(t, broken).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
 		t.Error(err)
 	}
-	idle := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(idle, []byte("#!/bin/sh\nprintf '{\"child-pid\":1}\\n{\"exit-code\":0}\\n' >&3\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := withBwrap(t, idle).probe(t.Context()); err == nil {
-		t.Error("a box that starts nothing passed")
-	}
 	var e *nexus.Error
 	if err := refusal(nil); !errors.As(err, &e) || e.Code != nexus.CodeSandbox || !strings.Contains(e.Hint, "--sandbox=off") || !strings.Contains(e.Hint, "bubblewrap") {
 		t.Error(err)
+	}
+}
+
+// A process that is in no box is neither bounded nor put into a group, whatever
+// bubblewrap says: it could be the machine's first, and all the machine with it.
+func TestStrangers(t *testing.T) {
+	stranger := exec.CommandContext(t.Context(), "sleep", "1000")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
+	about := func(file string) string {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", stranger.Process.Pid, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	limits, group := about("limits"), about("cgroup")
+	liar := filepath.Join(t.TempDir(), "bwrap")
+	script := fmt.Sprintf("#!/bin/sh\nprintf '{\"child-pid\":%d}\\n{\"exit-code\":0}\\n' >&%d\nexec sleep 1000\n", stranger.Process.Pid, statusFD)
+	if err := os.WriteFile(liar, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := withBwrap(t, liar).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "in no box") {
+		t.Errorf("a box that starts nothing passed: %v", err)
+	}
+	if about("limits") != limits || about("cgroup") != group {
+		t.Errorf("a stranger was bounded: %s%s", about("limits"), about("cgroup"))
 	}
 }
 

@@ -192,10 +192,15 @@ func (at place) bound(l Limits) error {
 }
 
 // Add moves a process, which has started nothing yet, into the group. No group
-// is one of everybody's, as with [Group.End].
+// is one of everybody's, as with [Group.End]. The machine's first process and
+// this one are refused: whoever they start would be in the group too, and
+// killed with it.
 func (g *Group) Add(pid int) error {
 	if g == nil {
 		return nil
+	}
+	if keeps(pid) {
+		return fmt.Errorf("enter a control group: process %d is no command's", pid)
 	}
 	for _, at := range g.dirs {
 		if err := write(filepath.Join(at.dir, "cgroup.procs"), strconv.Itoa(pid)); err != nil {
@@ -233,12 +238,16 @@ func (g *Group) Starved() bool {
 	return false
 }
 
-// members returns who is in the group.
+// keeps reports whether a process keeps others alive who are of no command.
+func keeps(pid int) bool { return pid <= 1 || pid == os.Getpid() }
+
+// members returns who is in the group; those of another namespace have no
+// number here.
 func (at place) members() []int {
 	data, _ := os.ReadFile(filepath.Join(at.dir, "cgroup.procs"))
 	var all []int
 	for f := range strings.FieldsSeq(string(data)) {
-		if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
+		if pid, err := strconv.Atoi(f); err == nil && pid > 0 {
 			all = append(all, pid)
 		}
 	}

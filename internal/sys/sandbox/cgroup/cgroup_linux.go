@@ -73,8 +73,7 @@ func (p *Parent) Sweep() int {
 				continue
 			}
 			g := Group{[]place{{dir, at.kinds, at.version}}}
-			g.Kill()
-			if g.Remove() == nil {
+			if g.Kill() && g.Remove() == nil {
 				n++
 			}
 		}
@@ -85,8 +84,13 @@ func (p *Parent) Sweep() int {
 // patience is how long the kernel may take for what it has begun.
 const patience = 2 * time.Second
 
-// Kill kills all who are in the group, and reports whether it is empty.
+// Kill kills all who are in the group, and reports whether it is empty. A group
+// that the machine's first process or this one has come into is left alone: it
+// holds those who are of no command, and to freeze it freezes the killer.
 func (g *Group) Kill() bool {
+	if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), keeps) }) {
+		return false
+	}
 	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
 	for {
 		left := 0

@@ -1,11 +1,13 @@
 package cgroup
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -138,6 +140,42 @@ func TestKill(t *testing.T) {
 	}
 	if err := g.Remove(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The machine's first process and this one are of no command: neither comes
+// into a group, and a group that this one is in is left alone.
+func TestKeeps(t *testing.T) {
+	p := parent(t)
+	g, err := p.New("keeps", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range []int{-1, 0, 1, os.Getpid()} {
+		if g.Add(pid) == nil {
+			t.Errorf("process %d was put into a group", pid)
+		}
+	}
+	if !g.Kill() || members(g) != 0 {
+		t.Errorf("%d are in the group", members(g))
+	}
+	if err := g.Remove(); err != nil {
+		t.Error(err)
+	}
+	// The files of a group that others have put this process into.
+	there := filepath.Join(t.TempDir(), "group")
+	cmd, _, _ := sleeper(t, `:`)
+	for _, keeper := range []int{1, os.Getpid()} {
+		if err := os.MkdirAll(there, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(there, "cgroup.procs"), fmt.Appendf(nil, "%d\n%d\n", cmd.Process.Pid, keeper), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		filled := Group{[]place{{there, []string{"pids"}, 1}}}
+		if filled.Kill() || cmd.Process.Signal(syscall.Signal(0)) != nil {
+			t.Errorf("a group with process %d was killed", keeper)
+		}
 	}
 }
 

@@ -38,8 +38,9 @@ func KillGroup(p *os.Process) {
 // killed every other process of the box.
 type Init int // a pidfd, -1 for none
 
-// OpenInit returns the box's first process, unless its number already means
-// another process than the one in that namespace.
+// OpenInit returns the box's first process, unless its number means another
+// process than the one in that namespace, or one in this process's own: that
+// is in no box, and may be the machine's first.
 func OpenInit(pid int, namespace uint64) Init {
 	if pid <= 0 {
 		return -1
@@ -49,7 +50,8 @@ func OpenInit(pid int, namespace uint64) Init {
 		return -1
 	}
 	link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
-	if err != nil || namespace != 0 && link != fmt.Sprintf("pid:[%d]", namespace) {
+	own, ownErr := os.Readlink("/proc/self/ns/pid")
+	if err != nil || ownErr != nil || link == own || namespace != 0 && link != fmt.Sprintf("pid:[%d]", namespace) {
 		_ = unix.Close(fd)
 		return -1
 	}
