@@ -208,6 +208,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 			free()
 			return nil, nil, errors.Join(err, root.Close())
 		}
+		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
 	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {

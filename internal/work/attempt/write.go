@@ -58,7 +58,7 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 			Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
 			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
 		}
-		if r.Role == nexus.Tester && !w.a.Strategy.Sessions() {
+		if r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "" {
 			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {
 				return "", "", err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Beside names the directory that jobs in the background write to instead of to
@@ -69,6 +70,20 @@ func (k Keeper) over(ctx context.Context) (dir string, undo func(context.Context
 		last = began
 		return files, err
 	}, nil
+}
+
+// Lent returns what is lent to the tree, such as installed packages, for
+// commands that write to a layer over it, which would hide that: it is the
+// tree's own already. Without a layer there is nothing to add.
+func (k Keeper) Lent(over string) []string {
+	if over == "" {
+		return nil
+	}
+	var all []string
+	for _, lent := range survey.Spared(k.Tree.Dir) {
+		all = append(all, filepath.Join(k.Tree.Dir, filepath.FromSlash(lent)))
+	}
+	return all
 }
 
 // take brings into the tree what commands wrote and the rule allows, and
