@@ -36,6 +36,17 @@ func (t Traffic) open(mask func([]byte) []byte) (pick.Tap, error) {
 	}
 }
 
+// Play opens the recording that answers, where one does: what is looked at
+// before the run begins asks no provider then, and needs no key.
+func (o *Order) Play(a *frame.App) error {
+	if o.Traffic.Replay == "" {
+		return nil
+	}
+	tap, err := o.Traffic.open(a.Mask.Mask)
+	o.tap = tap
+	return err
+}
+
 // leave says what could not be recorded, and what was played to requests that
 // are not quite those of the recording.
 func leave(a *frame.App, t pick.Tap) {

@@ -56,6 +56,9 @@ func precheck(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) 
 	if err != nil {
 		return err
 	}
+	if err := o.Play(a); err != nil {
+		return err
+	}
 	r := ready.Look(ctx, a, p, settings, ready.Question{Light: true, Run: true, Trust: wire.Agreed, Models: func() error { return wire.Ready(a, settings, *o) }})
 	if err := r.Err(); err != nil {
 		return wire.Unready(a, settings, *o, err)
