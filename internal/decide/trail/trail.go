@@ -156,6 +156,15 @@ func (a *Attempt) Of(role nexus.Role) *Session {
 	return nil
 }
 
+// Author returns the model that a role worked with last, empty where it did
+// not.
+func (a *Attempt) Author(role nexus.Role) string {
+	if s := a.Of(role); s != nil {
+		return s.Model
+	}
+	return ""
+}
+
 // Apply folds a fact of this attempt. Facts of anything else change nothing.
 func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {

@@ -136,32 +136,13 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeRequest(f)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved:
 		return "plan", describePlan(f)
-	case nexus.TaskPlanned:
-		return string(f.Task.ID), "planned: " + f.Task.Title
-	case nexus.TaskParked:
-		if f.Failed {
-			return string(f.Task), "failed: " + f.Why
-		}
-		return string(f.Task), "parked: " + f.Why
-	case nexus.TaskSkipped:
-		return string(f.Task), "skipped" + by(f.By)
-	case nexus.TaskRetried:
-		return string(f.Task), "another chance" + by(f.By)
+	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
+		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
+		return describeTask(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
-	case nexus.TaskRouted:
-		text = fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
-		if f.Strategy != "" && f.Strategy != nexus.TestAfter {
-			text += fmt.Sprintf("; %s, as %s", f.Strategy, f.Chosen)
-		}
-		return string(f.Task), text
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
-	case nexus.TaskEscalated:
-		if f.Strategy != "" {
-			return string(f.Task), fmt.Sprintf("goes on with %s: %s", f.Strategy, f.Why)
-		}
-		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
 		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
@@ -176,6 +157,35 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeMoney(f)
 	case nexus.EnvironmentPrepared:
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, Number(f.Bytes>>10), Duration(f.Duration))
+	}
+	return "", ""
+}
+
+// describeTask says where a task stands, from its plan to its landing.
+func describeTask(f nexus.Fact) (about, text string) {
+	switch f := f.(type) {
+	case nexus.TaskPlanned:
+		return string(f.Task.ID), "planned: " + f.Task.Title
+	case nexus.TaskParked:
+		if f.Failed {
+			return string(f.Task), "failed: " + f.Why
+		}
+		return string(f.Task), "parked: " + f.Why
+	case nexus.TaskSkipped:
+		return string(f.Task), "skipped" + by(f.By)
+	case nexus.TaskRetried:
+		return string(f.Task), "another chance" + by(f.By)
+	case nexus.TaskRouted:
+		text = fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
+		if f.Strategy != "" && f.Strategy != nexus.TestAfter {
+			text += fmt.Sprintf("; %s, as %s", f.Strategy, f.Chosen)
+		}
+		return string(f.Task), text
+	case nexus.TaskEscalated:
+		if f.Strategy != "" {
+			return string(f.Task), fmt.Sprintf("goes on with %s: %s", f.Strategy, f.Why)
+		}
+		return string(f.Task), fmt.Sprintf("from %s to %s: %s", f.From, f.To, f.Why)
 	case nexus.TrainBoarded:
 		return string(f.Task), "waits to land"
 	case nexus.TrainDeparted:
@@ -188,8 +198,9 @@ func Describe(f nexus.Fact) (about, text string) {
 		return string(f.Task), text
 	case nexus.TrainRefused:
 		return string(f.Task), "not landed: " + f.Why
+	default:
+		return "", ""
 	}
-	return "", ""
 }
 
 // describeMoney says what a call may cost or did, and why it is not made.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // child names the mark of a process that is to be killed; see
@@ -61,18 +62,18 @@ func TestDeadWithTheirProcess(t *testing.T) {
 			}
 			ctx := patient(t)
 			until(ctx, func() bool { _, err := os.Stat(filepath.Join(dir, "on")); return err == nil })
-			if sandbox.Left(mark) == 0 {
+			if proc.Left(mark) == 0 {
 				t.Error("control: nothing runs")
 			}
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			if mode == sandbox.Off {
-				if _, err := sandbox.Sweep(mark); err != nil {
+				if _, err := proc.Sweep(mark); err != nil {
 					t.Error(err)
 				}
 			}
-			if !until(ctx, func() bool { return sandbox.Left(mark) == 0 }) {
-				t.Errorf("%d processes are left", sandbox.Left(mark))
+			if !until(ctx, func() bool { return proc.Left(mark) == 0 }) {
+				t.Errorf("%d processes are left", proc.Left(mark))
 			}
 		})
 	}
@@ -241,11 +242,11 @@ func TestNothingIsLeft(t *testing.T) {
 			}
 			read(t, job, "on")
 		}
-		if sandbox.Left(c.Mark) == 0 {
+		if proc.Left(c.Mark) == 0 {
 			t.Fatal("control: nothing runs")
 		}
 		j.Close()
-		if n := sandbox.Left(c.Mark); n > 0 {
+		if n := proc.Left(c.Mark); n > 0 {
 			t.Errorf("%d processes are left", n)
 		}
 		for _, job := range j.All() {

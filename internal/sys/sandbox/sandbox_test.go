@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
@@ -530,7 +531,7 @@ func killParent(t *testing.T, b *Box) {
 		t.Fatal(err)
 	}
 	wait(t, func() bool { up, _ := filepath.Glob(filepath.Join(dir, "*", "up")); return len(up) == boxesOfVictim })
-	alive := func() bool { return Left(owner) > 0 }
+	alive := func() bool { return proc.Left(owner) > 0 }
 	if !alive() {
 		t.Fatal("control: nothing runs")
 	}
@@ -539,12 +540,12 @@ func killParent(t *testing.T, b *Box) {
 	}
 	_ = cmd.Wait()
 	if b.Name() == "off" {
-		if n, err := Sweep(owner); n == 0 || err != nil {
+		if n, err := proc.Sweep(owner); n == 0 || err != nil {
 			t.Errorf("swept %d, %v", n, err)
 		}
 	}
 	wait(t, func() bool { return !alive() })
-	if n, err := Sweep(owner); n != 0 || err != nil {
+	if n, err := proc.Sweep(owner); n != 0 || err != nil {
 		t.Errorf("a second sweep: %d, %v", n, err)
 	}
 	for _, m := range mounts(t) {
@@ -564,10 +565,10 @@ func TestSweepSparesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	if n, _ := Sweep("owner"); n != 0 {
+	if n, _ := proc.Sweep("owner"); n != 0 {
 		t.Errorf("swept %d of another owner", n)
 	}
-	if n, _ := Sweep("owner-2"); n != 1 {
+	if n, _ := proc.Sweep("owner-2"); n != 1 {
 		t.Errorf("swept %d, not 1", n)
 	}
 }

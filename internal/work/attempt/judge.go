@@ -235,12 +235,7 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, g := range gates {
-		if !slices.ContainsFunc(had, func(o gate.Gate) bool { return o.Name == g.Name }) {
-			had = append(had, g) // it is new
-		}
-	}
-	gates = had
+	gates = union(had, gates)
 	if err := b.heat(ctx, s, commit, hash); err != nil {
 		return nil, nil, err
 	}
@@ -248,28 +243,42 @@ func (b *Bases) judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		if _, ok := all[g.Name]; ok {
 			continue
 		}
-		e, ok := d.Known(ctx, hash, g.Name)
-		if ok {
-			e, ok = gate.Plain(e, s.Blobs.Get)
-		}
-		if ok {
-			ok, err = b.fits(ctx, s, commit, hash, g, e)
-		}
-		if err != nil {
+		if all[g.Name], err = b.one(ctx, s, commit, hash, g, d); err != nil {
 			return nil, nil, err
 		}
-		if !ok {
-			if e, err = b.run(ctx, s, commit, hash, g, reached(ctx, d, "")); err != nil {
-				return nil, nil, err
-			}
-			if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
-				return nil, nil, err
-			}
-		}
-		all[g.Name] = e
 	}
 	b.known[commit] = all
 	return gates, all, nil
+}
+
+// union returns the gates of the base, and after them those that are new.
+func union(base, now []gate.Gate) []gate.Gate {
+	for _, g := range now {
+		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
+			base = append(base, g)
+		}
+	}
+	return base
+}
+
+// one returns what a gate says of a base: what is known, if that fits, and
+// else what it says now.
+func (b *Bases) one(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+	e, ok := d.Known(ctx, hash, g.Name)
+	if ok {
+		e, ok = gate.Plain(e, s.Blobs.Get)
+	}
+	if ok {
+		var err error
+		if ok, err = b.fits(ctx, s, commit, hash, g, e); ok || err != nil {
+			return e, err
+		}
+	}
+	e, err := b.run(ctx, s, commit, hash, g, reached(ctx, d, ""))
+	if err != nil {
+		return e, err
+	}
+	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e})
 }
 
 // wait waits until nobody else judges a base, or ctx ends.

@@ -136,7 +136,7 @@ func (w *work) verify(ctx context.Context) error {
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{
-			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Verifier, Tier: w.a.Tier, Author: Author(w.a, nexus.Coder), Readers: w.view.Readers,
+			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Verifier, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers,
 			Tree: w.tree, Base: w.view.Goal.Base, Next: next, Why: "brief", Handin: verify.Schema(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -28,15 +27,6 @@ func (r *Readers) news(f nexus.RoleRouted, said []nexus.RoleRouted) bool {
 	}
 	r.said = append(r.said, f)
 	return true
-}
-
-// Author returns the model that a role worked with in an attempt last, empty
-// where it did not.
-func Author(a *state.Attempt, role nexus.Role) string {
-	if s := a.Of(role); s != nil {
-		return s.Model
-	}
-	return ""
 }
 
 // pick picks the model of a conversation, and says who reads whose work.

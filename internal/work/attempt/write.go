@@ -148,7 +148,7 @@ func (w *work) review(ctx context.Context) error {
 			}.Text()
 		}
 		if _, err := w.Converse(ctx, Talk{
-			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Author: Author(w.a, nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
+			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: w.view.Limits, Record: w.record,
 		}, w.desk); err != nil {
 			return err

@@ -150,7 +150,7 @@ func (l *landing) review(ctx context.Context, hash string) (*nexus.TrainRefused,
 			}.Text()
 		}
 		if _, err := l.Converse(ctx, attempt.Talk{
-			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: attempt.Author(l.m, nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
+			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.Author(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: l.view.Limits, Record: l.record,
 		}, l.desk); err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // settled is how old a lock of git's is that nobody can be taking any more.
@@ -80,10 +80,10 @@ func checkOrphans(runs []journal.Run, fix bool) Check {
 		switch {
 		case r.Holder != nil:
 		case fix:
-			killed, err := sandbox.Sweep(string(r.ID))
+			killed, err := proc.Sweep(string(r.ID))
 			n, failed = n+killed, errors.Join(failed, err)
 		default:
-			n += sandbox.Left(string(r.ID))
+			n += proc.Left(string(r.ID))
 		}
 	}
 	return left("processes", "process", n, failed, fix)

@@ -31,6 +31,7 @@ type place struct {
 // Parent is where groups can be made.
 type Parent struct {
 	places []place
+	space  string // begins the names of the groups of this namespace
 	prefix string // of the names of this process's groups
 }
 
@@ -241,13 +242,13 @@ func (g *Group) Starved() bool {
 // keeps reports whether a process keeps others alive who are of no command.
 func keeps(pid int) bool { return pid <= 1 || pid == os.Getpid() }
 
-// members returns who is in the group; those of another namespace have no
-// number here.
+// members returns who is in the group; those of another namespace have the
+// number 0 here.
 func (at place) members() []int {
 	data, _ := os.ReadFile(filepath.Join(at.dir, "cgroup.procs"))
 	var all []int
 	for f := range strings.FieldsSeq(string(data)) {
-		if pid, err := strconv.Atoi(f); err == nil && pid > 0 {
+		if pid, err := strconv.Atoi(f); err == nil {
 			all = append(all, pid)
 		}
 	}

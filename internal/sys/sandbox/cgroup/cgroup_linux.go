@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// name begins the name of every group; the process that made it follows, and
-// when that was started.
-const name = "nexus-"
+// name begins the name of every group; the namespace of the process that made
+// it follows, its number there, and when it was started.
+const name = "nexusbox-" // earlier versions swept "nexus-"
 
 // Find returns where groups can be made, or an error that says why none can.
 // It removes those that processes which are dead have left.
@@ -36,13 +36,24 @@ func Find() (*Parent, error) {
 	if len(places) == 0 {
 		return nil, fmt.Errorf("%w: none is writable with memory or pids", ErrNone)
 	}
-	p := &Parent{places: places, prefix: fmt.Sprintf("%s%d-%s-", name, os.Getpid(), started(os.Getpid()))}
+	ours, err := namespace()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	p := &Parent{places: places, space: name + ours + "-"}
+	p.prefix = fmt.Sprintf("%s%d-%s-", p.space, os.Getpid(), started(os.Getpid()))
 	p.Sweep()
 	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	return p, g.Remove()
+}
+
+// namespace is the one that this process's numbers of processes are of.
+func namespace() (string, error) {
+	link, err := os.Readlink("/proc/self/ns/pid")
+	return strings.Trim(link, "pid:[]"), err
 }
 
 // started is when a process was started, as the kernel counts, empty for one
@@ -60,13 +71,14 @@ func started(pid int) string {
 }
 
 // Sweep kills who is in the groups of processes that are dead, removes the
-// groups, and says how many there were.
+// groups, and says how many there were. Whether those of another namespace are
+// dead cannot be seen here: their groups are left alone.
 func (p *Parent) Sweep() int {
 	n := 0
 	for _, at := range p.places {
-		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
+		left, _ := filepath.Glob(filepath.Join(at.dir, p.space+"*"))
 		for _, dir := range left {
-			pid, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), name), "-")
+			pid, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), p.space), "-")
 			start, _, ok := strings.Cut(rest, "-")
 			owner, err := strconv.Atoi(pid)
 			if !ok || err != nil || started(owner) == start {
@@ -85,14 +97,15 @@ func (p *Parent) Sweep() int {
 const patience = 2 * time.Second
 
 // Kill kills all who are in the group, and reports whether it is empty. A group
-// that the machine's first process or this one has come into is left alone: it
-// holds those who are of no command, and to freeze it freezes the killer.
+// that the machine's first process, this one or one of another namespace has
+// come into is left alone: it holds those who are of no command, and to freeze
+// it may freeze the killer.
 func (g *Group) Kill() bool {
-	if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), keeps) }) {
-		return false
-	}
 	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
 	for {
+		if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), keeps) }) {
+			return false
+		}
 		left := 0
 		for _, at := range g.dirs {
 			left += at.kill()
@@ -123,12 +136,28 @@ func (at place) kill() int {
 		members = at.members()
 	}
 	for _, pid := range members {
-		_ = unix.Kill(pid, unix.SIGKILL)
+		at.killOne(pid)
 	}
 	if frozen {
 		_ = write(filepath.Join(at.dir, "freezer.state"), "THAWED")
 	}
 	return len(members)
+}
+
+// killOne kills a process that is there still: its number may have become
+// another's since it was read.
+func (at place) killOne(pid int) {
+	if keeps(pid) {
+		return
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it is gone
+	}
+	if slices.Contains(at.members(), pid) {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	}
+	_ = unix.Close(fd)
 }
 
 // Remove removes the group, which must be empty. The dead may stay in it for a

@@ -165,7 +165,7 @@ func TestKeeps(t *testing.T) {
 	// The files of a group that others have put this process into.
 	there := filepath.Join(t.TempDir(), "group")
 	cmd, _, _ := sleeper(t, `:`)
-	for _, keeper := range []int{1, os.Getpid()} {
+	for _, keeper := range []int{0, 1, os.Getpid()} { // 0 is one of another namespace
 		if err := os.MkdirAll(there, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -233,38 +233,5 @@ func TestMemory(t *testing.T) {
 		if err := g.Remove(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// What a dead process left is found by the next, and what a living one has is
-// spared.
-func TestSweep(t *testing.T) {
-	p := parent(t)
-	mine, err := p.New("mine", Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := *p
-	dead.prefix = name + "1-1-" // somebody had the number of the first process before it
-	theirs, err := dead.New("x", Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd, start, _ := sleeper(t, `sleep 1000`)
-	if err := theirs.Add(cmd.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
-	start()
-	wait(t, func() bool { // others who test may sweep too
-		p.Sweep()
-		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
-	})
-	for _, at := range mine.dirs {
-		if _, err := os.Stat(at.dir); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := mine.Remove(); err != nil {
-		t.Error(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 // child names the mark of a process that is to be killed; see
@@ -110,7 +111,7 @@ func TestClose(t *testing.T) {
 		if _, err := p.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if sandbox.Left(mark) == 0 {
+		if proc.Left(mark) == 0 {
 			t.Error("control: nothing runs")
 		}
 		if err := p.Close(); err != nil {
@@ -119,7 +120,7 @@ func TestClose(t *testing.T) {
 		if _, err := p.Ended(); !errors.Is(err, ErrClosed) {
 			t.Errorf("ended with %v", err)
 		}
-		if n := sandbox.Left(mark); n != 0 {
+		if n := proc.Left(mark); n != 0 {
 			t.Errorf("%d processes were left", n)
 		}
 	})
@@ -184,7 +185,7 @@ func TestDeadWithItsProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, func() bool { _, err := os.Stat(filepath.Join(dir, "on")); return err == nil })
-		if sandbox.Left(mark) == 0 {
+		if proc.Left(mark) == 0 {
 			t.Error("control: nothing runs")
 		}
 		if err := cmd.Process.Kill(); err != nil {
@@ -192,11 +193,11 @@ func TestDeadWithItsProcess(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		if !b.Hides() {
-			if _, err := sandbox.Sweep(mark); err != nil {
+			if _, err := proc.Sweep(mark); err != nil {
 				t.Error(err)
 			}
 		}
-		await(t, func() bool { return sandbox.Left(mark) == 0 })
+		await(t, func() bool { return proc.Left(mark) == 0 })
 	})
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -150,11 +151,11 @@ func TestOffer(t *testing.T) {
 	if a.Judged.Decision != "allow" || a.Judged.Rule != "own.allow" || a.Changed {
 		t.Errorf("judged %+v", a)
 	}
-	if sandbox.Left(s.env.Mark) == 0 {
+	if proc.Left(s.env.Mark) == 0 {
 		t.Error("control: no server runs")
 	}
 	done()
-	if n := sandbox.Left(s.env.Mark); n != 0 {
+	if n := proc.Left(s.env.Mark); n != 0 {
 		t.Errorf("%d processes are left", n)
 	}
 	// The next session offers the same without starting anything.
@@ -162,7 +163,7 @@ func TestOffer(t *testing.T) {
 	if diff := cmp.Diff(first, tools.Specs()); diff != "" {
 		t.Errorf("the next session is told something else: %s", diff)
 	}
-	if n := sandbox.Left(s.env.Mark); n != 0 {
+	if n := proc.Left(s.env.Mark); n != 0 {
 		t.Errorf("%d processes run before they are needed", n)
 	}
 	if a := call(t, tools, "add", `{"a":1,"b":2}`); !strings.Contains(a.Result.Text, `{"sum": 3}`) {

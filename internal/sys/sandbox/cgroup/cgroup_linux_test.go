@@ -1,0 +1,78 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// Who is not in the group any more, though its number was read there, is not
+// killed: the number may be another's.
+func TestKillOne(t *testing.T) {
+	cmd, start, end := sleeper(t, `exit 7`)
+	at := place{t.TempDir(), []string{"pids"}, 1}
+	list := func(pid int) {
+		if err := os.WriteFile(filepath.Join(at.dir, "cgroup.procs"), fmt.Appendf(nil, "%d\n", pid), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list(os.Getpid())
+	at.killOne(cmd.Process.Pid)
+	at.killOne(os.Getpid())
+	start()
+	end()
+	if cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("one that is not in the group was killed: %v", cmd.ProcessState)
+	}
+	cmd, _, end = sleeper(t, `exit 7`) // the control
+	list(cmd.Process.Pid)
+	at.killOne(cmd.Process.Pid)
+	end()
+	if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
+		t.Errorf("one that is in the group was not killed: %v", cmd.ProcessState)
+	}
+}
+
+// What a dead process left is found by the next, and what a living one has is
+// spared.
+func TestSweep(t *testing.T) {
+	p := parent(t)
+	mine, err := p.New("mine", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := *p
+	dead.prefix = p.space + "1-1-" // somebody had the number of the first process before it
+	foreign := *p
+	foreign.prefix = name + "1-1-1-" // its numbers say nothing here
+	other, err := foreign.New(strconv.Itoa(os.Getpid()), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := dead.New("x", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, start, _ := sleeper(t, `sleep 1000`)
+	if err := theirs.Add(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	start()
+	wait(t, func() bool { // others who test may sweep too
+		p.Sweep()
+		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
+	})
+	for _, at := range slices.Concat(mine.dirs, other.dirs) {
+		if _, err := os.Stat(at.dir); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(mine.Remove(), other.Remove()); err != nil {
+		t.Error(err)
+	}
+}
