@@ -134,7 +134,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 		{"kind", file(with(`,"kind":"magic"`)), nexus.CodeInvalidPlan, "none of code, test, docs"},
 		{"tier", file(with(`,"tier":"best"`)), nexus.CodeInvalidPlan, "none of fast, balanced, strong"},
 		{"model", file(with(`,"model":"best"`)), nexus.CodeInvalidPlan, "is not provider/model"},
-		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "none of test-after, no-test"},
+		{"strategy", file(with(`,"strategy":"yolo"`)), nexus.CodeInvalidPlan, "none of three-session-tdd, tdd-lite, tdd-simple, test-after, no-test"},
 		{"no reason", file(with(`,"strategy":"no-test"`)), nexus.CodeInvalidPlan, "needs a reason"},
 		{"minutes", file(with(`,"minutes":-1`)), nexus.CodeInvalidPlan, "below 0"},
 		{"depth", file(with(`,"depth":4`)), nexus.CodeInvalidPlan, "outside 0 to 3"},
