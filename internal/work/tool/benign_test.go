@@ -199,8 +199,9 @@ func beyond(command string) bool {
 	return false
 }
 
-// Every benign command is allowed by the policy and succeeds in the box, in
-// each kind of box that this machine has.
+// Every benign command is allowed by the policy and succeeds in the first kind
+// of box that this machine has; the other kinds run some, the first of each
+// program and every fifth, or all where NEXUS_NIGHTLY is set.
 func TestBenignCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles in many languages")
@@ -209,14 +210,18 @@ func TestBenignCommands(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output(); err == nil {
 		cache = strings.TrimSpace(string(out))
 	}
+	all := true
 	for _, m := range []sandbox.Mode{sandbox.Native, sandbox.Bwrap, sandbox.Landlock} {
 		t.Run(string(m), func(t *testing.T) {
 			b, err := sandbox.Find(t.Context(), m)
 			if err != nil {
 				t.Skip(err)
 			}
+			every := all || os.Getenv("NEXUS_NIGHTLY") != ""
+			all = false
+			tried := map[string]bool{}
 			ran, missing, without := 0, 0, 0
-			for _, c := range commands() {
+			for i, c := range commands() {
 				if c.needs != "" {
 					if _, err := exec.LookPath(c.needs); err != nil {
 						t.Logf("not tried, %s is not installed: %s", c.needs, c.command)
@@ -228,6 +233,10 @@ func TestBenignCommands(t *testing.T) {
 					without++
 					continue
 				}
+				if !every && i%5 != 0 && tried[c.needs] {
+					continue
+				}
+				tried[c.needs] = true
 				ran++
 				bench := newBench(t, func(e *Env) {
 					for name, text := range project() {
