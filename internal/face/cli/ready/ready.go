@@ -233,16 +233,7 @@ func (l *look) confined(ctx context.Context) {
 	if err == nil && l.wants("gates", "programs") {
 		l.add(checkGates(ctx, box, frame.Top(dir), l.conf.Gates, l.Run)...)
 	}
-	if err == nil && !l.Run && l.wants("network") {
-		l.add(checkNetwork(l.app, box, l.conf.Network))
-	}
-	if err == nil && !l.Run && l.wants("environment") {
-		l.add(checkEnvironment(frame.Top(dir), l.conf)...)
-	}
-	if err == nil && !l.Light && l.wants("mcp") {
-		l.add(checkServers(ctx, l.app, box)...)
-	}
-	if !l.Light && l.wants("ripgrep", "golangci-lint", "go") {
+	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)
 	}
 	if !l.Light && l.wants("mcp") {
