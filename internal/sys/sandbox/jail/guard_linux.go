@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -78,9 +79,11 @@ func heard(r io.Reader) Word {
 	return w
 }
 
-// killRest kills and waits until there is nobody left.
+// killRest kills and waits until there is nobody left. One who is dead can only
+// be waited for when its last thread has ended, which takes a busy machine long.
 func killRest() bool {
-	for range 100 {
+	const patience = 20 * time.Second
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) { //nolint:forbidigo // waits for the kernel
 		gone := proc.KillBelow()
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
