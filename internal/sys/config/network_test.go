@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
 // file writes a file of settings and returns its path.
@@ -22,14 +23,23 @@ func file(t *testing.T, text string) string {
 }
 
 func TestNetwork(t *testing.T) {
+	modules, err := egress.Preset("go")
+	if err != nil || len(modules) < 2 {
+		t.Fatal(modules, err)
+	}
+	packages, err := egress.Preset("npm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, shut := modules[0], modules[1] // of one preset, of which the project refuses a part
 	user := file(t, "[network]\nmode = \"list\"\nallow = [\"a.example\"]\npresets = [\"go\"]\ndeny = [\"evil.example\"]\n")
-	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\"]\npresets = [\"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\"sum.golang.org\"]\n")
+	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\"]\npresets = [\"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\""+shut+"\"]\n")
 	c, _, err := config.Load(config.Sources{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := config.Network{
-		Mode: "list", Allow: []string{"a.example", "b.example:8443", "evil.example"}, Presets: []string{"go", "npm"}, Deny: []string{"evil.example", "sum.golang.org"},
+		Mode: "list", Allow: []string{"a.example", "b.example:8443", "evil.example"}, Presets: []string{"go", "npm"}, Deny: []string{"evil.example", shut},
 		Gates: []string{"install"}, Roles: []string{"tester"},
 	}
 	if d := cmp.Diff(want, c.Network); d != "" {
@@ -40,7 +50,7 @@ func TestNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := g.Gate("install")
-	for host, want := range map[string]bool{"a.example": true, "proxy.golang.org": true, "registry.npmjs.org": true, "sum.golang.org": false, "evil.example": false, "c.example": false} {
+	for host, want := range map[string]bool{"a.example": true, open: true, packages[0]: true, shut: false, "evil.example": false, "c.example": false} {
 		if w.Reaches(host, 443) != want {
 			t.Errorf("%s: %v", host, !want)
 		}

@@ -65,19 +65,18 @@ func (w *Way) Take() []Tally {
 	return w.book.Take()
 }
 
+// goModules serves Go modules where nobody says otherwise; see `go help
+// goproxy`.
+const goModules = "proxy.golang.org"
+
 // Env returns an environment with what tools need to fetch what they may. Go's
 // own cache of modules is not written: what is fetched goes to a private one,
 // which takes from that as from a proxy.
 func (w *Way) Env(env []string, private bool) []string {
-	var bases []string
-	for _, base := range []string{"https://proxy.golang.org"} {
-		if w.Reaches(strings.TrimPrefix(base, "https://"), portHTTPS) {
-			bases = append(bases, base)
-		}
-	}
-	if len(bases) == 0 {
+	if !w.Reaches(goModules, portHTTPS) {
 		return env
 	}
+	from := "https://" + goModules
 	env = slices.Clone(env)
 	value := func(name string) (v string) {
 		for _, e := range env {
@@ -88,10 +87,10 @@ func (w *Way) Env(env []string, private bool) []string {
 		return v
 	}
 	if have := value("GOMODCACHE"); have != "" && private {
-		bases = append([]string{(&url.URL{Scheme: "file", Path: have + "/cache/download"}).String()}, bases...)
+		from = (&url.URL{Scheme: "file", Path: have + "/cache/download"}).String() + "," + from
 		env = append(env, "GOMODCACHE=/tmp/gomodcache", "GOFLAGS="+strings.TrimSpace(value("GOFLAGS")+" -modcacherw"))
 	}
-	return append(env, "GOPROXY="+strings.Join(bases, ","))
+	return append(env, "GOPROXY="+from)
 }
 
 // Refusals says to an agent what did not get through, and what can be done.

@@ -113,7 +113,7 @@ func (w *work) suspected() []nexus.Finding {
 }
 
 // verify lets a verifier hold the work against the task, in a conversation of
-// its own. One that handed in before the process died is not asked again.
+// its own.
 func (w *work) verify(ctx context.Context) error {
 	done := 0
 	for _, r := range w.a.Rounds {
@@ -121,27 +121,11 @@ func (w *work) verify(ctx context.Context) error {
 			done++
 		}
 	}
-	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Verifier, done+1))
-	old := w.a.Session(session)
-	if old == nil || !old.Over {
-		next := ""
-		if old == nil || len(old.Messages) == 0 {
-			diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-			if err != nil {
-				return err
-			}
-			next = prompt.Brief{
-				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence,
-				Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(),
-			}.Text()
-		}
-		if _, err := w.Converse(ctx, Talk{
-			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Verifier, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers,
-			Tree: w.tree, Base: w.view.Goal.Base, Next: next, Why: "brief", Handin: verify.Schema(), Limits: w.view.Limits, Record: w.record,
-		}, w.desk); err != nil {
-			return err
-		}
-		old = w.a.Session(session)
+	old, err := w.read(ctx, nexus.Verifier, done+1, prompt.Brief{
+		Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(),
+	}, verify.Schema())
+	if err != nil {
+		return err
 	}
 	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish: %s", old.Outcome)}
 	switch {

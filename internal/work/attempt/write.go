@@ -3,6 +3,7 @@ package attempt
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -127,33 +128,15 @@ func found(r *state.Round) []nexus.Finding {
 	return append(all, r.Handed...)
 }
 
-// review lets a reviewer read the diff, in a conversation of its own. One
-// that handed in before the process died is not asked again.
+// review lets a reviewer read the diff, in a conversation of its own.
 func (w *work) review(ctx context.Context) error {
 	done := 0
 	for _, r := range w.a.Rounds {
 		done += len(r.Reviews)
 	}
-	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Reviewer, done+1))
-	old := w.a.Session(session)
-	if old == nil || !old.Over {
-		next := ""
-		if old == nil || len(old.Messages) == 0 {
-			diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-			if err != nil {
-				return err
-			}
-			next = prompt.Brief{
-				Session: session, Task: w.task.Task, Diff: diff, Evidence: w.a.Last().Evidence,
-			}.Text()
-		}
-		if _, err := w.Converse(ctx, Talk{
-			Attempt: w.a, Session: session, Task: w.task.Task, Role: nexus.Reviewer, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
-			Next: next, Why: "brief", Handin: review.Schema(), Limits: w.view.Limits, Record: w.record,
-		}, w.desk); err != nil {
-			return err
-		}
-		old = w.a.Session(session)
+	old, err := w.read(ctx, nexus.Reviewer, done+1, prompt.Brief{}, review.Schema())
+	if err != nil {
+		return err
 	}
 	given, err := w.Opinion(ctx, w.tree, w.a.Base, old)
 	if err != nil {
@@ -161,6 +144,31 @@ func (w *work) review(ctx context.Context) error {
 	}
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.record(ctx, given)
+}
+
+// read lets a role that only reads look at the change, in its n-th conversation,
+// and returns that. One that handed in before the process died is not had
+// again.
+func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief, handin json.RawMessage) (*state.Session, error) {
+	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, role, n))
+	old := w.a.Session(b.Session)
+	if old != nil && old.Over {
+		return old, nil
+	}
+	next := ""
+	if old == nil || len(old.Messages) == 0 {
+		diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+		if err != nil {
+			return nil, err
+		}
+		b.Task, b.Diff, b.Evidence = w.task.Task, diff, w.a.Last().Evidence
+		next = b.Text()
+	}
+	_, err := w.Converse(ctx, Talk{
+		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
+		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
+	}, w.desk)
+	return w.a.Session(b.Session), err
 }
 
 // Opinion returns what a reviewer's session came to about a change from base

@@ -37,7 +37,7 @@ func tape() []nexus.Fact {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDStrict, Base: "b0"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Tester, Session: "T1.1/tester.1"},
 		nexus.NetworkJudged{Session: "T1.1/tester.1", Call: "c1", Hosts: []hosts.Reached{{Host: "example.com", Port: 443, Why: "not on the list", Times: 2}}},
-		nexus.NetworkJudged{Attempt: "T1.1", Gate: "install", Hosts: []hosts.Reached{{Host: "registry.npmjs.org", Port: 443, Allowed: true, Rule: "registry.npmjs.org:443", Times: 1, Up: 500, Down: 20_000}}},
+		nexus.NetworkJudged{Attempt: "T1.1", Gate: "install", Hosts: []hosts.Reached{{Host: "registry.example", Port: 443, Allowed: true, Rule: "registry.example:443", Times: 1, Up: 500, Down: 20_000}}},
 		nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go", "b.go"}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress, Category: nexus.IsolationViolation, Why: "the tester changed more than tests"},
 		nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDLite, Base: "b0"},
