@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 )
 
@@ -84,7 +85,7 @@ func place(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string, git.Repo) {
 	}
 	s := &attempt.Shop{
 		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &attempt.Bases{}, State: at,
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.Versions{},
+		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	t.Cleanup(func() {
 		if err := s.Bases.Close(context.Background()); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
@@ -98,7 +99,7 @@ func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
 	}
 	s := &attempt.Shop{
 		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &attempt.Bases{}, State: at,
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.Versions{},
+		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	t.Cleanup(func() {
 		if err := s.Bases.Close(context.Background()); err != nil {

@@ -24,6 +24,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // checkFlags are the flags of `check`.
@@ -109,18 +111,18 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 
 // pickGates returns the gates of a directory that were asked for.
 func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) {
-	all, err := gate.Detect(dir, c)
+	all, err := detect.Gates(dir, c)
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
 	var picked []gate.Gate
 	for _, g := range all {
-		if slices.ContainsFunc(names, func(n string) bool { return g.Name == n || gate.Step(g.Name) == n }) {
+		if slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n }) {
 			picked = append(picked, g)
 		}
 	}
 	for _, n := range names {
-		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || gate.Step(g.Name) == n }) {
+		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || detect.Step(g.Name) == n }) {
 			return nil, frame.NotFound("gate", n, "See nexus check --list.")
 		}
 	}
@@ -196,20 +198,20 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 // runner returns what runs gates in a directory. It puts nothing back: the
 // working tree is the user's.
 func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
-	setup, err := gate.GoEnv(dir, cache)
+	setup, err := goenv.Prepare(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	shareBuilds(a, cache, &setup)
 	return gate.Runner{
 		Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.Versions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &goenv.Versions{},
 	}, nil
 }
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.App, cache string, s *gate.Setup) {
+func shareBuilds(a *frame.App, cache string, s *goenv.Setup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")
