@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -84,7 +85,7 @@ func place(t *testing.T, gates ...gate.Gate) (*shop.Shop, string, git.Repo) {
 	}
 	s := &shop.Shop{
 		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.Versions{},
+		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	t.Cleanup(func() {
 		if err := s.Bases.Close(context.Background()); err != nil {

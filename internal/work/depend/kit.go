@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
@@ -166,16 +167,16 @@ func (r Ready) Fault(tree string) (nexus.Evidence, bool) {
 // Equip gives a tree what its gates and criteria need, as it was made, and
 // records what was made for it. Where it must, that it cannot be had is an
 // error: work cannot begin from there. A nil Kit does nothing.
-func (k *Kit) Equip(ctx context.Context, t Tree, detect func(dir string) ([]gate.Gate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
+func (k *Kit) Equip(ctx context.Context, t Tree, find func(dir string) ([]gate.Gate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
 	if k == nil {
 		return nil
 	}
-	gates, err := detect(t.Dir)
+	gates, err := find(t.Dir)
 	if err != nil {
 		return err
 	}
 	for _, c := range criteria {
-		if g, ok := gate.Accept(c); ok {
+		if g, ok := detect.Accept(c); ok {
 			gates = append(gates, g)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // said makes evidence of the gate "g" on a tree.
@@ -75,7 +77,7 @@ func TestAgainst(t *testing.T) {
 		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := gate.Against(tt.base, tt.now)
+			e := weigh.Against(tt.base, tt.now, nil)
 			if e.State != tt.state || len(e.Findings) != tt.findings || !strings.Contains(e.Why, tt.why) {
 				t.Errorf("%s %q %v, want %s %q and %d findings", e.State, e.Why, e.Findings, tt.state, tt.why, tt.findings)
 			}
@@ -95,7 +97,7 @@ func TestAgainstForgivesNothingNew(t *testing.T) {
 		})
 		base := rapid.SliceOfN(one, 0, 6).Draw(t, "base")
 		now := rapid.SliceOfN(one, 1, 6).Draw(t, "now")
-		e := gate.Against(said(nexus.Fail, base...), said(nexus.Fail, now...))
+		e := weigh.Against(said(nexus.Fail, base...), said(nexus.Fail, now...), nil)
 		grew := false
 		for _, f := range now {
 			like := func(g nexus.Finding) bool { return g.Code == f.Code && g.File == f.File && g.Message == f.Message }
@@ -158,55 +160,9 @@ func TestATreeWithoutANameNeverPasses(t *testing.T) {
 	}
 }
 
-func TestSeedSharesNothing(t *testing.T) {
-	from, to := t.TempDir(), t.TempDir()
-	for _, name := range []string{"go-build/00/x-d", "go-build/fuzz/y", "golangci/z"} {
-		path := filepath.Join(from, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("good"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(from, "go-build/00/link")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := gate.GoEnv(t.TempDir(), to); err != nil { // leaves an empty cache
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := gate.Seed(from, to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	copied := filepath.Join(to, "go-build/00/x-d")
-	if data, err := os.ReadFile(copied); err != nil || string(data) != "good" {
-		t.Fatalf("%q, %v", data, err)
-	}
-	if err := os.WriteFile(copied, []byte("poison"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if data, _ := os.ReadFile(filepath.Join(from, "go-build/00/x-d")); string(data) != "good" {
-		t.Errorf("the seed now holds %q", data)
-	}
-	for _, name := range []string{"go-build/fuzz", "go-build/00/link", "golangci/z"} {
-		if _, err := os.Lstat(filepath.Join(to, name)); err == nil {
-			t.Errorf("%s was copied", name)
-		}
-	}
-	left, err := os.ReadDir(to)
-	if err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "seed-") }) {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	if err := gate.Seed(filepath.Join(from, "none"), t.TempDir()); err != nil {
-		t.Errorf("no seed: %v", err)
-	}
-}
-
 func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
 	tree := files(t, map[string]string{"vendor/modules.txt": "# x\n"})
-	s, err := gate.GoEnv(tree.Dir, t.TempDir())
+	s, err := goenv.Prepare(tree.Dir, t.TempDir())
 	if err != nil || !slices.Contains(s.Env, "GOFLAGS=-mod=vendor -buildvcs=false") {
 		t.Errorf("%v, %v", s.Env, err)
 	}
@@ -214,27 +170,27 @@ func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
 
 // TestWarmRunsNothing compiles a tree whose code would leave a trace. With
 // NEXUS_NIGHTLY the cache is empty at first, so that the standard library is
-// compiled too, and seeds that of the gates.
+// compiled too.
 func TestWarmRunsNothing(t *testing.T) {
 	nightly := os.Getenv("NEXUS_NIGHTLY") != ""
 	trace := filepath.Join(t.TempDir(), "trace")
 	leaves := fmt.Sprintf("package m\n\nimport \"os\"\nimport \"testing\"\n\nfunc init() { _ = os.WriteFile(%q, nil, 0o600) }\n\nfunc TestA(t *testing.T) {}\n", trace)
 	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": leaves})
-	seed, fresh := t.TempDir(), t.TempDir()
+	cache := t.TempDir()
 	shared := runner(t, sandbox.Off)
 	warm := func(cache string) gate.Runner {
 		t.Helper()
 		if !nightly {
 			return shared
 		}
-		s, err := gate.GoEnv(tree.Dir, cache)
+		s, err := goenv.Prepare(tree.Dir, cache)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return gate.Runner{Box: shared.Box, Env: s.Env, Writable: s.Writable, Timeout: 5 * time.Minute}
 	}
 	began := time.Now()
-	if err := warm(seed).Warm(t.Context(), tree); err != nil {
+	if err := warm(cache).Warm(t.Context(), tree); err != nil {
 		t.Fatal(err)
 	}
 	cold := time.Since(began)
@@ -242,14 +198,9 @@ func TestWarmRunsNothing(t *testing.T) {
 		t.Error("code of the tree ran")
 	}
 	began = time.Now()
-	if err := gate.Seed(seed, fresh); err != nil {
-		t.Fatal(err)
-	}
-	copying := time.Since(began)
-	began = time.Now()
-	v, err := warm(fresh).Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
+	v, err := warm(cache).Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	t.Logf("warm %s, seed %s, gates %s", cold, copying, time.Since(began))
+	t.Logf("warm %s, gates %s", cold, time.Since(began))
 }

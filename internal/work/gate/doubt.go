@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // Bounds of what is run again to tell flaky tests from broken ones.
@@ -26,7 +27,7 @@ type suspect struct {
 	pkg, name    string
 	found        nexus.Finding
 	was          *nexus.Finding // what it was red for on the base, nil when it was not
-	now, base    pieces
+	now, base    weigh.Pieces
 	failed, runs int
 	flake        *nexus.Flake
 	lost         bool // a run said nothing of it
@@ -68,7 +69,7 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 		switch {
 		case s.flake != nil:
 			raw.Flaky = append(raw.Flaky, *s.flake)
-		case s.was != nil && !s.lost && (len(s.now.minus(s.base)) == 0 || r.further(s)):
+		case s.was != nil && !s.lost && (len(s.now.Minus(s.base)) == 0 || r.further(s)):
 			raw.Unsure = append(raw.Unsure, s.found.Test)
 		}
 	}
@@ -80,19 +81,19 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	found := map[string]*suspect{}
 	mods := gosrc.Modules(t.Dir)
-	for _, f := range against(base, raw, r.Wanted).Findings {
+	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
 		pkg, name, ok := gosrc.TestName(f.Test)
 		dir, here := gosrc.Home(pkg, mods)
 		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
-			wanted(f.Test, r.Wanted) || gosrc.Touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
+			weigh.Wanted(f.Test, r.Wanted) || gosrc.Touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
 			continue
 		}
-		s := &suspect{pkg: pkg, name: name, found: f, base: pieces{}, failed: 1, runs: 1}
-		s.now, _ = saidBy(f)
+		s := &suspect{pkg: pkg, name: name, found: f, base: weigh.Pieces{}, failed: 1, runs: 1}
+		s.now, _ = weigh.SaidBy(f)
 		for _, b := range base.Findings {
 			if b.Test == f.Test {
 				s.was = &b
-				p, _ := saidBy(b)
+				p, _ := weigh.SaidBy(b)
 				maps.Copy(s.base, p)
 			}
 		}
@@ -154,11 +155,11 @@ func state(read parse.Report, s *suspect) string {
 }
 
 // said returns what a run found of a test.
-func said(read parse.Report, test string) pieces {
-	all := pieces{}
+func said(read parse.Report, test string) weigh.Pieces {
+	all := weigh.Pieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
-			p, _ := saidBy(f)
+			p, _ := weigh.SaidBy(f)
 			maps.Copy(all, p)
 		}
 	}
@@ -179,7 +180,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse
 			}
 			if s.found.Code != "test" {
 				e := nexus.Evidence{Gate: g.Name, Command: g.Command(), State: nexus.Fail, Tree: "t", Findings: read.Findings}
-				if slices.ContainsFunc(against(base, e, r.Wanted).Findings, func(f nexus.Finding) bool {
+				if slices.ContainsFunc(weigh.Against(base, e, r.Wanted).Findings, func(f nexus.Finding) bool {
 					return f.Test == s.pkg || strings.HasPrefix(f.Test, s.pkg+".") || f.Test == ""
 				}) {
 					s.lost = true
@@ -189,7 +190,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse
 			s.flake = &nexus.Flake{Test: s.found.Test, Failed: s.failed, Runs: s.runs}
 		case "fail", "run":
 			s.failed++
-			s.now = s.now.both(said(read, s.found.Test))
+			s.now = s.now.Both(said(read, s.found.Test))
 		default:
 			s.lost = true
 		}
@@ -200,7 +201,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse
 // or the other way round, is flaky there.
 func sawBase(s *suspect, state string, read parse.Report) {
 	if s.base == nil {
-		s.base = pieces{}
+		s.base = weigh.Pieces{}
 	}
 	switch red := state == "fail" || state == "run"; {
 	case state == "":
@@ -215,7 +216,7 @@ func sawBase(s *suspect, state string, read parse.Report) {
 // further reports whether a test got further than on the base, where it
 // stopped at its first failure: nobody knows what it would have said next.
 func (r Runner) further(s *suspect) bool {
-	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.both(s.base)) > 0 {
+	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.Both(s.base)) > 0 {
 		return false
 	}
 	text := gosrc.ReadSmall(filepath.Join(r.Origin.Dir, filepath.FromSlash(s.was.File)))
@@ -224,17 +225,6 @@ func (r Runner) further(s *suspect) bool {
 		return false
 	}
 	return s.was.Code == "panic" || regexp.MustCompile(`\.Fatal|FailNow|\brequire\.`).MatchString(lines[s.was.Line-1])
-}
-
-// wanted reports whether one of the texts names a test.
-func wanted(test string, texts []string) bool {
-	_, name, ok := gosrc.TestName(test)
-	if !ok {
-		return false
-	}
-	name, _, _ = strings.Cut(name, "/")
-	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
-	return slices.ContainsFunc(texts, word.MatchString)
 }
 
 // probe looks for tests that hide failures. Where the work touched code that

@@ -14,6 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // counting is a test helper that says how often it was called in a directory.
@@ -78,7 +80,7 @@ func TestDoubt(t *testing.T) {
 			tree := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = true\n", "old_test.go": fmt.Sprintf(counting, count, body)})
 			base.Hash = "base"
 			r := runner(t, sandbox.Off)
-			g := detect(t, tree, config.Gates{})[2]
+			g := gatesOf(t, tree, config.Gates{})[2]
 			was, err := r.Judge(t.Context(), base, g)
 			if err != nil {
 				t.Fatal(err)
@@ -199,7 +201,7 @@ func BenchmarkGate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	setup, err := gate.GoEnv(dir, b.TempDir())
+	setup, err := goenv.Prepare(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -207,11 +209,11 @@ func BenchmarkGate(b *testing.B) {
 		cache = filepath.Join(cache, "go-build")
 		setup.Env, setup.Writable = append(setup.Env, "GOCACHE="+cache), append(setup.Writable, cache)
 	}
-	gates, err := gate.Detect(dir, config.Gates{})
+	gates, err := detect.Gates(dir, config.Gates{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.Versions{}}
+	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &goenv.Versions{}}
 	r.Base = func(name string) (nexus.Evidence, bool) {
 		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // files writes a tree and returns it under the hash "h".
@@ -44,7 +46,7 @@ func runner(t *testing.T, m sandbox.Mode) gate.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.GoEnv(t.TempDir(), t.TempDir())
+	setup, err := goenv.Prepare(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func runner(t *testing.T, m sandbox.Mode) gate.Runner {
 	cache := strings.TrimSpace(string(out))
 	return gate.Runner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache), Writable: append(setup.Writable, cache), Readable: setup.Readable,
-		Timeout: 5 * time.Minute, Versions: &gate.Versions{},
+		Timeout: 5 * time.Minute, Versions: &goenv.Versions{},
 	}
 }
 
@@ -65,9 +67,9 @@ const (
 	tests = "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n"
 )
 
-func detect(t *testing.T, tree gate.Tree, c config.Gates) []gate.Gate {
+func gatesOf(t *testing.T, tree gate.Tree, c config.Gates) []gate.Gate {
 	t.Helper()
-	gates, err := gate.Detect(tree.Dir, c)
+	gates, err := detect.Gates(tree.Dir, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestPassOnRealTrees(t *testing.T) {
 				tt.states = "build=pass lint=pass test=fail"
 			}
 			tree := files(t, tt.files)
-			v, err := runner(t, sandbox.Auto).Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
+			v, err := runner(t, sandbox.Auto).Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +140,7 @@ func TestEvidenceIsComplete(t *testing.T) {
 	r.Judged = func(e nexus.Evidence, cached bool) error { heard = append(heard, e.Gate); return nil }
 	resets := 0
 	r.Reset = func(context.Context, bool) error { resets++; return nil }
-	v, err := r.Pass(t.Context(), tree, detect(t, tree, config.Gates{}), nil)
+	v, err := r.Pass(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatal(v, err)
 	}
@@ -222,7 +224,7 @@ func TestStatesOfCommands(t *testing.T) {
 		{"kill -9 $$", 0, nexus.Environmental, "killed"},
 		{"true && go test ./...", 0, nexus.Fail, ""},
 	} {
-		g, ok := gate.Accept(nexus.Criterion{Check: tt.line})
+		g, ok := detect.Accept(nexus.Criterion{Check: tt.line})
 		if !ok {
 			t.Fatalf("%q is no command", tt.line)
 		}
@@ -247,7 +249,7 @@ func TestStatesOfCommands(t *testing.T) {
 func TestHangingTestIsNamed(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestHang(t *testing.T) {\n\tselect {}\n}\n"})
 	r := runner(t, sandbox.Off)
-	g := detect(t, tree, config.Gates{})[2]
+	g := gatesOf(t, tree, config.Gates{})[2]
 	if _, err := r.Judge(t.Context(), tree, gate.Gate{Name: "compile", Args: []string{"go", "test", "-run=^$", "./..."}, Format: "exit"}); err != nil {
 		t.Fatal(err) // so that the time below is the test's own
 	}
@@ -311,19 +313,19 @@ func TestDetect(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, commands(detect(t, files(t, tt.files), tt.c))); d != "" {
+			if d := cmp.Diff(tt.want, commands(gatesOf(t, files(t, tt.files), tt.c))); d != "" {
 				t.Error(d)
 			}
 		})
 	}
-	if _, err := gate.Detect(t.TempDir(), config.Gates{Order: []string{"biuld"}}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+	if _, err := detect.Gates(t.TempDir(), config.Gates{Order: []string{"biuld"}}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		t.Errorf("an order of no gate: %v", err)
 	}
 }
 
 func TestAcceptance(t *testing.T) {
 	gates := []gate.Gate{{Name: "test"}}
-	more, open := gate.Acceptance([]nexus.Criterion{
+	more, open := detect.Acceptance([]nexus.Criterion{
 		{Text: "tests", Check: "test"},
 		{Text: "one test", Check: "go test -run TestX ./..."},
 		{Text: "the same", Check: "go test -run TestX ./..."},
@@ -346,7 +348,7 @@ func TestAcceptance(t *testing.T) {
 
 func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests})
-	g, _ := gate.Accept(nexus.Criterion{Check: "go test -run TestNotWritten ./..."})
+	g, _ := detect.Accept(nexus.Criterion{Check: "go test -run TestNotWritten ./..."})
 	v, err := runner(t, sandbox.Off).Pass(t.Context(), tree, []gate.Gate{g}, nil)
 	if err != nil || v.Passed || v.Evidence[0].State != nexus.NotRun {
 		t.Errorf("%+v, %v", v, err)
@@ -369,7 +371,7 @@ func TestCutOutputIsStillJudged(t *testing.T) {
 func TestTheEvidenceNamesTheGatesCommand(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod})
 	r := runner(t, sandbox.Off)
-	for _, g := range detect(t, tree, config.Gates{}) {
+	for _, g := range gatesOf(t, tree, config.Gates{}) {
 		e, err := r.Judge(t.Context(), tree, g)
 		if err != nil || e.Command != g.Command() {
 			t.Errorf("%q, want %q (%v)", e.Command, g.Command(), err)

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 const gradlew = `#!/bin/sh
@@ -28,7 +28,7 @@ func TestReportsSayMore(t *testing.T) {
 	if err := os.Chmod(filepath.Join(tree.Dir, "app", "gradlew"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	gates, err := gate.Detect(tree.Dir, config.Gates{})
+	gates, err := detect.Gates(tree.Dir, config.Gates{})
 	if err != nil || len(gates) != 2 || gates[1].Name != "test-app" || gates[1].Dir != "app" {
 		t.Fatalf("%+v, %v", gates, err)
 	}
@@ -47,7 +47,7 @@ func TestReportsSayMore(t *testing.T) {
 func TestConfigurationReplacesTheGatesOfAllPackages(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "web/package.json": `{"scripts":{"test":"x","lint":"y"}}`})
 	names := func(c map[string]string) string {
-		gates, err := gate.Detect(tree.Dir, config.Gates{Commands: c})
+		gates, err := detect.Gates(tree.Dir, config.Gates{Commands: c})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // Case is a tree to be judged.
@@ -79,7 +81,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	for _, criterion := range c.Task.Criteria {
 		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
-		if g, ok := gate.Accept(criterion); ok {
+		if g, ok := detect.Accept(criterion); ok {
 			gates = append(gates, g)
 		}
 	}
@@ -120,7 +122,7 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 	return gate.Runner{
 		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
-		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
+		Own: func(g gate.Gate) (goenv.Setup, func() error, error) {
 			setup, done, err := s.caches().Own(t.Dir, cache, g)
 			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
 			return setup, done, err

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -99,7 +100,7 @@ func newShop(t *testing.T, gates ...gate.Gate) (*shop.Shop, string) {
 	}
 	s := &shop.Shop{
 		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &gate.Versions{},
+		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	t.Cleanup(func() {
 		if err := s.Bases.Close(context.Background()); err != nil {

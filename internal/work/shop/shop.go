@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
@@ -88,7 +89,7 @@ type Shop struct {
 	State    string              // directory of the repository's state
 	Caches   []string            // build caches of the user's, which gates may read
 	GateTime time.Duration       // of one gate; 0 for no limit of its own
-	Versions *gate.Versions      // of tools, remembered
+	Versions *goenv.Versions     // of tools, remembered
 	Retry    llm.Policy          // how failed calls are tried again
 
 	// Draw returns the next of the numbers that belong to a name; nil draws

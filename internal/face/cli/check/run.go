@@ -24,12 +24,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // checkFlags are the flags of `check`.
 type checkFlags struct {
 	gates                []string
 	base, shape, summary string
+	explain              string
 	stop, list           bool
 	junit, sarif, github bool
 }
@@ -51,6 +54,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl := c.Flags()
 	fl.StringSliceVar(&f.gates, "gates", nil, "only these `GATES`, by name or by what they do: build,type,lint,format,test")
 	fl.StringVar(&f.base, "base", "", "judge only what got worse since `REF`")
+	fl.StringVar(&f.explain, "explain", "", "`REASON` why what the change does to its own judges is right; with --base")
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
@@ -74,7 +78,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if err != nil {
 		return err
 	}
-	gates, err := pickGates(dir, settings.Gates, f.gates)
+	gates, alone, err := f.pick(dir, settings.Gates)
 	if err != nil {
 		return err
 	}
@@ -83,6 +87,9 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	}
 	all, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
+		return err
+	}
+	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
 	v := verdict.Of(all)
@@ -104,18 +111,18 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 
 // pickGates returns the gates of a directory that were asked for.
 func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) {
-	all, err := gate.Detect(dir, c)
+	all, err := detect.Gates(dir, c)
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
 	var picked []gate.Gate
 	for _, g := range all {
-		if slices.ContainsFunc(names, func(n string) bool { return g.Name == n || gate.Step(g.Name) == n }) {
+		if slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n }) {
 			picked = append(picked, g)
 		}
 	}
 	for _, n := range names {
-		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || gate.Step(g.Name) == n }) {
+		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || detect.Step(g.Name) == n }) {
 			return nil, frame.NotFound("gate", n, "See nexus check --list.")
 		}
 	}
@@ -191,20 +198,20 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 // runner returns what runs gates in a directory. It puts nothing back: the
 // working tree is the user's.
 func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
-	setup, err := gate.GoEnv(dir, cache)
+	setup, err := goenv.Prepare(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	shareBuilds(a, cache, &setup)
 	return gate.Runner{
 		Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.Versions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &goenv.Versions{},
 	}, nil
 }
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.App, cache string, s *gate.Setup) {
+func shareBuilds(a *frame.App, cache string, s *goenv.Setup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 // Dir returns where the environments of a repository lie, below its state.
@@ -84,7 +84,7 @@ func wish(e config.Environment) depend.Wish {
 // Foresee says what worktrees of the checkout at dir will be given, and what
 // stands in the way.
 func Foresee(dir string, c config.Config) ([]depend.Outlook, error) {
-	gates, err := gate.Detect(dir, c.Gates)
+	gates, err := detect.Gates(dir, c.Gates)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 // checkGates looks at what would judge the work: the gates of the stacks that
 // are found, and whether their programs are there, inside of the sandbox.
 func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, run bool) []Check {
-	gates, err := gate.Detect(dir, c)
+	gates, err := detect.Gates(dir, c)
 	if err != nil {
 		return []Check{checked("gates", "", err)}
 	}

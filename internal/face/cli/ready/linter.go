@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 // Linter says how golangci-lint, where it judges a directory, fits the
@@ -35,7 +36,7 @@ func (l Linter) Why() string {
 // FindLinter asks the golangci-lint in the box for its version, where one of
 // the gates calls it with flags of ours.
 func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gates) Linter {
-	gates, err := gate.Detect(dir, c)
+	gates, err := detect.Gates(dir, c)
 	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return len(g.Args) > 2 && g.Args[0] == "golangci-lint" })
 	if err != nil || i < 0 {
 		return Linter{}

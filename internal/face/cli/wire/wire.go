@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 // events is what the journal gives.
@@ -71,7 +71,7 @@ func Ready(a *frame.App, c config.Config, o Order) error {
 
 // gates returns the names of the gates that judge the work, in their order.
 func gates(p *frame.Place, c config.Config) ([]string, error) {
-	all, err := gate.Detect(p.Repo.Work, c.Gates)
+	all, err := detect.Gates(p.Repo.Work, c.Gates)
 	names := make([]string, len(all))
 	for i, g := range all {
 		names[i] = g.Name

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
 func initCommand(a *frame.App) *cobra.Command {
@@ -30,7 +31,7 @@ func initCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		dir = frame.Top(dir)
-		gates, err := gate.Detect(dir, config.Gates{})
+		gates, err := detect.Gates(dir, config.Gates{})
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
@@ -33,7 +34,7 @@ func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
 // the tree. Every other gate may run what an agent wrote, so that it reads
 // this and writes to caches that are gone when it ends. Linters keep what they
 // found, among themselves.
-func (c Caches) Own(tree, dir string, g gate.Gate) (gate.Setup, func() error, error) {
+func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, error) {
 	build := filepath.Join(dir, "own")
 	switch g.Format {
 	case parse.GoBuild, parse.GoVet:
@@ -45,11 +46,11 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (gate.Setup, func() error, er
 		return setup, func() error { return nil }, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return gate.Setup{}, nil, err
+		return goenv.Setup{}, nil, err
 	}
 	once, err := os.MkdirTemp(filepath.Dir(dir), "once-")
 	if err != nil {
-		return gate.Setup{}, nil, err
+		return goenv.Setup{}, nil, err
 	}
 	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
 	if err == nil {
@@ -65,7 +66,7 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (gate.Setup, func() error, er
 
 // Shell returns the caches of an agent's own commands, which use programs like
 // those of the gates.
-func (c Caches) Shell(tree, dir string, words []string) (gate.Setup, error) {
+func (c Caches) Shell(tree, dir string, words []string) (goenv.Setup, error) {
 	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
 	if err != nil {
 		return setup, err
@@ -74,7 +75,7 @@ func (c Caches) Shell(tree, dir string, words []string) (gate.Setup, error) {
 }
 
 // show adds what the user's tools have fetched.
-func (c Caches) show(setup gate.Setup, dir string, words []string) (gate.Setup, error) {
+func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup, error) {
 	s, err := c.User.Show(dir, words)
 	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
 	return setup, err
@@ -83,8 +84,8 @@ func (c Caches) show(setup gate.Setup, dir string, words []string) (gate.Setup, 
 // Go prepares the Go tools for a tree with caches of its own below dir, the
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
-func (c Caches) Go(tree, dir, own string, others ...string) (gate.Setup, error) {
-	setup, err := gate.GoEnv(tree, dir)
+func (c Caches) Go(tree, dir, own string, others ...string) (goenv.Setup, error) {
+	setup, err := goenv.Prepare(tree, dir)
 	if err != nil || c.Exe == "" {
 		return setup, err
 	}

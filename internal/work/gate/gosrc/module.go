@@ -116,3 +116,27 @@ func ImportPath(dir string, modules map[string]string) string {
 	}
 	return name
 }
+
+// Patterns returns the patterns for all Go packages of a tree, nil where
+// there is no module.
+func Patterns(dir string) []string {
+	if IsFile(filepath.Join(dir, "go.work")) {
+		var all []string
+		for _, at := range Workspace(dir) {
+			all = append(all, "./"+filepath.ToSlash(filepath.Join(at, "...")))
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	if IsFile(filepath.Join(dir, "go.mod")) {
+		return []string{"./..."}
+	}
+	return nil
+}
+
+// IsFile reports whether there is a regular file, not a link to one.
+func IsFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}

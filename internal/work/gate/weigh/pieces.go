@@ -1,4 +1,4 @@
-package gate
+package weigh
 
 import (
 	"maps"
@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// pieces are the things that a failing test said, each without what differs
+// Pieces are the things that a failing test said, each without what differs
 // from run to run.
-type pieces map[string]bool
+type Pieces map[string]bool
 
-// saidBy takes apart what a test said. Whole is false when some of it is
+// SaidBy takes apart what a test said. Whole is false when some of it is
 // missing.
-func saidBy(f nexus.Finding) (p pieces, whole bool) {
-	p = pieces{}
+func SaidBy(f nexus.Finding) (p Pieces, whole bool) {
+	p = Pieces{}
 	begins := regexp.MustCompile(`^\s*[^\s:/]+\.go:\d+: |^panic: `)
 	one := ""
 	add := func() {
@@ -36,8 +36,8 @@ func saidBy(f nexus.Finding) (p pieces, whole bool) {
 	return p, whole
 }
 
-// minus returns the pieces of p that q does not have.
-func (p pieces) minus(q pieces) pieces {
+// Minus returns the pieces of p that q does not have.
+func (p Pieces) Minus(q Pieces) Pieces {
 	left := maps.Clone(p)
 	for s := range q {
 		delete(left, s)
@@ -45,5 +45,5 @@ func (p pieces) minus(q pieces) pieces {
 	return left
 }
 
-// both returns the pieces that p and q have.
-func (p pieces) both(q pieces) pieces { return p.minus(p.minus(q)) }
+// Both returns the pieces that p and q have.
+func (p Pieces) Both(q Pieces) Pieces { return p.Minus(p.Minus(q)) }

@@ -1,30 +1,32 @@
-package gate
+// Package detect tells from the files of a tree, and from the configuration,
+// which gates judge it.
+package detect
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
-// Detect returns the gates of a tree in the order in which they judge: those
+// Gates returns the gates of a tree in the order in which they judge: those
 // of its Go code and of the stacks in [stack.Table], each replaced or switched
 // off by the configuration, then the configuration's own by name. It only looks
 // at marker files.
-func Detect(dir string, c config.Gates) ([]Gate, error) {
+func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	gates := goGates(dir)
 	var used []string
 	for _, g := range gates {
 		used = append(used, g.Name)
 	}
 	for _, f := range stack.Find(dir, used...) {
-		gates = append(gates, Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports})
 	}
 	for _, name := range steps() {
 		command, set := c.Commands[name]
@@ -32,7 +34,7 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 			continue
 		}
 		// The project's own command stands for all packages, and for all linting.
-		gates = slices.DeleteFunc(gates, func(g Gate) bool { return Step(g.Name) == name })
+		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
 		if command != "" {
 			gates = append(gates, fromLine(name, command))
 		}
@@ -46,13 +48,13 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 		if slices.Contains(steps(), name) {
 			continue
 		}
-		gates = slices.DeleteFunc(gates, func(g Gate) bool { return g.Name == name })
+		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return g.Name == name })
 		if command := c.Commands[name]; command != "" {
 			gates = append(gates, fromLine(name, command))
 		}
 	}
 	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test")
-	place := func(g Gate) int {
+	place := func(g gate.Gate) int {
 		if i := slices.Index(rank, g.Name); i >= 0 {
 			return i
 		}
@@ -61,7 +63,7 @@ func Detect(dir string, c config.Gates) ([]Gate, error) {
 		}
 		return len(rank)
 	}
-	slices.SortStableFunc(gates, func(a, b Gate) int { return place(a) - place(b) })
+	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	for i := range gates {
 		gates[i].Timeout = c.Timeout
 	}
@@ -82,10 +84,10 @@ func Step(gate string) string {
 
 // unknownOrder refuses an order of gates that are not there, which is most
 // likely a slip of the pen.
-func unknownOrder(order []string, gates []Gate, set map[string]string) error {
+func unknownOrder(order []string, gates []gate.Gate, set map[string]string) error {
 	for _, name := range order {
 		_, configured := set[name]
-		if !configured && !slices.ContainsFunc(gates, func(g Gate) bool { return g.Name == name }) {
+		if !configured && !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Name == name }) {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: "gates.order names " + name + ", which is no gate",
 				Hint: "Give the gate a command in nexus.toml, or take it out of the order.",
@@ -95,19 +97,19 @@ func unknownOrder(order []string, gates []Gate, set map[string]string) error {
 	return nil
 }
 
-func goGates(dir string) []Gate {
-	at := goPackages(dir)
+func goGates(dir string) []gate.Gate {
+	at := gosrc.Patterns(dir)
 	if at == nil {
 		return nil
 	}
-	gates := []Gate{
+	gates := []gate.Gate{
 		{Name: "build", Args: append([]string{"go", "build"}, at...), Format: parse.GoBuild},
 		{Name: "lint", Args: append([]string{"go", "vet"}, at...), Format: parse.GoVet},
 		{Name: "test", Args: append([]string{"go", "test", "-json", "-count=1"}, at...), Format: parse.GoTestJSON, Tests: true},
 	}
 	for _, name := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
 		if text := gosrc.ReadSmall(filepath.Join(dir, name)); text != "" {
-			gates = append(gates, Gate{Name: "golangci", Args: append(golangci(text), at...), Format: parse.GolangCI})
+			gates = append(gates, gate.Gate{Name: "golangci", Args: append(golangci(text), at...), Format: parse.GolangCI})
 			break
 		}
 	}
@@ -128,35 +130,12 @@ func golangci(text string) []string {
 	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
 }
 
-// goPackages returns the patterns for all Go packages of a tree, nil where
-// there is no module.
-func goPackages(dir string) []string {
-	if isFile(filepath.Join(dir, "go.work")) {
-		var all []string
-		for _, at := range gosrc.Workspace(dir) {
-			all = append(all, "./"+filepath.ToSlash(filepath.Join(at, "...")))
-		}
-		if len(all) > 0 {
-			return all
-		}
-	}
-	if isFile(filepath.Join(dir, "go.mod")) {
-		return []string{"./..."}
-	}
-	return nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 // Accept returns the gate that shows a criterion, and false where its check
 // is no command: empty, or the name of a gate.
-func Accept(c nexus.Criterion) (Gate, bool) {
+func Accept(c nexus.Criterion) (gate.Gate, bool) {
 	check := strings.TrimSpace(c.Check)
 	if check == "" || !strings.ContainsAny(check, " \t\n/.") {
-		return Gate{}, false
+		return gate.Gate{}, false
 	}
 	return fromLine(nexus.AcceptGate+brief(check), check), true
 }
@@ -172,17 +151,17 @@ func brief(check string) string {
 
 // Acceptance returns the gates that show the criteria beyond gates, each once,
 // and the criteria that no gate can show and a person must.
-func Acceptance(criteria []nexus.Criterion, gates []Gate) (more []Gate, open []nexus.Criterion) {
+func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate, open []nexus.Criterion) {
 	for _, c := range criteria {
 		name := strings.TrimSpace(c.Check)
-		if slices.ContainsFunc(gates, func(g Gate) bool { return g.Name == name }) {
+		if slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Name == name }) {
 			continue
 		}
 		g, ok := Accept(c)
 		switch {
 		case !ok:
 			open = append(open, c)
-		case !slices.ContainsFunc(more, func(m Gate) bool { return m.Command() == g.Command() }):
+		case !slices.ContainsFunc(more, func(m gate.Gate) bool { return m.Command() == g.Command() }):
 			more = append(more, g)
 		}
 	}
@@ -192,13 +171,13 @@ func Acceptance(criteria []nexus.Criterion, gates []Gate) (more []Gate, open []n
 // fromLine makes a gate from a command line. What Go's own tools say is
 // understood; anything else, and anything that needs a shell, is judged by
 // its exit code.
-func fromLine(name, line string) Gate {
-	shell := Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || runsTests(line)}
+func fromLine(name, line string) gate.Gate {
+	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || runsTests(line)}
 	words, simple := split(line)
 	if !simple || len(words) < 2 {
 		return shell
 	}
-	g := Gate{Name: name, Args: words}
+	g := gate.Gate{Name: name, Args: words}
 	switch words[0] + " " + words[1] {
 	case "go build", "go vet":
 		g.Format = map[string]string{"build": parse.GoBuild, "vet": parse.GoVet}[words[1]]

@@ -1,0 +1,87 @@
+// Package goenv prepares what the Go tools run with: their environment, their
+// caches, and which of their versions it is.
+package goenv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+)
+
+// Setup is what the Go tools need besides the tree.
+type Setup struct {
+	Env                []string
+	Readable, Writable []string
+}
+
+// Prepare makes ready the Go tools for a tree: no network, no other toolchain, no
+// change of go.mod, and every cache in the directory cache, which it creates.
+//
+// A build cache is trusted blindly by the go command, and a test may write
+// wherever a gate may. So cache must belong to the gates of one attempt, or
+// one landing, alone: not to the agent's own shell, and not to the next
+// attempt.
+func Prepare(dir, cache string) (Setup, error) {
+	build, lint := filepath.Join(cache, "go-build"), filepath.Join(cache, "golangci")
+	for _, d := range []string{build, lint} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return Setup{}, fmt.Errorf("go caches: %w", err)
+		}
+	}
+	mod := "-mod=readonly"
+	if gosrc.IsFile(filepath.Join(dir, "vendor", "modules.txt")) && !gosrc.IsFile(filepath.Join(dir, "go.work")) {
+		mod = "-mod=vendor"
+	}
+	return Setup{
+		Env: sandbox.Env(
+			"GOFLAGS="+mod+" -buildvcs=false", "GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off",
+			"GOCACHE="+build, "GOLANGCI_LINT_CACHE="+lint,
+		),
+		Readable: stack.System(), Writable: []string{cache},
+	}, nil
+}
+
+// Versions remembers which version of a tool a PATH leads to. It may be used
+// by many goroutines.
+type Versions struct {
+	mu   sync.Mutex // guards seen
+	seen map[string]string
+}
+
+// Of returns the first line that a command says about its version, empty where
+// it cannot. Run runs it; env are the variables that it runs with. A nil
+// Versions asks each time.
+func (v *Versions) Of(env, args []string, run func(args []string) (stdout []byte, ok bool)) string {
+	key := strings.Join(args, " ")
+	for _, e := range env {
+		if strings.HasPrefix(e, "PATH=") || strings.HasPrefix(e, "GOROOT=") {
+			key += "\x00" + e
+		}
+	}
+	if v != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if said, ok := v.seen[key]; ok {
+			return said
+		}
+	}
+	out, ok := run(args)
+	if !ok {
+		return "" // the gate itself will say why
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	said, _, _ = strings.Cut(strings.TrimPrefix(said, "go version "), " built with ")
+	if v != nil {
+		if v.seen == nil {
+			v.seen = map[string]string{}
+		}
+		v.seen[key] = said
+	}
+	return said
+}

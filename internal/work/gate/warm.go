@@ -1,0 +1,55 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+)
+
+// Warm compiles everything that the Go gates of a tree will need, tests
+// included, into the runner's cache without running any of it: a cache that
+// was only warmed may be the seed of others. That the tree does not compile
+// is no error.
+func (r Runner) Warm(ctx context.Context, t Tree) error {
+	at := gosrc.Patterns(t.Dir)
+	if at == nil {
+		return nil
+	}
+	for _, args := range [][]string{{"go", "vet"}, {"go", "test", "-count=1", "-exec=true"}, {"go", "build"}} {
+		_, err := r.Box.Run(ctx, sandbox.Command{
+			Args: append(args, at...), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.Timeout, Mark: r.Mark,
+		})
+		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("warm the build cache: %w", err)
+		}
+	}
+	return r.reset(ctx, true)
+}
+
+// toolchain returns the versions of the tools that a gate depends on, empty
+// where they are not known.
+func (r Runner) toolchain(ctx context.Context, t Tree, g Gate) string {
+	version := func(args ...string) string {
+		return r.Versions.Of(r.Env, args, func(args []string) ([]byte, bool) {
+			res, err := r.Box.Run(ctx, sandbox.Command{Args: args, Dir: t.Dir, Env: r.Env, Readable: r.Readable, Mark: r.Mark})
+			return res.Stdout, err == nil && res.Exit == 0
+		})
+	}
+	switch g.Format {
+	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt:
+		return version("go", "version")
+	case parse.GolangCI:
+		return strings.TrimPrefix(version("go", "version")+"; "+version("golangci-lint", "version"), "; ")
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,179 @@
+// Package weigh says of two judgements of a gate, one of a tree and one of the
+// base that it was made from, what got worse.
+package weigh
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+)
+
+// Against weighs what a gate says now against what it said of the base: only
+// what got worse counts. Two findings are the same when gate, code, file, test
+// and message agree; lines, addresses and durations may differ. Where nothing
+// is new the gate has passed, and Why says what was there before.
+//
+// The tests that one of the wants names are held to it whatever they were on
+// the base.
+func Against(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	if base.Gate != now.Gate || base.Tree == "" {
+		base = nexus.Evidence{} // nothing was there before
+	}
+	switch {
+	case Lacks(now) && Lacks(base): // nobody can hold that against the work
+		now.State = nexus.NotRun
+		return now
+	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
+		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
+		return now
+	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail):
+		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
+		return now
+	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
+		return now
+	case slices.ContainsFunc(slices.Concat(base.Findings, now.Findings), func(f nexus.Finding) bool { return f.Code == "more" }):
+		now.Why = "too many findings to tell which were there before"
+		return now
+	}
+	w := weighed(base, now, wants)
+	var why []string
+	if n := len(w.flaky); n > 0 {
+		why = append(why, fmt.Sprintf("flaky: %s", strings.Join(w.flaky, ", ")))
+	}
+	switch {
+	case len(w.fresh) > 0 && w.old > 0:
+		why = append(why, fmt.Sprintf("%d more findings were there before the work began", w.old))
+	case len(w.fresh) == 0 && w.old > 0 && untested(base, now):
+		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + first(now.Findings)}
+	case len(w.fresh) == 0 && w.old > 0:
+		now.State = nexus.Pass
+		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", w.old, first(now.Findings)))
+	case len(w.fresh) == 0 && len(w.flaky) > 0:
+		now.State = nexus.Pass
+	}
+	if len(why) > 0 {
+		now.Why = strings.Join(why, "; ")
+	}
+	now.Findings = w.fresh
+	return now
+}
+
+// ofTheTree reports whether an environmental finding is about something that
+// the work may have changed.
+func ofTheTree(f nexus.Finding) bool {
+	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing
+}
+
+// untested reports whether tests that were to run did not: what they would
+// have said is not known to be the same.
+func untested(base, now nexus.Evidence) bool {
+	fewer := now.Counts.Passed < base.Counts.Passed && now.Counts.Passed+now.Counts.Failed == 0
+	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) && strings.Contains(now.Command, "test")
+	return fewer || none
+}
+
+// weight is what findings come to against those of a base.
+type weight struct {
+	fresh []nexus.Finding
+	old   int
+	flaky []string
+}
+
+// weighed sorts findings into those that the base does not have, each as often
+// as it became more frequent, those that it has, and those of flaky tests.
+func weighed(base, now nexus.Evidence, wants []string) weight {
+	_, told := gosrc.ParseTest(strings.Fields(now.Command)) // what its tests say can be compared
+	before := map[nexus.Finding][]nexus.Finding{}
+	for _, f := range base.Findings {
+		before[same(f)] = append(before[same(f)], f)
+	}
+	var w weight
+	for _, f := range now.Findings {
+		k := same(f)
+		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
+		switch {
+		case f.Test != "" && Wanted(f.Test, wants):
+			w.fresh = append(w.fresh, f)
+		case f.Test != "" && i >= 0:
+			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
+		case f.Test != "" && slices.Contains(now.Unsure, f.Test):
+			w.old++
+		case len(before[k]) > 0 && (f.Test == "" || !told || !otherwise(before[k][0], f)):
+			before[k] = before[k][1:]
+			w.old++
+		default:
+			w.fresh = append(w.fresh, f)
+		}
+	}
+	return w
+}
+
+// otherwise reports whether a test that failed before fails for something
+// that it did not say then.
+func otherwise(base, now nexus.Finding) bool {
+	was, all := SaidBy(base)
+	is, _ := SaidBy(now)
+	return all && len(is.Minus(was)) > 0
+}
+
+// same reduces a finding to what tells it from others. A test that fails
+// fails, whatever it says; see [otherwise].
+func same(f nexus.Finding) nexus.Finding {
+	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normal(f.Message)}
+	if f.Test != "" {
+		k.File, k.Message = "", ""
+	}
+	return k
+}
+
+// normal takes out of a message what differs from run to run.
+func normal(s string) string {
+	for _, x := range []struct{ pattern, with string }{
+		{`0x[0-9a-fA-F]+`, "0x"},
+		{`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`, "0s"},
+		{`(\.[A-Za-z]+):\d+(?::\d+)?`, "$1:"},
+		{`\bgoroutine \d+\b`, "goroutine"},
+		{`/tmp/[^\s:"']+`, "/tmp"},
+		{`\s+`, " "},
+	} {
+		s = regexp.MustCompile(x.pattern).ReplaceAllString(s, x.with)
+	}
+	return strings.TrimSpace(s)
+}
+
+func first(all []nexus.Finding) string {
+	if len(all) == 0 {
+		return ""
+	}
+	f := all[0]
+	text, _, _ := strings.Cut(f.Message, "\n")
+	switch {
+	case f.Test != "":
+		return f.Test
+	case f.File != "":
+		return f.File + ": " + text
+	default:
+		return text
+	}
+}
+
+// Lacks reports whether a gate could not run because its tool is missing.
+func Lacks(e nexus.Evidence) bool {
+	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
+}
+
+// Wanted reports whether one of the texts names a test.
+func Wanted(test string, texts []string) bool {
+	_, name, ok := gosrc.TestName(test)
+	if !ok {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "/")
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	return slices.ContainsFunc(texts, word.MatchString)
+}
