@@ -2,16 +2,22 @@ package nexus
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 
-// GateState is what a gate found out, see [evidence.GateState]; the others are
-// what it says beside.
+// The words of evidence, at home in [evidence].
 type (
+	// GateState is what a gate found out.
 	GateState = evidence.GateState
-	Severity  = evidence.Severity
-	Finding   = evidence.Finding
-	Counts    = evidence.Counts
-	Evidence  = evidence.Evidence
-	Flake     = evidence.Flake
-	Verdict   = evidence.Verdict
+	// Severity is how much a finding matters.
+	Severity = evidence.Severity
+	// Finding is one thing that a gate found wrong.
+	Finding = evidence.Finding
+	// Counts are the tests that a gate saw.
+	Counts = evidence.Counts
+	// Evidence is what a gate ran on an exact tree, and what came of it.
+	Evidence = evidence.Evidence
+	// Flake is a test that failed and passed on one and the same tree.
+	Flake = evidence.Flake
+	// Verdict is what the gates say in sum about a tree.
+	Verdict = evidence.Verdict
 )
 
 // The states of a gate. Only [Pass] is a pass.
