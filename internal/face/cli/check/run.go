@@ -32,6 +32,7 @@ import (
 type checkFlags struct {
 	gates                []string
 	base, shape, summary string
+	explain              string
 	stop, list           bool
 	junit, sarif, github bool
 }
@@ -53,6 +54,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl := c.Flags()
 	fl.StringSliceVar(&f.gates, "gates", nil, "only these `GATES`, by name or by what they do: build,type,lint,format,test")
 	fl.StringVar(&f.base, "base", "", "judge only what got worse since `REF`")
+	fl.StringVar(&f.explain, "explain", "", "`REASON` why what the change does to its own judges is right; with --base")
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
@@ -76,7 +78,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if err != nil {
 		return err
 	}
-	gates, err := pickGates(dir, settings.Gates, f.gates)
+	gates, alone, err := f.pick(dir, settings.Gates)
 	if err != nil {
 		return err
 	}
@@ -85,6 +87,9 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	}
 	all, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
+		return err
+	}
+	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
 	v := verdict.Of(all)

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// pick returns the gates of a directory that were asked for. The look at what
+// judges is none that runs, and may be asked for alone.
+func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone bool, err error) {
+	rest := slices.DeleteFunc(slices.Clone(f.gates), func(n string) bool { return n == tamper.Gate })
+	if len(rest) == 0 && len(f.gates) > 0 {
+		return nil, true, nil
+	}
+	gates, err = pickGates(dir, c, rest)
+	return gates, false, err
+}
+
+// suspect says last what the change since the base does to what judges it. No
+// command can tell whether that is right: what it takes away from the judges
+// is for a person to explain, and the rest is only named.
+func suspect(ctx context.Context, a *frame.App, f checkFlags, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
+	if f.base == "" || len(f.gates) > 0 && !slices.Contains(f.gates, tamper.Gate) {
+		return all, nil
+	}
+	repo, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.Resolve(ctx, f.base)
+	if err != nil {
+		return nil, err
+	}
+	found, err := look.Working(ctx, repo, commit)
+	if err != nil {
+		return nil, fmt.Errorf("look for tampering: %w", err)
+	}
+	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: "working tree", Findings: found}
+	grave := 0
+	for _, x := range found {
+		if x.Severity == nexus.Major || x.Severity == nexus.Critical {
+			grave++
+		}
+	}
+	switch reason := strings.TrimSpace(f.explain); {
+	case grave == 0:
+	case reason != "":
+		e.Why = "explained by " + a.Env("USER") + ": " + reason
+	default:
+		e.State = nexus.Unverifiable
+		e.Why = "the change touches what judges it: look at it, and say why that is right with --explain"
+	}
+	if len(all) == 0 && !alone && e.State == nexus.Pass {
+		return all, nil // nothing ran, and this does not stand for it
+	}
+	return append(all, e), nil
+}

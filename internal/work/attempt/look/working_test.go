@@ -1,0 +1,73 @@
+package look_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
+)
+
+// TestWorking looks at a checkout whose changes are committed to nothing, and
+// finds them without writing to it.
+func TestWorking(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+			"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Error(1)\n}\n")
+	write("b_test.go", "package a\n\nfunc TestB(t *testing.T) {\n}\n")
+	write("a.go", "package a\n")
+	write(".gitignore", "ignored\n")
+	do("init", "-q")
+	do("add", ".")
+	do("commit", "-q", "-m", "base")
+	write("a.go", "package a\n\nvar A = 1\n")
+	write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Skip()\n\tt.Error(1)\n}\n")
+	write("c/c_test.go", "package c\n\nfunc TestC(t *testing.T) {\n}\n")
+	write("ignored", "x")
+	if err := os.Remove(filepath.Join(dir, "b_test.go")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "d_test.go")); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	touched, err := look.Touched(t.Context(), repo, "HEAD")
+	if want := []string{"a.go", "a_test.go", "b_test.go", "c/c_test.go", "d_test.go"}; err != nil || !slices.Equal(touched, want) {
+		t.Errorf("touched %v, %v, want %v", touched, err, want)
+	}
+	found, err := look.Working(t.Context(), repo, "HEAD")
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if f := found[0]; f.File != "a_test.go" || f.Line != 4 || f.Code != "tamper.skipped" {
+		t.Errorf("%+v", f)
+	}
+	if f := found[1]; f.File != "b_test.go" || f.Code != "tamper.deleted" {
+		t.Errorf("%+v", f)
+	}
+}
