@@ -336,6 +336,7 @@ type (
 		Attempt AttemptID `json:"attempt"`
 		Commit  string    `json:"commit"`
 		Tree    string    `json:"tree"`
+		Fixed   string    `json:"fixed,omitzero"` // files that formatters and linters put right, not an agent, and by which commands
 	}
 )
 

@@ -39,6 +39,9 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	case nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeFirst(f)
 	case nexus.TreeSnapshotted:
+		if f.Fixed != "" {
+			return string(f.Attempt), "put right: " + Clean(f.Fixed)
+		}
 		return string(f.Attempt), "snapshot " + Short(f.Commit)
 	default:
 		return "", ""

@@ -62,10 +62,12 @@ func notable(f nexus.Fact) bool {
 		return f.Wait >= 5*time.Second || f.Wait == 0
 	case nexus.NetworkJudged:
 		return reach.Refused(f)
+	case nexus.TreeSnapshotted:
+		return f.Fixed != ""
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
 	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted,
+		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
 	default:

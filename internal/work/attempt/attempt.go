@@ -119,7 +119,7 @@ func (w *work) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
 // pin snapshots the tree and records it unless it is the last snapshot.
 func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	snap, err := w.snapshot(ctx)
-	if err != nil || snap == w.a.Snapshot {
+	if err != nil || snap.Commit == w.a.Snapshot.Commit && snap.Tree == w.a.Snapshot.Tree {
 		return snap, err
 	}
 	return snap, w.record(ctx, snap)

@@ -5,7 +5,10 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/fix"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -14,6 +17,9 @@ import (
 // one and in sum.
 func (w *work) judge(ctx context.Context) error {
 	snap, err := w.pin(ctx)
+	if err == nil {
+		snap, err = w.fix(ctx, snap)
+	}
 	if err != nil {
 		return err
 	}
@@ -41,4 +47,52 @@ func (w *work) judge(ctx context.Context) error {
 		}
 	}
 	return w.record(ctx, sum)
+}
+
+// mostFixes is the last round in which anything is put right for the agent.
+const mostFixes = 10
+
+// fix lets the project's formatters and linters put the changed files right,
+// before they are asked what is wrong. It returns the tree that this comes to.
+// Tests that judge the work of another are left as they are.
+func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
+	if !w.Autofix || len(w.a.Rounds) > mostFixes {
+		return snap, nil
+	}
+	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
+	if err != nil {
+		return snap, err
+	}
+	var files []fix.Changed
+	for _, c := range changed {
+		if c.Status == "D" || w.a.Strategy.Sessions() && testfile.Part(c.Path) {
+			continue
+		}
+		files = append(files, fix.Changed{Path: c.Path, New: c.Status == "A"})
+	}
+	gates, err := w.Gates(w.tree.Dir)
+	if err != nil {
+		return snap, err
+	}
+	r, err := w.Runner(w.tree, snap.Tree)
+	if err != nil {
+		return snap, err
+	}
+	spare, stop := w.desk.Spare(ctx, false)
+	defer stop()
+	done, err := fix.Run(spare, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
+	if err != nil {
+		if spare.Err() != nil {
+			err = context.Cause(spare)
+		}
+		return snap, err
+	}
+	if len(done.Files) == 0 {
+		return snap, nil
+	}
+	if snap, err = w.snapshot(ctx); err != nil {
+		return snap, err
+	}
+	snap.Fixed = done.String()
+	return snap, w.record(ctx, snap)
 }

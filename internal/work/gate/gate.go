@@ -36,8 +36,9 @@ type Gate struct {
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
-	Related stack.Part // how it runs those of its tests that a change concerns; see work/related
-	Of      string     // the gate of whose tests it runs some only; empty: it stands for itself
+	Related stack.Part    // how it runs those of its tests that a change concerns; see work/related
+	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix
+	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 }
 
 // Command returns the command as people write it.

@@ -35,6 +35,23 @@ func (r Runner) Warm(ctx context.Context, t Tree) error {
 	return r.reset(ctx, true)
 }
 
+// Do runs a command in a tree as the gate would be run, and leaves in the tree
+// what it did there.
+func (r Runner) Do(ctx context.Context, t Tree, g Gate) (sandbox.Result, error) {
+	c := sandbox.Command{
+		Args: g.within(g.Args), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.limit(g), Cap: 1 << 20, Mark: r.Mark,
+	}
+	if r.Own != nil {
+		s, done, err := r.Own(g)
+		if err != nil {
+			return sandbox.Result{}, err
+		}
+		c.Env, c.Readable, c.Writable = s.Env, s.Readable, s.Writable
+		defer func() { _ = done() }() // swept with its tree
+	}
+	return r.Box.Run(ctx, c)
+}
+
 // toolchain returns the versions of the tools that a gate depends on, empty
 // where they are not known.
 func (r Runner) toolchain(ctx context.Context, t Tree, g Gate) string {

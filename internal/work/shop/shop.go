@@ -84,6 +84,7 @@ type Shop struct {
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Related    Related                               // when the tests that a change concerns run alone
+	Autofix    bool                                  // formatters and linters put changes right before the gates judge
 	Rules      string                                // standing rules for agents, may be empty
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none

@@ -30,11 +30,11 @@ import (
 
 // checkFlags are the flags of `check`.
 type checkFlags struct {
-	gates                []string
-	base, shape, summary string
-	explain              string
-	stop, list, related  bool
-	junit, sarif, github bool
+	gates                    []string
+	base, shape, summary     string
+	explain                  string
+	stop, list, related, fix bool
+	junit, sarif, github     bool
 }
 
 func checkCommand(a *frame.App) *cobra.Command {
@@ -58,6 +58,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
+	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
 	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
@@ -176,6 +177,11 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		return nil, err
 	}
 	now.Net = grant.Gate
+	if f.fix {
+		if err := putRight(ctx, a, now, dir, f.base, gates); err != nil {
+			return nil, err
+		}
+	}
 	if f.base != "" {
 		done, err := against(ctx, a, f.base, cache, settings, box, gates, &now)
 		if err != nil {

@@ -27,7 +27,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	early := map[string]bool{}
 	for _, f := range stack.Find(dir, used...) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Fix: f.Fix})
 		early[f.Name] = f.First
 	}
 	for _, name := range steps() {
@@ -148,14 +148,16 @@ func moduleGates(dir, at, mod string, tests bool) []gate.Gate {
 	}
 	gates := []gate.Gate{
 		{Name: name("build"), Dir: at, Args: with("-mod=", "go", "build"), Format: parse.GoBuild},
-		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: parse.GoVet},
+		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: parse.GoVet, Fix: []stack.Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}},
 	}
 	if tests {
 		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: parse.GoTestJSON, Tests: true})
 	}
 	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
 		if text := gosrc.ReadSmall(filepath.Join(dir, at, config)); text != "" {
-			gates = append(gates, gate.Gate{Name: name("golangci"), Dir: at, Args: with("--modules-download-mode=", golangci(text)...), Format: parse.GolangCI})
+			gates = append(gates, gate.Gate{Name: name("golangci"), Dir: at, Args: with("--modules-download-mode=", golangci(text)...), Format: parse.GolangCI, Fix: []stack.Fixer{
+				{Args: append(golangci(text), "--fix", "{dirs}"), Ends: []string{".go"}},
+			}})
 			break
 		}
 	}

@@ -23,6 +23,7 @@ type Found struct {
 	Step
 	First bool // it judges before the build
 	Part  Part // how it runs some of its tests; zero where it cannot
+	Fix   []Fixer
 }
 
 // Find returns what the packages of a tree can be judged by, those of the
@@ -123,6 +124,12 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 				part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
 				f.Part = part
 				break
+			}
+		}
+		for _, fixer := range step.Fix {
+			if p.holds(fixer.If) {
+				fixer.Args = s.command(p, fixer.Args)
+				f.Fix = append(f.Fix, fixer)
 			}
 		}
 		found = append(found, f)

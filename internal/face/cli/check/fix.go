@@ -1,0 +1,52 @@
+package check
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/fix"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// putRight lets the formatters and linters of a working tree change the files
+// that differ from a commit, and says which did.
+func putRight(ctx context.Context, a *frame.App, r gate.Runner, dir, rev string, gates []gate.Gate) error {
+	names, err := changed(ctx, dir, rev)
+	if err != nil {
+		return err
+	}
+	repo, err := git.Find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	var files []fix.Changed
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			continue // deleted
+		}
+		at, err := filepath.Rel(repo.Work, filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		rev := rev
+		if rev == "" {
+			rev = "HEAD"
+		}
+		was, err := repo.Run(ctx, "ls-tree", "--full-tree", "--name-only", rev, "--", filepath.ToSlash(at))
+		if err != nil {
+			return err
+		}
+		files = append(files, fix.Changed{Path: name, New: was == ""})
+	}
+	done, err := fix.Run(ctx, r, gate.Tree{Dir: dir}, gates, files)
+	if err != nil {
+		return err
+	}
+	if text := done.String(); text != "" {
+		a.Say("put right: %s", text)
+	}
+	return nil
+}
