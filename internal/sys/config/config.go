@@ -127,7 +127,7 @@ type Gates struct {
 	Order    []string          // names that come first, in this order
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
-	Fix      bool              // formatters and linters put changed files right before the gates judge
+	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
 }
 
 // Plan bounds the size of a task and of the splitting of larger ones.
@@ -152,7 +152,7 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
-		Gates:     Gates{Related: "task", Fix: true},
+		Gates:     Gates{Related: "task", Fix: "changed"},
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",

@@ -164,7 +164,7 @@ func gateKeys() []Key {
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		one("gates.related", kind.Words("task", "deferred", "off"), "when the tests that a change concerns run alone: task, in front of all tests each time; "+
 			"deferred, in their place until the work lands, when all tests run; off, never", func(c *Config) *string { return &c.Gates.Related }),
-		one("gates.fix", kind.Boolean(), "let the project's formatters and linters put changed files right before they judge them", func(c *Config) *bool { return &c.Gates.Fix }),
+		one("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters put the files of a change right before they judge them", func(c *Config) *string { return &c.Gates.Fix }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
