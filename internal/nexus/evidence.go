@@ -20,6 +20,9 @@ const (
 // AcceptGate begins the names of gates that show a criterion of one task.
 const AcceptGate = "accept: "
 
+// MutationGate is the name of what says whether tests notice faults.
+const MutationGate = "mutation"
+
 // Severity is how much a finding matters.
 type Severity string
 

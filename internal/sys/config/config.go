@@ -26,6 +26,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Mutation   Mutation
 	MapTokens  int // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy            // for every role, besides its own
@@ -127,6 +128,13 @@ type Gates struct {
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
 }
 
+// Mutation says how it is asked whether tests notice faults.
+type Mutation struct {
+	Mode   string // off, warn or block
+	Sample int    // most faults that are tried on a tree
+	Time   time.Duration
+}
+
 // Plan bounds the size of a task and of the splitting of larger ones.
 type Plan struct {
 	Minutes, Files, Criteria, Characters int
@@ -145,6 +153,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
+		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
