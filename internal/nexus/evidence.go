@@ -1,111 +1,47 @@
 package nexus
 
-import "time"
+import "github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 
-// GateState is what a gate found out. Only [Pass] is a pass.
-type GateState string
-
-// The states of a gate.
-const (
-	NotRun        GateState = "not-run" // nothing configured, zero tests
-	Pass          GateState = "pass"
-	Fail          GateState = "fail"
-	Environmental GateState = "environmental" // the machinery is at fault, not the tree: a tool is missing, no room, red though every test passed
-	Timeout       GateState = "timeout"
-	MissingAsset  GateState = "missing-asset" // what it needs, such as installed dependencies, cannot be had
-	Flaky         GateState = "flaky"         // tests failed, and passed when they were tried again
-	Unverifiable  GateState = "unverifiable"  // it ran and cannot be understood
+// The words of evidence, at home in [evidence].
+type (
+	// GateState is what a gate found out.
+	GateState = evidence.GateState
+	// Severity is how much a finding matters.
+	Severity = evidence.Severity
+	// Finding is one thing that a gate found wrong.
+	Finding = evidence.Finding
+	// Counts are the tests that a gate saw.
+	Counts = evidence.Counts
+	// Evidence is what a gate ran on an exact tree, and what came of it.
+	Evidence = evidence.Evidence
+	// Flake is a test that failed and passed on one and the same tree.
+	Flake = evidence.Flake
+	// Verdict is what the gates say in sum about a tree.
+	Verdict = evidence.Verdict
 )
 
-// AcceptGate begins the names of gates that show a criterion of one task.
-const AcceptGate = "accept: "
-
-// MutationGate is the name of what says whether tests notice faults.
-const MutationGate = "mutation"
-
-// Severity is how much a finding matters.
-type Severity string
+// The states of a gate. Only [Pass] is a pass.
+const (
+	NotRun        = evidence.NotRun
+	Pass          = evidence.Pass
+	Fail          = evidence.Fail
+	Environmental = evidence.Environmental
+	Timeout       = evidence.Timeout
+	MissingAsset  = evidence.MissingAsset
+	Flaky         = evidence.Flaky
+	Unverifiable  = evidence.Unverifiable
+)
 
 // The severities, worst first.
 const (
-	Critical   Severity = "critical"
-	Major      Severity = "major"
-	Minor      Severity = "minor"
-	Suggestion Severity = "suggestion"
+	Critical   = evidence.Critical
+	Major      = evidence.Major
+	Minor      = evidence.Minor
+	Suggestion = evidence.Suggestion
 )
 
-// Finding is one thing that a gate found wrong.
-type Finding struct {
-	Gate      string   `json:"gate,omitzero"`
-	File      string   `json:"file,omitzero"` // relative to the root, slash-separated
-	Line      int      `json:"line,omitzero"` // from 1; 0 is unknown
-	Column    int      `json:"column,omitzero"`
-	EndLine   int      `json:"end_line,omitzero"` // where it ends, as the tool counts
-	EndColumn int      `json:"end_column,omitzero"`
-	Severity  Severity `json:"severity,omitzero"` // zero counts as major
-	Code      string   `json:"code,omitzero"`     // the tool's own name for the class
-	Message   string   `json:"message"`
-	Test      string   `json:"test,omitzero"`     // package and name of the failing test
-	Expected  string   `json:"expected,omitzero"` // what the test wanted, where the tool says so
-	Actual    string   `json:"actual,omitzero"`
-	Stack     string   `json:"stack,omitzero"` // where it was then, innermost first
-	Advice    string   `json:"advice,omitzero"`
-}
+// AcceptGate begins the names of gates that show a criterion of one task.
+const AcceptGate = evidence.AcceptGate
 
-// Counts are the tests that a gate saw.
-type Counts struct {
-	Passed  int `json:"passed"`
-	Failed  int `json:"failed"`
-	Skipped int `json:"skipped"`
-}
-
-// Evidence is what a gate ran on an exact tree, and what came of it. The zero
-// Evidence proves nothing.
-type Evidence struct {
-	Gate      string        `json:"gate"`
-	State     GateState     `json:"state"`
-	Tree      string        `json:"tree"`               // git tree that was judged
-	Command   string        `json:"command,omitzero"`   // as run, for people
-	Exit      int           `json:"exit"`               // -1 when it did not exit by itself
-	Duration  time.Duration `json:"duration"`           // wall time
-	Counts    Counts        `json:"counts,omitzero"`    // zero where the gate runs no tests
-	Toolchain string        `json:"toolchain,omitzero"` // versions that the result depends on
-	Output    string        `json:"output,omitzero"`    // blob with what it printed
-	Why       string        `json:"why,omitzero"`       // why a state other than pass or fail
-	Findings  []Finding     `json:"findings,omitempty"`
-	Flaky     []Flake       `json:"flaky,omitempty"`  // tests whose failure is not held against the tree
-	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
-	Base      string        `json:"base,omitzero"`    // git tree of the base that it was weighed against, where that changed it
-	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
-}
-
-// Flake is a test that failed and passed on one and the same tree.
-type Flake struct {
-	Test   string `json:"test"`
-	Failed int    `json:"failed"`
-	Runs   int    `json:"runs"`
-	Base   bool   `json:"base,omitzero"` // seen on the base, while it was red each time now
-}
-
-// Passed reports whether the gate ran on the tree and found nothing.
-func (e Evidence) Passed() bool { return e.State == Pass && e.Tree != "" }
-
-// Verdict is what the gates say in sum about a tree.
-type Verdict struct {
-	Passed   bool       `json:"passed"`
-	Tree     string     `json:"tree"`
-	Evidence []Evidence `json:"evidence,omitempty"`
-	Why      string     `json:"why,omitzero"` // why not
-}
-
-// Findings returns what all gates found wrong, in their order.
-func (v Verdict) Findings() []Finding {
-	var all []Finding
-	for _, e := range v.Evidence {
-		if e.State == Pass {
-			continue // what it remarks on is nobody's to mend
-		}
-		all = append(all, e.Findings...)
-	}
-	return all
-}
+// MutationGate is the name of what says whether tests notice faults.
+const MutationGate = "mutation"

@@ -15,11 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // World is this machine. Its fields are read only once it acts.
 type World struct {
-	Shop   *attempt.Shop
+	Shop   *shop.Shop
 	Branch string // to publish to; empty means nexus/<run>
 }
 
@@ -37,12 +38,12 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 	case nexus.RoutesSought:
 		return w.route(ctx, f, v, d)
 	case nexus.AttemptStarted:
-		return w.Shop.Work(ctx, v, d)
+		return attempt.Work(ctx, w.Shop, v, d)
 	case nexus.AttemptResumed:
 		if v.Merge != nil && v.Merge.ID == f.Attempt {
 			return w.land(ctx, v, d)
 		}
-		return w.Shop.Work(ctx, v, d)
+		return attempt.Work(ctx, w.Shop, v, d)
 	case nexus.TrainDeparted:
 		return w.land(ctx, v, d)
 	case nexus.ResultReviewed:
@@ -72,7 +73,7 @@ func (w *World) land(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 }
 
 // Begin makes the run's branch in the private clone, once.
-func Begin(ctx context.Context, s *attempt.Shop, v state.View) error {
+func Begin(ctx context.Context, s *shop.Shop, v state.View) error {
 	ref := land.Ref(v.Run)
 	_, err := s.Trees.Git().Resolve(ctx, ref)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -99,7 +100,7 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	evidence, err := s.Judge(ctx, attempt.Case{
+	evidence, err := s.Judge(ctx, shop.Case{
 		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, d)
 	if err != nil {
@@ -171,7 +172,7 @@ func (w *World) held(ctx context.Context, v state.View, branch string, d run.Des
 	}
 	answer, err := w.Shop.Consent(ctx, "", text+"?", d)
 	switch {
-	case attempt.Waits(err):
+	case shop.Waits(err):
 		return "a person must agree to it: nexus resume on a terminal, or with --approval=none", nil
 	case err != nil:
 		return "", err

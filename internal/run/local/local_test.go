@@ -16,10 +16,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // desk has heard of nothing.
@@ -38,15 +38,15 @@ func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelF
 	return ctx, func() {}
 }
 
-// shop returns a shop over a repository with one file, and its commit.
-func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
+// newShop returns a shop over a repository with one file, and its commit.
+func newShop(t *testing.T, gates ...gate.Gate) (*shop.Shop, string) {
 	t.Helper()
 	s, base, _ := place(t, gates...)
 	return s, base
 }
 
 // place returns the repository as well.
-func place(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string, git.Repo) {
+func place(t *testing.T, gates ...gate.Gate) (*shop.Shop, string, git.Repo) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("bad\n"), 0o600); err != nil {
@@ -83,8 +83,8 @@ func place(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string, git.Repo) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &attempt.Shop{
-		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &attempt.Bases{}, State: at,
+	s := &shop.Shop{
+		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
 		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	t.Cleanup(func() {
@@ -169,7 +169,7 @@ func first(t *testing.T, r git.Repo, branch string) string {
 // TestCrashAfterLanding finds a landing of which nobody heard: it is
 // confirmed, and the worktree that it was made in goes.
 func TestCrashAfterLanding(t *testing.T) {
-	s, base := shop(t)
+	s, base := newShop(t)
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
 	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
 	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
@@ -206,7 +206,7 @@ func TestCrashAfterLanding(t *testing.T) {
 // TestReviewJudgesTheTip finds the worktree of a review that was cut off,
 // with what a gate wrote in it.
 func TestReviewJudgesTheTip(t *testing.T) {
-	s, base := shop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
+	s, base := newShop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
 	left, err := s.Trees.Add(t.Context(), "r", "result", base)
 	if err != nil {
 		t.Fatal(err)

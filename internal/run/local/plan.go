@@ -12,14 +12,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // planning is one planning under way.
 type planning struct {
-	*attempt.Shop
+	*shop.Shop
 	view    state.View
 	a       *state.Attempt // our own copy
 	desk    run.Desk
@@ -59,7 +59,7 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())
 	}
 	made, err := plan.Decompose(ctx, g, p.begun(), func(ctx context.Context, message, why string) (agent.Outcome, error) {
-		return p.Converse(ctx, attempt.Talk{
+		return p.Converse(ctx, shop.Talk{
 			Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Next: message, Why: why,
 			Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
 		}, p.desk)

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // judging is how long a model may take to say how hard tasks are. The tasks
@@ -96,7 +96,7 @@ func (p *planning) judge(ctx context.Context, ids []nexus.TaskID, kept string) (
 	if !p.begun() {
 		next, why = tasksText(p.session, p.view.Tasks, ids), "brief"
 	}
-	out, err := p.Converse(ctx, attempt.Talk{
+	out, err := p.Converse(ctx, shop.Talk{
 		Attempt: p.a, Session: p.session, Role: nexus.Router, Tree: p.tree, Next: next, Why: why,
 		Handin: plan.ComplexitySchema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)

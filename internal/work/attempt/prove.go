@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 )
 
@@ -76,7 +77,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Bases.judge(ctx, w.Shop, w.a.Base, gates, w.desk)
+	gates, base, err := w.Bases.Judge(ctx, w.Shop, w.a.Base, gates, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
@@ -86,11 +87,11 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if e, red := w.Kit.Of(w.tree.Dir).Fault(tree); red {
 		return nil, []nexus.Evidence{e}, nil
 	}
-	r, err := w.runner(w.tree, tree)
+	r, err := w.Runner(w.tree, tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Reached = reached(ctx, w.desk, w.a.ID)
+	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
 	for _, g := range gates {
 		if !g.Tests {
 			continue
@@ -130,7 +131,7 @@ func (w *work) verify(ctx context.Context) error {
 	f := nexus.WorkVerified{Why: fmt.Sprintf("the verifier did not finish: %s", old.Outcome)}
 	switch {
 	case old.Outcome == nexus.Refused:
-		return NoMoney(old.Why)
+		return shop.NoMoney(old.Why)
 	case old.Outcome == nexus.Accepted && old.Result != "":
 		data, err := w.Blobs.Get(old.Result)
 		if err != nil {

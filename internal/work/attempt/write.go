@@ -1,7 +1,6 @@
 package attempt
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,11 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // write lets a role write: the coder goes on in its one conversation, round
@@ -33,20 +31,14 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 			return err
 		}
 	}
-	o, err := w.Converse(ctx, Talk{
+	o, err := w.Converse(ctx, shop.Talk{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base,
 		Next: next, Why: why, Limits: w.view.Limits, Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
-		err = NoMoney(o.Why)
+		err = shop.NoMoney(o.Why)
 	}
 	return err
-}
-
-// NoMoney is the error of a worker that the budget stopped. Its work is kept,
-// and goes on when there is money again.
-func NoMoney(why string) error {
-	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
 }
 
 // say returns what the round's writer is told: the brief at first, then what
@@ -164,33 +156,9 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		b.Task, b.Diff, b.Evidence = w.task.Task, diff, w.a.Last().Evidence
 		next = b.Text()
 	}
-	_, err := w.Converse(ctx, Talk{
+	_, err := w.Converse(ctx, shop.Talk{
 		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
 		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
 	return w.a.Session(b.Session), err
-}
-
-// Opinion returns what a reviewer's session came to about a change from base
-// to the tree. What cannot be read, and a reviewer that did not finish, is no
-// review.
-func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
-	why := cmp.Or(r.Why, string(r.Outcome))
-	given := nexus.ReviewGiven{Summary: "the reviewer did not finish: " + why}
-	if r.Outcome == nexus.Refused {
-		return given, NoMoney(why)
-	}
-	if r.Outcome != nexus.Accepted || r.Result == "" {
-		return given, nil
-	}
-	data, err := s.Blobs.Get(r.Result)
-	if err != nil {
-		return given, err
-	}
-	parsed, bad := review.Parse(data)
-	if bad == nil {
-		return review.Verify(parsed, look.Counter(ctx, s.Trees.Git(), tree.Dir, base)), nil
-	}
-	given.Summary = "the review could not be read: " + bad.Error()
-	return given, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // Ref is the run's branch in the private clone.
@@ -25,18 +25,18 @@ func Ref(run nexus.RunID) string { return "refs/nexus/" + string(run) + "/train"
 
 // landing is one landing under way.
 type landing struct {
-	*attempt.Shop
+	*shop.Shop
 	view state.View
 	a    *state.Attempt // what lands
 	m    *state.Attempt // the merger's work; our own copy
-	desk attempt.Desk
+	desk shop.Desk
 	tree *worktree.Tree // where the merged tree stands, nil until it is needed
 	made worktree.Merged
 }
 
 // Land lands the accepted attempt of the view on the tip, or says why not.
 // Called again after a crash it first looks whether it landed already.
-func Land(ctx context.Context, s *attempt.Shop, v state.View, d attempt.Desk) ([]nexus.Fact, error) {
+func Land(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
 	l := &landing{Shop: s, view: v, a: v.Attempt, m: v.Merge, desk: d}
 	done, err := l.find(ctx)
 	switch {
@@ -149,7 +149,7 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 	if err := l.place(ctx, hash); err != nil {
 		return nil, err
 	}
-	evidence, err := l.Judge(ctx, attempt.Case{
+	evidence, err := l.Judge(ctx, shop.Case{
 		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)

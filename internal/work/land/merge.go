@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // settle returns the merged tree. A conflict goes to the merger, once.
@@ -69,12 +69,12 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state
 			Meanwhile: l.view.Meanwhile,
 		}.Text()
 	}
-	o, err := l.Converse(ctx, attempt.Talk{
+	o, err := l.Converse(ctx, shop.Talk{
 		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree, Base: l.view.Goal.Base,
 		Next: next, Why: "brief", Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
 	}, l.desk)
 	if err == nil && o.Outcome == nexus.Refused {
-		err = attempt.NoMoney(o.Why)
+		err = shop.NoMoney(o.Why)
 	}
 	return err
 }
@@ -149,7 +149,7 @@ func (l *landing) review(ctx context.Context, hash string) (*nexus.TrainRefused,
 				Session: session, Task: l.view.Task.Task, Diff: diff, Meanwhile: l.view.Meanwhile,
 			}.Text()
 		}
-		if _, err := l.Converse(ctx, attempt.Talk{
+		if _, err := l.Converse(ctx, shop.Talk{
 			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.Author(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
 			Next: next, Why: "brief", Handin: review.Schema(), Limits: l.view.Limits, Record: l.record,
 		}, l.desk); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 const benchRun nexus.RunID = "bench"
@@ -93,7 +93,7 @@ func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, 
 	machine.Shop.Roles = maps.Clone(machine.Shop.Roles)
 	machine.Shop.Roles[nexus.Coder] = l.role
 	pick := machine.Shop.Pick
-	machine.Shop.Pick = func(role nexus.Role, tier nexus.Tier, pin string) (attempt.Model, error) {
+	machine.Shop.Pick = func(role nexus.Role, tier nexus.Tier, pin string) (shop.Model, error) {
 		model, err := pick(role, tier, pin)
 		if role == nexus.Coder && l.sessions == 1 {
 			model.Model = metered{model.Model, m}

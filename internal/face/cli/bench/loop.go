@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -109,15 +109,15 @@ func (l *loop) tools(dir string, s tool.Store) (*tool.Set, error) {
 }
 
 // model returns the scripted model, metered for the first session.
-func (l *loop) model(m *meter) (attempt.Model, error) {
+func (l *loop) model(m *meter) (shop.Model, error) {
 	models, err := pick.NewModels(l.config, l.app.Env, l.app.Now)
 	if err != nil {
-		return attempt.Model{}, err
+		return shop.Model{}, err
 	}
 	return l.picked(models, m)
 }
 
-func (l *loop) picked(models *pick.Models, m *meter) (attempt.Model, error) {
+func (l *loop) picked(models *pick.Models, m *meter) (shop.Model, error) {
 	model, err := models.Pick(nexus.Coder, "", "")
 	if err == nil && m != nil {
 		model.Model = metered{model.Model, m}

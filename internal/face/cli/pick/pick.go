@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // Models picks models for roles and makes the providers when they are first
@@ -169,16 +169,16 @@ func (m *Models) Ready(p *nexus.Plan) error {
 
 // Pick returns a model that is ready to be asked, with its price, and those
 // that may be asked instead.
-func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Model, error) {
+func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (shop.Model, error) {
 	chain, err := m.chain(role, tier, pin)
 	if err != nil {
-		return attempt.Model{}, err
+		return shop.Model{}, err
 	}
-	var first attempt.Model
+	var first shop.Model
 	for i, name := range strings.Split(chain, ",") {
 		picked, err := m.ready(name)
 		if err != nil {
-			return attempt.Model{}, err
+			return shop.Model{}, err
 		}
 		if i == 0 {
 			first = picked
@@ -190,27 +190,27 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (attempt.Mod
 }
 
 // ready returns a model by its name.
-func (m *Models) ready(name string) (attempt.Model, error) {
+func (m *Models) ready(name string) (shop.Model, error) {
 	provider, model, ok := llm.Split(name)
 	if !ok {
-		return attempt.Model{}, unknown(name, "a model is named provider/model")
+		return shop.Model{}, unknown(name, "a model is named provider/model")
 	}
 	if all := m.Providers(); !slices.Contains(all, provider) {
-		return attempt.Model{}, &nexus.Error{
+		return shop.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
 			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in ~/.config/nexus/config.toml.", view.Clean(provider), view.Clean(provider)),
 		}
 	}
 	_, priced := m.Price(name, nexus.Usage{})
 	if !priced && m.config.Limits.RunTokens == 0 {
-		return attempt.Model{}, unknown(name, "it has no known price")
+		return shop.Model{}, unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)
 	if err != nil {
-		return attempt.Model{}, err
+		return shop.Model{}, err
 	}
 	listed, _ := m.prices.Find(name)
-	picked := attempt.Model{
+	picked := shop.Model{
 		Model: client, Name: name, Wire: model, Context: listed.Context,
 	}
 	picked.Price, picked.Worst = m.bills(provider, name)

@@ -6,18 +6,18 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // PickReader returns the model that a role reads with what the author, a
 // provider/model, made, and why it is that one: another model where there is
 // one, see [route.Reader]. A role that is pinned to a model stays with it.
-func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author string) (attempt.Model, string, error) {
+func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author string) (shop.Model, string, error) {
 	usual, err := m.Pick(role, tier, "")
 	if err != nil || m.config.Roles[role].Model != "" {
 		return usual, "roles." + string(role) + ".model names it", err
 	}
-	others := append([]attempt.Model{usual}, usual.Else...)
+	others := append([]shop.Model{usual}, usual.Else...)
 	var can []string
 	for _, o := range others {
 		can = append(can, o.Name)
@@ -36,7 +36,7 @@ func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author string) (at
 		chosen = others[i]
 	}
 	chosen.Else = nil
-	for _, o := range append([]attempt.Model{usual}, usual.Else...) { // what the tier falls back to
+	for _, o := range append([]shop.Model{usual}, usual.Else...) { // what the tier falls back to
 		if o.Name != chosen.Name && len(chosen.Else) < route.MaxElse {
 			o.Else = nil
 			chosen.Else = append(chosen.Else, o)

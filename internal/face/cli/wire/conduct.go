@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/screen"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -156,12 +157,12 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 			cancel(err)
 		}
 	})
-	screen := newScreen(a, p, o, file)
+	shown := screen.New(a, p, o.Run, o.JSONL, file)
 	if len(begun) == 0 {
-		screen.past(ctx)
+		shown.Past(ctx)
 	}
-	helpers.Go(func() { screen.follow(work) })
-	helpers.Go(func() { screen.listen(ctx, work) })
+	helpers.Go(func() { shown.Follow(work) })
+	helpers.Go(func() { shown.Listen(ctx, work) })
 	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
-	screen.finish(context.WithoutCancel(ctx), s)
+	shown.Finish(context.WithoutCancel(ctx), s)
 	return s, errors.Join(err, hold.Tell(context.WithoutCancel(ctx), p.Journal, o.Run, err))
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // TestWorking looks at a checkout whose changes are committed to nothing, and

@@ -1,4 +1,6 @@
-package wire
+// Package screen shows a run while it goes on, on the terminal of the process
+// that conducts it.
+package screen
 
 import (
 	"context"
@@ -18,10 +20,10 @@ import (
 // redrawn is how often the block on a terminal is drawn anew.
 const redrawn = 200 * time.Millisecond
 
-// screen shows a run while it goes on: on a terminal a block that is redrawn
+// Screen shows a run while it goes on: on a terminal a block that is redrawn
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
-type screen struct {
+type Screen struct {
 	a     *frame.App
 	place *frame.Place
 	file  statusfile.Options
@@ -35,12 +37,14 @@ type screen struct {
 	told  map[string]bool // gates that cannot run, which is no news a second time
 }
 
-func newScreen(a *frame.App, p *frame.Place, o *Order, file statusfile.Options) *screen {
-	return &screen{a: a, place: p, file: file, lines: o.JSONL, live: a.Live(a.Err) && !o.JSONL, state: state.New(o.Run), told: map[string]bool{}}
+// New returns the screen of a run. With lines it writes events as JSON on
+// standard output; file says where the status is written too.
+func New(a *frame.App, p *frame.Place, id nexus.RunID, lines bool, file statusfile.Options) *Screen {
+	return &Screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), told: map[string]bool{}}
 }
 
-// follow shows the run until the context ends.
-func (s *screen) follow(ctx context.Context) {
+// Follow shows the run until the context ends.
+func (s *Screen) Follow(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	if s.file.Path != "" {
@@ -61,9 +65,9 @@ func (s *screen) follow(ctx context.Context) {
 	}
 }
 
-// past takes over what happened before this process, and says in a line how
+// Past takes over what happened before this process, and says in a line how
 // far the run had come. A stream of events has all of them.
-func (s *screen) past(ctx context.Context) {
+func (s *Screen) Past(ctx context.Context) {
 	if s.lines {
 		return
 	}
@@ -71,7 +75,7 @@ func (s *screen) past(ctx context.Context) {
 	defer s.mu.Unlock()
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, 0) {
 		if err != nil || s.state.Apply(e) != nil {
-			return // follow says so
+			return // Follow says so
 		}
 		s.stale(e.Fact)
 	}
@@ -81,7 +85,7 @@ func (s *screen) past(ctx context.Context) {
 }
 
 // redraw keeps the clock on the terminal going.
-func (s *screen) redraw(ctx context.Context) {
+func (s *Screen) redraw(ctx context.Context) {
 	beat := time.NewTicker(redrawn)
 	defer beat.Stop()
 	for {
@@ -97,7 +101,7 @@ func (s *screen) redraw(ctx context.Context) {
 }
 
 // show shows one event, and reports whether it wants more.
-func (s *screen) show(e nexus.Event) bool {
+func (s *Screen) show(e nexus.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over || e.Seq <= s.state.Seq {
@@ -123,9 +127,9 @@ func (s *screen) show(e nexus.Event) bool {
 	return true
 }
 
-// listen says when the first signal comes, which is the end of ctx, unless the
+// Listen says when the first signal comes, which is the end of ctx, unless the
 // work is over before.
-func (s *screen) listen(ctx, work context.Context) {
+func (s *Screen) Listen(ctx, work context.Context) {
 	select {
 	case <-ctx.Done():
 		s.interrupted(work)
@@ -135,7 +139,7 @@ func (s *screen) listen(ctx, work context.Context) {
 
 // interrupted says at once what a signal began, and what is still waited for
 // as the journal has it now.
-func (s *screen) interrupted(ctx context.Context) {
+func (s *Screen) interrupted(ctx context.Context) {
 	s.catchUp(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +153,7 @@ func (s *screen) interrupted(ctx context.Context) {
 
 // awaited names the answers of models that are still to come: they are paid
 // for. The caller holds the lock.
-func (s *screen) awaited() string {
+func (s *Screen) awaited() string {
 	var all []string
 	for _, id := range s.state.Ledger.Unsettled() {
 		r, _ := s.state.Ledger.Open(id)
@@ -163,7 +167,7 @@ func (s *screen) awaited() string {
 
 // stale reports whether a fact says again that a gate cannot run. The caller
 // holds the lock.
-func (s *screen) stale(f nexus.Fact) bool {
+func (s *Screen) stale(f nexus.Fact) bool {
 	g, ok := f.(nexus.GateJudged)
 	if !ok || g.Base || g.Cached || g.Evidence.State != nexus.NotRun {
 		return false
@@ -174,8 +178,8 @@ func (s *screen) stale(f nexus.Fact) bool {
 	return known
 }
 
-// finish shows what is left and takes the block away.
-func (s *screen) finish(ctx context.Context, final *state.State) {
+// Finish shows what is left and takes the block away.
+func (s *Screen) Finish(ctx context.Context, final *state.State) {
 	if final != nil {
 		s.catchUp(ctx)
 	}
@@ -186,7 +190,7 @@ func (s *screen) finish(ctx context.Context, final *state.State) {
 }
 
 // catchUp shows what is in the journal and was not shown yet.
-func (s *screen) catchUp(ctx context.Context) {
+func (s *Screen) catchUp(ctx context.Context) {
 	for e, err := range s.place.Journal.Events(ctx, s.state.Run, s.seen()) {
 		if err != nil || !s.show(e) {
 			break
@@ -194,14 +198,14 @@ func (s *screen) catchUp(ctx context.Context) {
 	}
 }
 
-func (s *screen) seen() int64 {
+func (s *Screen) seen() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state.Seq
 }
 
 // draw replaces the block. The caller holds the lock.
-func (s *screen) draw() {
+func (s *Screen) draw() {
 	if !s.live || s.over || s.state.Status == "" {
 		return
 	}
@@ -216,7 +220,7 @@ func (s *screen) draw() {
 }
 
 // erase takes the block away. The caller holds the lock.
-func (s *screen) erase() {
+func (s *Screen) erase() {
 	if s.drawn > 0 {
 		_, _ = fmt.Fprintf(s.a.Err, "\x1b[%dA\r\x1b[J", s.drawn)
 		s.drawn = 0

@@ -1,4 +1,4 @@
-package attempt_test
+package shop_test
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // desk remembers what gates said as a run's state does.
@@ -59,8 +60,8 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 	return ctx, func() {}
 }
 
-// shop returns a shop over a repository with one file, and its commit.
-func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
+// newShop returns a shop over a repository with one file, and its commit.
+func newShop(t *testing.T, gates ...gate.Gate) (*shop.Shop, string) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("bad\n"), 0o600); err != nil {
@@ -97,8 +98,8 @@ func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &attempt.Shop{
-		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &attempt.Bases{}, State: at,
+	s := &shop.Shop{
+		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
 		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	t.Cleanup(func() {
@@ -114,7 +115,7 @@ func shop(t *testing.T, gates ...gate.Gate) (*attempt.Shop, string) {
 
 // change writes a file into a new tree of base, and returns it as a case with
 // its commit.
-func change(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) (attempt.Case, string) {
+func change(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) (shop.Case, string) {
 	t.Helper()
 	tree, err := s.Trees.Add(t.Context(), "r", id, base)
 	if err != nil {
@@ -128,7 +129,7 @@ func change(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) (att
 	if err != nil {
 		t.Fatal(err)
 	}
-	return attempt.Case{
+	return shop.Case{
 		Tree: tree, Hash: hash, Base: base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, commit
 }
@@ -137,7 +138,7 @@ func change(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) (att
 // red, and another start from there: what was red before both is held against
 // neither.
 func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
-	s, base := shop(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
+	s, base := newShop(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
 	d := &desk{}
 	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
 		c, commit := change(t, s, id, base)
@@ -153,7 +154,7 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 // What the gate had written is gone when the next worker judges it.
 func TestBaseIsCleanAfterACancel(t *testing.T) {
 	slow := gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
-	s, base := shop(t, slow)
+	s, base := newShop(t, slow)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
@@ -184,7 +185,7 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 // TestWaitForABaseEnds cancels a worker while another one judges the base
 // that both start from.
 func TestWaitForABaseEnds(t *testing.T) {
-	s, base := shop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
+	s, base := newShop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
 	first, second := change1(t, s, "T1.1", base), change1(t, s, "T2.1", base)
 	judging, cancel := context.WithCancelCause(t.Context())
 	over := make(chan error, 1)
@@ -217,7 +218,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	<-over
 }
 
-func change1(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) attempt.Case {
+func change1(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) shop.Case {
 	t.Helper()
 	c, _ := change(t, s, id, base)
 	return c
@@ -226,7 +227,7 @@ func change1(t *testing.T, s *attempt.Shop, id nexus.AttemptID, base string) att
 // TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
 // reads: what it accepted is accepted.
 func TestAcceptedInTheLastMinute(t *testing.T) {
-	s, base := shop(t)
+	s, base := newShop(t)
 	c, commit := change(t, s, "T1.1", base)
 	const id = "T1.1/coder.1"
 	a := &state.Attempt{
@@ -238,7 +239,7 @@ func TestAcceptedInTheLastMinute(t *testing.T) {
 		}},
 	}
 	v := state.View{Run: "r", Attempt: a, Task: state.Task{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
-	facts, err := s.Work(t.Context(), v, &desk{})
+	facts, err := attempt.Work(t.Context(), s, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -260,7 +261,7 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		sh("before", parse.GoBuild, clean), sh("test", parse.Exit, clean+" && "+poison), sh("vet", parse.GoVet, clean),
 		sh("lint", parse.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", parse.Exit, clean),
 	}
-	s, base := shop(t, gates...)
+	s, base := newShop(t, gates...)
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
 	if err != nil {
 		t.Fatal(err)

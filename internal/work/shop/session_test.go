@@ -1,4 +1,4 @@
-package attempt_test
+package shop_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // ponderous hands in at once, after a long thought.
@@ -33,22 +33,22 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 // TestSessionTimeIsOfAllRounds lets a session go on after a repair: it has
 // what is left of its time, and not all of it again.
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
-	s, base := shop(t)
+	s, base := newShop(t)
 	c, _ := change(t, s, "T1.1", base)
 	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Roles = roles
-	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
-		return attempt.Model{
+	s.Pick = func(nexus.Role, nexus.Tier, string) (shop.Model, error) {
+		return shop.Model{
 			Model: ponderous{6 * time.Minute}, Name: "toy/model",
 			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a := &state.Attempt{ID: "T1.1", Task: "T1"}
-		talk := attempt.Talk{
+		talk := shop.Talk{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree,
 			Limits: nexus.Limits{SessionTime: 10 * time.Minute},
 			Record: func(_ context.Context, facts ...nexus.Fact) error {

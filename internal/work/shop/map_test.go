@@ -1,4 +1,4 @@
-package attempt_test
+package shop_test
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
-	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // listener hands in at once, and keeps what it was sent.
@@ -38,7 +38,7 @@ func (l *listener) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (
 
 // floor is where roles are heard.
 type floor struct {
-	shop  *attempt.Shop
+	shop  *shop.Shop
 	model *listener
 	holds int64
 	less  int64
@@ -46,22 +46,22 @@ type floor struct {
 
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
-	s, base := shop(t)
+	s, base := newShop(t)
 	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &floor{shop: s, model: &listener{}, holds: 200_000}
 	s.Roles, s.Maps, s.Rules = roles, &codemap.Maps{Tokens: 4_000}, "Keep it small."
-	s.Pick = func(nexus.Role, nexus.Tier, string) (attempt.Model, error) {
-		m := attempt.Model{
+	s.Pick = func(nexus.Role, nexus.Tier, string) (shop.Model, error) {
+		m := shop.Model{
 			Model: f.model, Name: "toy/model", Context: f.holds,
 			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}
 		if f.less > 0 {
 			small := m
 			small.Name, small.Context = "toy/small", f.less
-			m.Else = []attempt.Model{small}
+			m.Else = []shop.Model{small}
 		}
 		return m, nil
 	}
@@ -73,7 +73,7 @@ func (f *floor) hear(t *testing.T, role nexus.Role, id nexus.AttemptID, from, ba
 	t.Helper()
 	c, _ := change(t, f.shop, id, from)
 	a := &state.Attempt{ID: id, Task: "T1"}
-	o, err := f.shop.Converse(t.Context(), attempt.Talk{
+	o, err := f.shop.Converse(t.Context(), shop.Talk{
 		Attempt: a, Session: nexus.SessionID(string(id) + "/" + string(role) + ".1"), Task: nexus.Task{ID: "T1"}, Role: role, Tree: c.Tree, Base: base,
 		Next: "Do " + string(id), Limits: nexus.DefaultLimits(),
 		Record: func(_ context.Context, facts ...nexus.Fact) error {

@@ -1,0 +1,360 @@
+package shop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+)
+
+// Case is a tree to be judged.
+type Case struct {
+	Tree *worktree.Tree
+	Hash string // git tree that stands in it
+	Base string // commit whose failures are not held against it; empty for none
+	Task nexus.Task
+	Paid bool                                    // work that was accepted waits for it
+	Mark func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
+}
+
+// Judge lets the gates judge a tree in their order and stops at the first red
+// one. A gate that was red on the base for the same reasons is not red. Each
+// judgement is recorded as it is made.
+//
+// It ends when the run lets its workers go: gates cost nothing to run again.
+func (s *Shop) Judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+	spare, stop := d.Spare(ctx, c.Paid)
+	defer stop()
+	evidence, err := s.judge(spare, c, d)
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	return evidence, err
+}
+
+func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, error) {
+	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
+		return nil, err
+	}
+	if e, red, err := s.leaks(ctx, c); red || err != nil {
+		if err == nil {
+			err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+		}
+		return []nexus.Evidence{e}, err
+	}
+	if err := s.touched(ctx, c, d); err != nil {
+		return nil, err
+	}
+	gates, err := s.Gates(c.Tree.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var base map[string]nexus.Evidence
+	if c.Base != "" {
+		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, gates, d); err != nil {
+			return nil, fmt.Errorf("judge the base: %w", err)
+		}
+	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, s.Gates, c.Task.Criteria, false, d.Record); err != nil {
+		return nil, err
+	}
+	r, err := s.Runner(c.Tree, c.Hash)
+	if err != nil {
+		return nil, err
+	}
+	r.Reached = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
+	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
+	for _, criterion := range c.Task.Criteria {
+		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
+		if g, ok := detect.Accept(criterion); ok {
+			gates = append(gates, g)
+		}
+	}
+	if c.Base != "" {
+		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
+			return nil, fmt.Errorf("judge the base: %w", err)
+		}
+	}
+	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	r.Judged = func(e nexus.Evidence, cached bool) error {
+		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
+	}
+	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
+	return v.Evidence, err
+}
+
+// Reached records which hosts a gate asked for.
+func Reached(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []hosts.Reached) error {
+	return func(gate string, asked []hosts.Reached) error {
+		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
+	}
+}
+
+func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
+	return func(tree, gate string) (nexus.Evidence, bool) { return d.Known(ctx, tree, gate) }
+}
+
+// Runner returns what runs gates on a tree, which it puts back after each.
+func (s *Shop) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+	return s.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+}
+
+func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
+	setup, err := s.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
+	if err != nil {
+		return gate.Runner{}, err
+	}
+	return gate.Runner{
+		Box: s.Box, Net: s.Net.Gate, Put: s.Blobs.Put, Get: s.Blobs.Get, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
+		Mask: s.Mask, Timeout: s.GateTime, Mark: s.mark(t), Versions: s.Versions,
+		Own: func(g gate.Gate) (goenv.Setup, func() error, error) {
+			setup, done, err := s.caches().Own(t.Dir, cache, g)
+			setup.Env = s.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+			return setup, done, err
+		},
+		Reset: func(ctx context.Context, bare bool) error {
+			if bare {
+				return errors.Join(t.Exact(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
+			}
+			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
+		},
+		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
+	}, nil
+}
+
+func (s *Shop) caches() caches.Caches {
+	return caches.Caches{Exe: s.Exe, State: s.State, Shared: s.Caches, User: s.Fetched}
+}
+
+// mark names the owner of the processes of a tree.
+func (s *Shop) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+
+// Bases judges the trees that work starts from, each once for all workers.
+type Bases struct {
+	once  sync.Once
+	turn  chan struct{} // filled by who judges a base, who owns the maps
+	trees map[string]*worktree.Tree
+	known map[string]map[string]nexus.Evidence // by commit and gate
+}
+
+// heat compiles what the gates of a base need, once for each tree.
+func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
+	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
+	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
+		return nil
+	}
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return err
+	}
+	r, err := s.runnerIn(tree, hash, s.caches().Warm())
+	if err != nil {
+		return err
+	}
+	if err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}); err != nil {
+		return errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+	}
+	return os.WriteFile(mark, nil, 0o600)
+}
+
+// Judge returns the gates of a tree with those of its base, and what each says
+// of the base. A gate that the base has stays, whatever the work deleted. A
+// red one does not end it.
+func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	if b.known == nil {
+		b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+	}
+	all := b.known[commit]
+	if all == nil {
+		all = map[string]nexus.Evidence{}
+	}
+	hash, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+		return nil, nil, err
+	}
+	had, err := s.Gates(tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	gates = union(had, gates)
+	if err := b.heat(ctx, s, commit, hash); err != nil {
+		return nil, nil, err
+	}
+	for _, g := range gates {
+		if _, ok := all[g.Name]; ok {
+			continue
+		}
+		if all[g.Name], err = b.one(ctx, s, commit, hash, g, d); err != nil {
+			return nil, nil, err
+		}
+	}
+	b.known[commit] = all
+	return gates, all, nil
+}
+
+// union returns the gates of the base, and after them those that are new.
+func union(base, now []gate.Gate) []gate.Gate {
+	for _, g := range now {
+		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
+			base = append(base, g)
+		}
+	}
+	return base
+}
+
+// one returns what a gate says of a base: what is known, if that fits, and
+// else what it says now.
+func (b *Bases) one(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+	e, ok := d.Known(ctx, hash, g.Name)
+	if ok {
+		e, ok = gate.Plain(e, s.Blobs.Get)
+	}
+	if ok {
+		var err error
+		if ok, err = b.fits(ctx, s, commit, hash, g, e); ok || err != nil {
+			return e, err
+		}
+	}
+	e, err := b.run(ctx, s, commit, hash, g, Reached(ctx, d, ""))
+	if err != nil {
+		return e, err
+	}
+	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e})
+}
+
+// wait waits until nobody else judges a base, or ctx ends.
+func (b *Bases) wait(ctx context.Context) (done func(), err error) {
+	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
+	select {
+	case b.turn <- struct{}{}:
+		return func() { <-b.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// origin returns the tree of a base for a tree that was made from it.
+func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told func(string, []hosts.Reached) error) (*gate.Origin, error) {
+	was, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.Trees.Git().Run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", was, hash)
+	if err != nil {
+		return nil, err
+	}
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	tree, err := b.place(ctx, s, commit, was)
+	if err != nil {
+		return nil, err
+	}
+	return &gate.Origin{
+		Dir:     tree.Dir,
+		Changed: strings.FieldsFunc(changed, func(r rune) bool { return r == 0 }),
+		Use: func(ctx context.Context, do func(gate.Runner, gate.Tree) error) error {
+			done, err := b.wait(ctx)
+			if err != nil {
+				return err
+			}
+			defer done()
+			r, err := s.Runner(tree, was)
+			if err != nil {
+				return err
+			}
+			r.Reached = told
+			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
+				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
+			}
+			return err
+		},
+	}, nil
+}
+
+// place makes the worktree of a base. The caller has the turn.
+func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*worktree.Tree, error) {
+	if tree := b.trees[commit]; tree != nil {
+		return tree, nil
+	}
+	tree, err := s.Trees.Add(ctx, s.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	if err != nil {
+		return nil, err
+	}
+	if err := tree.Reset(ctx, hash); err != nil {
+		return nil, err
+	}
+	b.trees[commit] = tree
+	return tree, nil
+}
+
+func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []hosts.Reached) error) (nexus.Evidence, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r, err := s.Runner(tree, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r.Reached = told
+	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
+		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+	}
+	return e, err
+}
+
+// fits reports whether evidence is of this very gate, with these tools and
+// dependencies.
+func (b *Bases) fits(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+	tree, err := b.place(ctx, s, commit, hash)
+	if err != nil {
+		return false, err
+	}
+	r, err := s.Runner(tree, hash)
+	return err == nil && r.Fits(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
+}
+
+// Close removes the worktrees of the bases.
+func (b *Bases) Close(ctx context.Context) error {
+	done, err := b.wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, t := range b.trees {
+		err = errors.Join(err, t.Remove(ctx))
+	}
+	b.trees = nil
+	return err
+}

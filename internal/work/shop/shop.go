@@ -1,0 +1,100 @@
+// Package shop is where the work of a run is done: it has the conversations
+// of agents with models, and lets gates judge trees and the trees that these
+// were made from. In which order is decided elsewhere.
+package shop
+
+import (
+	"context"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/faults"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+)
+
+// Desk is where an attempt records what happened and asks for leave.
+type Desk interface {
+	Record(ctx context.Context, facts ...nexus.Fact) error
+	Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error)
+	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
+	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
+}
+
+// Model is a model that was picked for a role, with what it costs.
+type Model struct {
+	llm.Model
+	Name    string // provider/model
+	Wire    string // as the provider itself names it
+	Context int64  // most tokens that it holds; 0 where nobody knows
+	Price   func(nexus.Usage, llm.Terms) nexus.Money
+	Worst   func(llm.Request) nexus.Money
+	Tokens  func(llm.Request) int64 // most tokens of a call, where the price is not known; nil where it is
+	Else    []Model                 // what may be asked instead, best first
+}
+
+// Choices returns the model and its others as a session takes them.
+func (m Model) Choices() []chain.Choice {
+	all := []chain.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
+	for _, other := range m.Else {
+		all = append(all, other.Choices()...)
+	}
+	return all
+}
+
+// Shop is what the attempts of a run work with. It is read only once the run
+// has begun, and shared by all workers.
+type Shop struct {
+	Run   nexus.RunID
+	Trees *worktree.Store
+	Blobs *blob.Store
+	Box   *sandbox.Box
+	Net   *egress.Grant // who may go out of it, and where to; nil: nobody
+	Roles map[nexus.Role]cast.Role
+	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
+	// PickReader picks for a role that looks at what another model, the
+	// author, made, and says why; nil picks as for every other role.
+	PickReader func(role nexus.Role, tier nexus.Tier, author string) (m Model, why string, err error)
+	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
+	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Rules      string                                // standing rules for agents, may be empty
+	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
+	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none
+	Alone      bool                                  // nobody answers questions: fall back at once
+	Patience   time.Duration                         // how long a question waits for an answer; 0: for ever
+	Exe        string                                // this program, which builds call for their cache; empty for none
+	Now        func() time.Time
+	Heard      func(nexus.SessionID, llm.Delta)
+	Bases      *Bases
+	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Faults     faults.Check     // asks whether tests notice faults
+	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
+	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
+	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does
+
+	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
+	State    string              // directory of the repository's state
+	Caches   []string            // build caches of the user's, which gates may read
+	GateTime time.Duration       // of one gate; 0 for no limit of its own
+	Versions *goenv.Versions     // of tools, remembered
+	Retry    llm.Policy          // how failed calls are tried again
+
+	// Draw returns the next of the numbers that belong to a name; nil draws
+	// truly random ones. Names of calls and the jitter of retries come from it.
+	Draw func(name string) uint64
+}
