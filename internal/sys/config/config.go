@@ -27,7 +27,8 @@ type Config struct {
 	Routing    Routing
 	Gates      Gates
 	Mutation   Mutation
-	MapTokens  int // most of the map of the repository that roles are shown; 0: none
+	Personas   []string // who reads a change; none: one reader, for everything
+	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy            // for every role, besides its own
 	Servers    map[string]Server // of the Model Context Protocol

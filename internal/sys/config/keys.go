@@ -158,6 +158,8 @@ func gateKeys() []Key {
 		gate("gates.lint", doc),
 		gate("gates.test", doc),
 		gate("gates.secrets", "false switches off the search for secrets in what a change adds; a command is run besides it"),
+		one("review.personas", kind.List(Personas()...), "readers of a change, side by side, each for one kind of thing, and paid each; without any, one reads for everything",
+			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("mutation.mode", kind.Words("off", "warn", "block"), "whether faults are put into new lines, to see if tests notice: warn names those that no test notices, block gives them back to be mended", func(c *Config) *string { return &c.Mutation.Mode }),
 		one("mutation.sample", kind.Whole(1, 1000), "most faults that are tried on a tree", func(c *Config) *int { return &c.Mutation.Sample }),
@@ -166,6 +168,9 @@ func gateKeys() []Key {
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
+
+// Personas returns the names of those who may read a change.
+func Personas() []string { return []string{"correctness", "security", "tests", "maintainability"} }
 
 func planKeys() []Key {
 	return []Key{

@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
@@ -66,7 +67,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, rules, err := casting(p.Repo.Work, p.Config)
+	roles, rules, err := Casting(p.Repo.Work, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,6 +92,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
 	}
 	shop.Faults = faults.Check(p.Config.Mutation)
+	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
+	}
 	shop.Fetched = provide.Fetched(p.Env)
 	if shop.Kit, err = provide.Kit(provide.Parts{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: shop.Net, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
