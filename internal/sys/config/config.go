@@ -127,6 +127,7 @@ type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
 	Order    []string          // names that come first, in this order
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
+	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 }
 
 // Mutation says how it is asked whether tests notice faults.
@@ -159,6 +160,7 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
+		Gates:     Gates{Related: "task"},
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",

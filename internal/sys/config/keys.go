@@ -165,6 +165,8 @@ func gateKeys() []Key {
 		one("mutation.sample", kind.Whole(1, 1000), "most faults that are tried on a tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		one("mutation.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Mutation.Time }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
+		one("gates.related", kind.Words("task", "deferred", "off"), "when the tests that a change concerns run alone: task, in front of all tests each time; "+
+			"deferred, in their place until the work lands, when all tests run; off, never", func(c *Config) *string { return &c.Gates.Related }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }

@@ -58,6 +58,16 @@ func (m Model) Choices() []chain.Choice {
 	return all
 }
 
+// Related says when the tests that a change concerns run alone.
+type Related string
+
+// The ways.
+const (
+	Whole    Related = "off"      // never; so is the zero value
+	PerTask  Related = "task"     // in front of all tests
+	Deferred Related = "deferred" // in their place, until the work lands
+)
+
 // Shop is what the attempts of a run work with. It is read only once the run
 // has begun, and shared by all workers.
 type Shop struct {
@@ -74,6 +84,7 @@ type Shop struct {
 	PickReader func(role nexus.Role, tier nexus.Tier, author, failed string) (m Model, why string, err error)
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Related    Related                               // when the tests that a change concerns run alone
 	Rules      string                                // standing rules for agents, may be empty
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none

@@ -33,7 +33,8 @@ type checkFlags struct {
 	gates                []string
 	base, shape, summary string
 	explain              string
-	stop, list, mutate   bool
+	stop, list, related  bool
+	mutate               bool
 	junit, sarif, github bool
 }
 
@@ -59,6 +60,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.mutate, "mutate", false, "put faults into the lines that are new since the base, HEAD if not given, and name those that no test notices")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
+	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
@@ -82,6 +84,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	gates, alone, err := f.pick(dir, settings.Gates)
 	if err != nil {
 		return err
+	}
+	if f.related {
+		if gates, err = concerned(ctx, a, dir, f.base, gates); err != nil {
+			return err
+		}
 	}
 	if f.list {
 		return listGates(a, gates)
@@ -183,13 +190,15 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		defer done()
 	}
 	var all []nexus.Evidence
-	for _, g := range gates {
+	for left := slices.Clone(gates); len(left) > 0; {
+		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
 			return nil, err
 		}
 		e.Raw = ""
 		all = append(all, e)
+		left = answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
@@ -270,6 +279,9 @@ func against(ctx context.Context, a *frame.App, rev, cache string, settings conf
 	}
 	known := map[string]nexus.Evidence{}
 	for _, g := range gates {
+		if g.Of != "" {
+			continue
+		}
 		e, err := base.Judge(ctx, gate.Tree{Dir: tree, Hash: commit}, g)
 		if err != nil {
 			done()
