@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Config is everything that can be set. The zero Config is not usable; begin
@@ -27,6 +28,7 @@ type Config struct {
 	Routing    Routing
 	Gates      Gates
 	Mutation   Mutation
+	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
@@ -156,6 +158,7 @@ func Default() Config {
 			Strategy: "auto",
 		},
 		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
+		Done:      done.Default(),
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
