@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
@@ -94,6 +95,7 @@ type Shop struct {
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Code       *code.Kit        // whom agents may ask what code means; nil for nobody
 	Personas   []panel.Persona  // who reads a change; none: one for everything
 	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
 	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
