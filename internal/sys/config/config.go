@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Config is everything that can be set. The zero Config is not usable; begin
@@ -26,6 +27,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
@@ -148,6 +150,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
+		Done:      done.Default(),
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
@@ -97,6 +98,7 @@ type Shop struct {
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
 	Code       *code.Kit        // whom agents may ask what code means; nil for nobody
 	Personas   []panel.Persona  // who reads a change; none: one for everything
+	Meter      *measure.Meter   // holds changes to the definition of done; nil: nobody does
 	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
 	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
 	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does

@@ -98,7 +98,10 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v := verdict.Of(all)
+	v, err := bound(ctx, a, f, dir, settings, all)
+	if err != nil {
+		return err
+	}
 	if err := write(a, shape, v, v); err != nil {
 		return err
 	}
