@@ -26,7 +26,8 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
-	MapTokens  int // most of the map of the repository that roles are shown; 0: none
+	Personas   []string // who reads a change; none: one reader, for everything
+	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy            // for every role, besides its own
 	Servers    map[string]Server // of the Model Context Protocol
@@ -125,6 +126,7 @@ type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
 	Order    []string          // names that come first, in this order
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
+	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 }
 
 // Plan bounds the size of a task and of the splitting of larger ones.
@@ -149,6 +151,7 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
+		Gates:     Gates{Related: "task"},
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",

@@ -33,7 +33,7 @@ type checkFlags struct {
 	gates                []string
 	base, shape, summary string
 	explain              string
-	stop, list           bool
+	stop, list, related  bool
 	junit, sarif, github bool
 }
 
@@ -58,6 +58,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
+	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
@@ -81,6 +82,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	gates, alone, err := f.pick(dir, settings.Gates)
 	if err != nil {
 		return err
+	}
+	if f.related {
+		if gates, err = concerned(ctx, a, dir, f.base, gates); err != nil {
+			return err
+		}
 	}
 	if f.list {
 		return listGates(a, gates)
@@ -189,20 +195,22 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	unweighed := remember(&now)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
-	for _, g := range gates {
+	for left := slices.Clone(gates); len(left) > 0; {
+		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, e)
 		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
-		if base != nil && g.Tests {
+		if base != nil && g.Tests && g.Of == "" {
 			tests, err := base.turned(ctx, a, g, unweighed(e))
 			if err != nil {
 				return nil, nil, err
 			}
 			turned = append(turned, tests...)
 		}
+		left = answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
