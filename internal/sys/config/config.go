@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Config is everything that can be set. The zero Config is not usable; begin
@@ -26,6 +27,8 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Mutation   Mutation
+	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
@@ -129,6 +132,13 @@ type Gates struct {
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 }
 
+// Mutation says how it is asked whether tests notice faults.
+type Mutation struct {
+	Mode   string // off, warn or block
+	Sample int    // most faults that are tried on a tree
+	Time   time.Duration
+}
+
 // Plan bounds the size of a task and of the splitting of larger ones.
 type Plan struct {
 	Minutes, Files, Criteria, Characters int
@@ -147,6 +157,8 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
+		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
+		Done:      done.Default(),
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},

@@ -101,7 +101,11 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
 	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
-	return v.Evidence, err
+	if err != nil {
+		return v.Evidence, err
+	}
+	done, err := s.done(ctx, c, v.Evidence, d)
+	return append(v.Evidence, done...), err
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.
