@@ -92,6 +92,7 @@ type Brief struct {
 
 	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
 
+	Left     func() time.Duration                                     // of the task's time, which ends the session as its own does; nil: no end
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
 	Price    func(nexus.Usage, llm.Terms) nexus.Money                 // nil: free
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing

@@ -43,6 +43,7 @@ type Talk struct {
 	Why     string // brief, repair
 	Handin  json.RawMessage
 	Limits  nexus.Limits
+	Left    func() time.Duration // of the task's time; nil: no end
 	Record  func(ctx context.Context, facts ...nexus.Fact) error
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
@@ -88,7 +89,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
 		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
-		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
+		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
