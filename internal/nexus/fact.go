@@ -329,6 +329,7 @@ type (
 		Approved bool      `json:"approved"`
 		Summary  string    `json:"summary,omitzero"`
 		Findings []Finding `json:"findings,omitempty"`
+		Readers  []Reader  `json:"readers,omitempty"` // who read what of it
 	}
 	// TreeSnapshotted says that the worktree's state is pinned.
 	TreeSnapshotted struct {
@@ -337,6 +338,18 @@ type (
 		Tree    string    `json:"tree"`
 	}
 )
+
+// Reader is one who read a change, or a part of a large one.
+type Reader struct {
+	Session  SessionID `json:"session"`
+	Model    string    `json:"model,omitzero"`
+	Persona  string    `json:"persona,omitzero"` // what it looked for; empty: everything
+	Part     int       `json:"part,omitzero"`    // of Parts, from 1; 0: the whole
+	Parts    int       `json:"parts,omitzero"`
+	Reviewed bool      `json:"reviewed"`
+	Approved bool      `json:"approved"`
+	Why      string    `json:"why,omitzero"` // why it did not review
+}
 
 // Judgement says whether a tool call might be made, by which rule and why, and
 // who said so. The zero Judgement is of a call that nobody judges.

@@ -223,10 +223,14 @@ func Rejects(v nexus.ReviewGiven, majors int) bool {
 }
 
 // Blocks reports whether a review's findings forbid landing: a critical one
-// always, majors from the given number on, lesser ones never.
+// always, majors from the given number on, lesser ones never, and one that
+// names what is not there neither.
 func Blocks(v nexus.ReviewGiven, majors int) bool {
 	n := 0
 	for _, f := range v.Findings {
+		if f.Unverified != "" {
+			continue
+		}
 		switch cmp.Or(f.Severity, nexus.Major) {
 		case nexus.Critical:
 			return true

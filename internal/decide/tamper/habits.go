@@ -68,13 +68,13 @@ var languages = []language{ //nolint:gochecknoglobals // a table that is never w
 	{
 		endings:  []string{".go"},
 		declares: regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`),
-		skipping: regexp.MustCompile(`\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build (?:ignore|never)`),
+		skipping: regexp.MustCompile(`\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`),
 		assert:   regexp.MustCompile(`\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w+\(|cmp\.(?:Diff|Equal)\(|// (?:Unordered )?[Oo]utput:`),
 	},
 	{
 		endings:  []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"},
 		declares: regexp.MustCompile("\\b(?:it|test|describe|context|specify|suite)(?:\\.\\w+)*\\(\\s*['\"`]([^'\"`]+)"),
-		skipping: regexp.MustCompile(`\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*skip:\s*(?:true|['"])`),
+		skipping: regexp.MustCompile(`\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)(?:If)?\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*(?:skip|todo):\s*(?:true|['"])`),
 		focusing: regexp.MustCompile(`\b(?:it|test|describe|context|suite)\.only\b|\b(?:fit|fdescribe)\s*\(`),
 		assert:   regexp.MustCompile(`\bexpect\(|\bassert(?:\.\w+)*\(|\.should\b|\bt\.(?:is|deepEqual|true|false|throws|equal)\(`),
 	},
@@ -143,17 +143,64 @@ var (
 		`assertTrue\(True|assertIsNotNone|assert True\b|is not None\b|\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)|assert_?!?\(true|is_ok\(\)|is_some\(\)|` +
 		`assertNotNull|Assert\.Pass|IsNotNull|refute_nil|be_truthy|not_to be_nil|EXPECT_TRUE\(true`)
 	// swallows turns a failure into none.
-	swallows = regexp.MustCompile(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|--passWithNoTests|--pass-with-no-tests|--exit-zero|continue-on-error:\s*true|` +
+	swallows = regexp.MustCompile(`\braise SystemExit\b|\bprocess\.exit\(\s*\)|\bprocess\.exitCode\s*=\s*0|\bsys\.exit\(\s*\)|\bexit!|(?:^|[;{]\s*)(?:exit|die)\s*\(\s*0?\s*\)\s*;|^\s*\.IGNORE\b|` +
+		`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|--passWithNoTests|--pass-with-no-tests|--exit-zero|continue-on-error:\s*true|` +
 		`allow_failure:\s*true|\bos\._exit\(0\)|\bsys\.exit\(0\)|\bprocess\.exit\(0\)|\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|\bstd::process::exit\(0\)|-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true|^-\s*(?:go|npm|cargo|pytest|make) test`)
+	// dash is what a line of a Makefile begins with whose failure does not count.
+	dash = regexp.MustCompile(`^@?-`)
 	// suppresses tells a checker to look away.
 	suppresses = regexp.MustCompile(`//\s*nolint|eslint-disable|biome-ignore|@ts-(?:ignore|nocheck|expect-error)|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore|@SuppressWarnings|#!?\[allow\(|rubocop:disable|phpcs:ignore|@phpstan-ignore|shellcheck disable|NOLINT|#pragma warning disable`)
 	// mocks replaces a module with a stand-in.
-	mocks = regexp.MustCompile(`(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)|\bpatch(?:\.object)?\(\s*['"]?([\w./]+)|monkeypatch\.setattr\(\s*['"]?([\w.]+)`)
+	mocks = regexp.MustCompile(`(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)|\bpatch(?:\.object)?\(\s*['"]?([\w./]+)|monkeypatch\.setattr\(\s*['"]?([\w.]+)|^(\w+)\.\w+\s*=[^=]`)
+	// reports are hooks of runners that decide what runs and what is said of it.
+	reports = regexp.MustCompile(`\bpytest_(?:runtest_\w+|pyfunc_call|sessionfinish|collection_modifyitems|report_teststatus|exception_interact|ignore_collect|terminal_summary)\b|\bdef load_tests\(|@example_block|\.currentTest\b.*=[^=]|expect\.extend\(|^\s*\S*assert\S*\.\w+\s*=[^=]`)
+	// inverts are marks of tests that are to fail.
+	inverts = regexp.MustCompile(`#\[should_panic|\b(?:it|test)\.fails\b`)
+	// forgives catches what an assertion throws.
+	forgives = regexp.MustCompile(`^except(?:\s+(?:AssertionError|Exception|BaseException)\b.*)?:|\bcatch\s*(?:\(\w*\))?\s*\{\s*\}|\brescue (?:Exception|RSpec)\b|^recover\(\)|\bdefer func\(\) \{ _? ?=? ?recover\(\)`)
 	// runs is a line of a configuration that says what is run.
 	runs = regexp.MustCompile(`(?i)\b(?:test|tests|pytest|jest|vitest|mocha|lint|eslint|vet|check|build|gates?|strict|coverage|threshold|addopts|testpaths|include|enable|linters|rules|rspec|phpunit|ctest)\b`)
+	// loads is a line of a configuration that names what comes before the tests.
+	loads = regexp.MustCompile(`(?i)\bsetupFiles\w*|\bglobalSetup\b|(?:^|\s)--?(?:require|import|preload)\b|"?(?:require|import)"?\s*:|(?:^|\s)-p\s*[^n\s]\w*|\balias\b|\bbootstrap=|^(?:export )?(?:SHELL|PATH|MAKEFLAGS)\s*[:+?]?=|\s-include\s`)
+	// alone is a narrowing that a file can have from the start.
+	alone = regexp.MustCompile(`(?i)dry-?run|collect-only|failure-exit-code|--example\b|--tag\b|"?grep"?:|testNamePattern|passWithNoTests|-k\b|--deselect|WILL_FAIL`)
 	// narrows is a line of a configuration that runs less.
-	narrows = regexp.MustCompile(`(?i)(?:--ignore|--deselect|--exclude|-k ['"]?not |testPathIgnorePatterns|exclude|\bskip\b|disable|= *false\b|: *false\b|: *(?:"off"|off)\b|-run\b|--testNamePattern|-short\b|failOn\w* *[:=] *false)`)
+	narrows = regexp.MustCompile(`(?i)(?:dry-?run|collect-only|failure-exit-code|--example\b|--tag\b|"?grep"?:|testNamePattern|python_(?:functions|classes|files)|--ignore|--deselect|--exclude|-k ['"]?not |testPathIgnorePatterns|exclude|\bskip\b|disable|= *false\b|: *false\b|: *(?:"off"|off)\b|-run\b|--testNamePattern|-short\b|failOn\w* *[:=] *false)`)
 )
+
+// subject is what lines of a configuration say of the checks.
+type subject struct {
+	runs    *regexp.Regexp // what is run
+	narrows *regexp.Regexp // that less is
+	loads   *regexp.Regexp // what is there before anything else; nil for nothing
+	whole   bool           // the file is about nothing else
+}
+
+// subjectOf returns what to look for in a configuration. Most are about checks
+// alone; a manifest or a build file says much besides.
+func subjectOf(file string) subject {
+	re := regexp.MustCompile
+	switch base := strings.ToLower(path.Base(file)); base {
+	case "cmakelists.txt":
+		return subject{
+			runs:    re(`(?i)\b(?:add_test|set_tests_properties|enable_testing|gtest_discover_tests|catch_discover_tests)\b|include\(CTest\)`),
+			narrows: re(`(?i)\bWILL_FAIL\b|\bDISABLED\s+(?:TRUE|ON|1)|(?:PASS|SKIP)_REGULAR_EXPRESSION|SKIP_RETURN_CODE`),
+		}
+	case "cargo.toml", "config.toml":
+		return subject{
+			runs:    re(`^\[\[test\]\]|^harness\b|^autotests\b|^(?:doc)?test\s*=`),
+			narrows: re(`^(?:autotests|harness|(?:doc)?test)\s*=\s*false`),
+			loads:   re(`^\s*(?:runner|rustc-wrapper|rustc)\s*=|^\[(?:patch|replace)\b`),
+		}
+	case "go.mod", "go.work":
+		return subject{runs: re(`^use\b`), narrows: re(`$^`), loads: re(`^replace\b|=> \.`)}
+	case ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml":
+		return subject{runs: re(`$^`), narrows: re(`$^`), loads: re(`(?i)script-?shell|node-?options|^\s*preload`)}
+	case "sitecustomize.py", "usercustomize.py":
+		return subject{runs: re(`$^`), narrows: re(`$^`), loads: re(`^import\b|^from\b`)}
+	}
+	return subject{runs: runs, narrows: narrows, loads: loads, whole: true}
+}
 
 // snapshot reports whether tests compare with a file as it is.
 func snapshot(file string) bool {
@@ -170,7 +217,7 @@ func config(file string) bool {
 	switch base {
 	case "nexus.toml", "package.json", "makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "pytest.ini", "tox.ini", "noxfile.py", "setup.cfg",
 		"pyproject.toml", ".coveragerc", "phpunit.xml", "phpunit.xml.dist", ".rspec", "ctestconfig.cmake", "rakefile", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json",
-		"clippy.toml", "biome.json", "biome.jsonc", ".shellcheckrc", ".clang-tidy", "checkstyle.xml", "detekt.yml":
+		"clippy.toml", "cmakelists.txt", "cargo.toml", "go.mod", "go.work", ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "sitecustomize.py", "usercustomize.py", "biome.json", "biome.jsonc", ".shellcheckrc", ".clang-tidy", "checkstyle.xml", "detekt.yml":
 		return true
 	}
 	for _, prefix := range []string{"jest.config.", "vitest.config.", "vitest.workspace.", "playwright.config.", "karma.conf.", "cypress.config.", ".mocharc", ".eslintrc", "eslint.config.", ".golangci.", "tsconfig", ".rubocop"} {
@@ -178,7 +225,7 @@ func config(file string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(file, ".github/workflows/") || base == ".gitlab-ci.yml" || strings.HasPrefix(file, ".circleci/")
+	return strings.HasSuffix(file, ".cargo/config.toml") || strings.HasPrefix(file, ".github/workflows/") || base == ".gitlab-ci.yml" || strings.HasPrefix(file, ".circleci/")
 }
 
 // script reports whether a file is run as it stands.

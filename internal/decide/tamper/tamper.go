@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,9 +103,9 @@ func (l *look) file(f File) {
 	case config(f.Path):
 		l.config(f, d)
 	}
-	if script(f.Path) || config(f.Path) || testfile.Part(f.Path) {
+	if (script(f.Path) || config(f.Path) || testfile.Part(f.Path)) && path.Base(f.Path) != "package.json" { // of that one, only the checks count
 		for _, a := range d.added {
-			if m := swallows.FindString(a.text); m != "" && !comment(a.text) {
+			if (swallows.MatchString(a.text) || makefile(f.Path) && dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
 				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
 			}
 		}
@@ -129,8 +130,14 @@ func (l *look) test(f File, d diff) {
 		if what := l.mocked(a.text); what != "" {
 			l.add(f, a.number, nexus.Minor, Mocked, "it replaces %s, which this change is about", what)
 		}
+		if !comment(a.text) && reports.MatchString(a.text) {
+			l.add(f, a.number, nexus.Major, Swallowed, "it has a say in what runs and how that is told: %s", short(a.text))
+		}
 	}
 	if f.Old == nil {
+		if f.New != nil && l.subjects[stem(f.Path)] && len(lang.names(*f.New)) == 0 {
+			l.add(f, 0, nexus.Minor, Mocked, "it has the name of a file that this change is about, and may stand in its place")
+		}
 		return
 	}
 	now := ""
@@ -145,19 +152,38 @@ func (l *look) test(f File, d diff) {
 	if f.New == nil {
 		return
 	}
+	l.quieter(f, d, lang, now)
+	l.asserts(f, d, lang)
+}
+
+// quieter looks for what keeps tests that were there from telling.
+func (l *look) quieter(f File, d diff, lang language, now string) {
 	for _, a := range d.added {
+		if comment(a.text) {
+			continue
+		}
 		if m := lang.skip(a.text); m != "" && lang.skips(now) > lang.skips(*f.Old) {
 			l.add(f, a.number, nexus.Major, Skipped, "a test that was there is skipped: %s", short(a.text))
 		}
+		if inverts.MatchString(a.text) && grown(inverts, *f.Old, now) > len(lang.names(now))-len(lang.names(*f.Old)) {
+			l.add(f, a.number, nexus.Major, Loosened, "a test that was there shall fail: %s", short(a.text))
+		}
+		if forgives.MatchString(a.text) {
+			l.add(f, a.number, nexus.Major, Swallowed, "what fails is caught: %s", short(a.text))
+		}
 	}
-	l.asserts(f, d, lang)
+}
+
+// grown returns how many more matches a text has than another.
+func grown(pattern *regexp.Regexp, old, now string) int {
+	return len(pattern.FindAllString(now, -1)) - len(pattern.FindAllString(old, -1))
 }
 
 // mocked returns what a line replaces, if that is a file of the change.
 func (l *look) mocked(text string) string {
-	for _, target := range mocks.FindStringSubmatch(text) {
+	for i, target := range mocks.FindStringSubmatch(text) {
 		parts := strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '.' || r == ':' })
-		if target != text && slices.ContainsFunc(parts, func(p string) bool { return l.subjects[strings.ToLower(p)] }) {
+		if i > 0 && slices.ContainsFunc(parts, func(p string) bool { return l.subjects[strings.ToLower(p)] }) {
 			return target
 		}
 	}
@@ -218,28 +244,67 @@ func (l *look) gone(names []string) []string {
 
 // config looks at a file that says how tests run.
 func (l *look) config(f File, d diff) {
-	switch {
-	case f.Old == nil:
-	case f.New == nil:
-		l.add(f, 0, nexus.Major, Command, "it says how checks run, and is gone")
-	case path.Base(f.Path) == "package.json":
-		for _, what := range commands(*f.Old, *f.New) {
-			l.add(f, 0, nexus.Major, Command, "%s", what)
-		}
-	default:
-		for _, r := range d.removed {
-			if runs.MatchString(r.text) && !comment(r.text) {
-				l.add(f, 0, nexus.Major, Command, "it says otherwise how checks run, no longer: %s", short(r.text))
-				return
-			}
-		}
-		for _, a := range d.added {
-			if narrows.MatchString(a.text) && !comment(a.text) {
-				l.add(f, a.number, nexus.Major, Command, "it runs fewer checks: %s", short(a.text))
-				return
-			}
+	about := subjectOf(f.Path)
+	for _, a := range d.added {
+		if about.loads != nil && about.loads.MatchString(a.text) && !comment(a.text) {
+			l.add(f, a.number, nexus.Minor, Command, "something is loaded or replaced before the checks run: %s", short(a.text))
 		}
 	}
+	if base := path.Base(f.Path); f.Old == nil && (base == "GNUmakefile" || base == "makefile" || base == ".rspec-local") {
+		l.add(f, 0, nexus.Minor, Command, "it comes before another file that says how checks run")
+	}
+	switch {
+	case path.Base(f.Path) == "package.json":
+		if f.Old != nil && f.New != nil {
+			for _, what := range commands(*f.Old, *f.New) {
+				l.add(f, 0, nexus.Major, Command, "%s", what)
+			}
+		} else if f.New == nil {
+			l.add(f, 0, nexus.Major, Command, "it says how checks run, and is gone")
+		}
+	case f.New == nil && about.whole:
+		l.add(f, 0, nexus.Major, Command, "it says how checks run, and is gone")
+	case f.New == nil:
+	case f.Old != nil && l.first(f, d.removed, about.runs, "it says otherwise how checks run, no longer: %s"):
+	case f.Old != nil:
+		l.first(f, d.added, about.narrows, "it runs fewer checks: %s")
+	default:
+		l.first(f, d.added, alone, "it runs fewer checks: %s")
+	}
+}
+
+// first adds a finding for the first line that has a pattern.
+func (l *look) first(f File, lines []line, pattern *regexp.Regexp, message string) bool {
+	i := slices.IndexFunc(lines, func(a line) bool { return pattern.MatchString(a.text) && !comment(a.text) })
+	if i < 0 {
+		return false
+	}
+	number := lines[i].number
+	if strings.Contains(message, "no longer") {
+		number = 0 // it is gone
+	}
+	l.add(f, number, nexus.Major, Command, message, short(lines[i].text))
+	return true
+}
+
+func makefile(file string) bool {
+	return strings.HasSuffix(strings.ToLower(path.Base(file)), "makefile")
+}
+
+// aside reports whether a line of a Makefile belongs to a rule that checks
+// nothing.
+func aside(f File, a line) bool {
+	if !makefile(f.Path) {
+		return false
+	}
+	lines := strings.Split(*f.New, "\n")
+	for i := min(a.number, len(lines)) - 1; i >= 0; i-- {
+		if l := lines[i]; l != "" && l[0] != '\t' && l[0] != ' ' {
+			target, _, _ := strings.Cut(l, ":")
+			return slices.Contains([]string{"clean", "distclean", "install", "uninstall", "run", "dev", "serve", "deploy", "help", "doc", "docs"}, strings.TrimSpace(target))
+		}
+	}
+	return false
 }
 
 // line is a line of a file, from 1.
@@ -294,7 +359,7 @@ func comment(text string) bool {
 	if strings.HasPrefix(text, "#[") || strings.HasPrefix(text, "//go:") {
 		return false
 	}
-	return slices.ContainsFunc([]string{"#", "//", "*", "/*", "--"}, func(mark string) bool { return strings.HasPrefix(text, mark) })
+	return slices.ContainsFunc([]string{"#", "//", "*", "/*", "-- "}, func(mark string) bool { return strings.HasPrefix(text, mark) })
 }
 
 const shown = 120 // bytes of a line that is quoted

@@ -388,5 +388,25 @@ func (a *Attempt) Clone() *Attempt {
 	return &c
 }
 
+// Join takes over a session, and what came with it, from a clone that had it
+// beside others. Network is how much the attempt knew of that when it was
+// cloned.
+func (a *Attempt) Join(c *Attempt, id nexus.SessionID, network int) {
+	s := c.Session(id)
+	if s == nil {
+		return
+	}
+	if i := slices.IndexFunc(a.Sessions, func(o *Session) bool { return o.Session == id }); i >= 0 {
+		a.Sessions[i] = s
+	} else {
+		a.Sessions = append(a.Sessions, s)
+	}
+	a.Network = append(a.Network, c.Network[network:]...)
+	a.Moved = a.Moved || c.Moved
+	if c.Rested > a.Rested { // they rested at once
+		a.Rested, a.Rests = c.Rested, c.Rests
+	}
+}
+
 // clip makes appending to the copy leave the original alone.
 func clip[T any](s []T) []T { return s[:len(s):len(s)] }

@@ -102,14 +102,26 @@ func describeFirst(f nexus.Fact) (about, text string) {
 }
 
 func describeReview(f nexus.ReviewGiven) string {
+	text := "review: approved"
 	switch {
 	case !f.Reviewed:
-		return Because("not reviewed", f.Summary)
-	case f.Approved:
-		return Because("review: approved", f.Summary)
-	default:
-		return Because("review: rejected, "+Count(len(f.Findings), "finding"), f.Summary)
+		text = "not reviewed"
+	case !f.Approved:
+		text = "review: rejected, " + Count(len(f.Findings), "finding")
 	}
+	n := 0
+	for _, x := range f.Findings {
+		if x.Unverified != "" {
+			n++
+		}
+	}
+	if n > 0 {
+		text += fmt.Sprintf(", %d not verified", n)
+	}
+	if n := len(f.Readers); n > 1 {
+		text += ", " + Count(n, "reader")
+	}
+	return Because(text, f.Summary)
 }
 
 // Place says where a finding is and what it is.
@@ -117,6 +129,12 @@ func Place(f nexus.Finding) string {
 	text := FirstLine(strings.TrimPrefix(strings.TrimSpace(f.Message), fmt.Sprintf("%s:%d:", path.Base(f.File), f.Line)))
 	if f.Test != "" {
 		text = f.Test + ": " + text
+	}
+	if f.Persona != "" {
+		text = f.Persona + ": " + text
+	}
+	if f.Unverified != "" {
+		text += " (not verified: " + f.Unverified + ")"
 	}
 	switch {
 	case f.File == "":

@@ -49,6 +49,12 @@ type Finding struct {
 	Actual    string   `json:"actual,omitzero"`
 	Stack     string   `json:"stack,omitzero"` // where it was then, innermost first
 	Advice    string   `json:"advice,omitzero"`
+
+	// What a reviewer adds.
+	Category   string `json:"category,omitzero"`   // correctness, security, tests, ...
+	Persona    string `json:"persona,omitzero"`    // who found it, where several read; with commas where several did
+	Quote      string `json:"quote,omitzero"`      // what stands there
+	Unverified string `json:"unverified,omitzero"` // why it does not block: what it names is not there
 }
 
 // Counts are the tests that a gate saw.

@@ -26,7 +26,8 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
-	MapTokens  int // most of the map of the repository that roles are shown; 0: none
+	Personas   []string // who reads a change; none: one reader, for everything
+	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
 	Policy     Policy            // for every role, besides its own
 	Servers    map[string]Server // of the Model Context Protocol

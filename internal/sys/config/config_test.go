@@ -421,6 +421,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":
 			value, want = "make a, go b", `["make a", "go b"]`
+		case k.Name == "review.personas":
+			value, want = "tests,security", `["tests", "security"]`
 		case strings.HasPrefix(k.Type, "list"):
 			value, want = "a,b", `["a", "b"]`
 		case k.Type == "whole number" || strings.HasPrefix(k.Type, "number"):

@@ -158,11 +158,16 @@ func gateKeys() []Key {
 		gate("gates.lint", doc),
 		gate("gates.test", doc),
 		gate("gates.secrets", "false switches off the search for secrets in what a change adds; a command is run besides it"),
+		one("review.personas", kind.List(Personas()...), "readers of a change, side by side, each for one kind of thing, and paid each; without any, one reads for everything",
+			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
+
+// Personas returns the names of those who may read a change.
+func Personas() []string { return []string{"correctness", "security", "tests", "maintainability"} }
 
 func planKeys() []Key {
 	return []Key{

@@ -35,6 +35,7 @@ func (w *work) judge(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
+		found = append(found, look.Fewer(evidence)...)
 		if len(found) > 0 {
 			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
 		}

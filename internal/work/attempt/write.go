@@ -87,7 +87,7 @@ func (w *work) findings() string {
 	before := w.a.Rounds[n-2]
 	if r.Cause == "review" {
 		last := before.Reviews[len(before.Reviews)-1]
-		f.Findings, f.Why = last.Findings, last.Summary
+		f.Findings, f.Why = review.Told(last.Findings), last.Summary
 		return f.Text()
 	}
 	for _, e := range before.Evidence {
@@ -118,24 +118,6 @@ func found(r *state.Round) []nexus.Finding {
 		all = append(all, r.Verified.Findings...)
 	}
 	return append(all, r.Handed...)
-}
-
-// review lets a reviewer read the diff, in a conversation of its own.
-func (w *work) review(ctx context.Context) error {
-	done := 0
-	for _, r := range w.a.Rounds {
-		done += len(r.Reviews)
-	}
-	old, err := w.read(ctx, nexus.Reviewer, done+1, prompt.Brief{}, review.Schema())
-	if err != nil {
-		return err
-	}
-	given, err := w.Opinion(ctx, w.tree, w.a.Base, old)
-	if err != nil {
-		return err
-	}
-	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
-	return w.record(ctx, given)
 }
 
 // read lets a role that only reads look at the change, in its n-th conversation,

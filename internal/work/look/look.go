@@ -12,30 +12,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Lines returns how many lines a file below dir has, and -1 for what is no
-// regular file within it.
-func Lines(dir, file string) int {
-	data, err := content(dir, file)
-	if err != nil {
-		return -1
+// Texts returns the lines of a file in the tree below dir, and those that it
+// had at the base, and false where there is and was none.
+func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
+	return func(file string) (now, before []string, ok bool) {
+		if data, err := content(dir, file); err == nil {
+			now, ok = lines(string(data)), true
+		}
+		if old, err := repo.Run(ctx, "cat-file", "blob", base+":"+file); err == nil {
+			before, ok = lines(old), true
+		}
+		return now, before, ok
 	}
-	n := bytes.Count(data, []byte("\n"))
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		n++
-	}
-	return n
 }
 
-// Counter returns how many lines a file has in the tree below dir, or had in
-// the base when the change deleted it, and false where there is and was none.
-func Counter(ctx context.Context, repo git.Repo, dir, base string) func(file string) (int, bool) {
-	return func(file string) (int, bool) {
-		if n := Lines(dir, file); n >= 0 {
-			return n, true
-		}
-		old, err := repo.Run(ctx, "cat-file", "blob", base+":"+file)
-		return strings.Count(old, "\n"), err == nil
+// lines returns the lines of a text.
+func lines(text string) []string {
+	if text == "" {
+		return nil
 	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // Marked reports whether a file below dir still has the marks of a conflict.

@@ -7,6 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
 const (
@@ -29,6 +30,20 @@ func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]n
 		}
 	}
 	return found, err
+}
+
+// Fewer returns what gates that pass say of tests that ran on the base and not
+// now: whatever keeps them away, somebody has to say why.
+func Fewer(evidence []nexus.Evidence) []nexus.Finding {
+	var found []nexus.Finding
+	for _, e := range evidence {
+		for _, f := range e.Findings {
+			if e.Passed() && f.Code == raw.CodeFewer {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
 }
 
 func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Finding, error) {

@@ -21,6 +21,9 @@ import (
 var house string
 
 const (
+	// ReviewTokens is the Limit of briefs that show a whole part of a change.
+	ReviewTokens = 48_000
+
 	briefTokens = 24_000 // of a brief, when its Limit is zero
 	rulesBytes  = 8_000  // of the repository's own rules
 	lineWidth   = 300    // characters of what must be one line
@@ -54,6 +57,8 @@ type Brief struct {
 	Session   nexus.SessionID
 	Task      nexus.Task
 	Order     string           // in which code and tests are written, see [Order]
+	Part      string           // what of it this reader looks at, where several do
+	Before    []nexus.Finding  // what reviews before this one found
 	Base      string           // commit that the work starts from
 	Dead      []string         // why earlier attempts ended, oldest first
 	Evidence  []nexus.Evidence // what the gates said
@@ -72,12 +77,17 @@ func (b Brief) Text() string {
 		{Title: "What to do", Body: b.Task.Brief},
 		{Title: "Done when", Body: criteria(b.Task)},
 		{Title: "Order of work", Body: b.Order},
+		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
 		{Title: "Start", Body: start(b.Base)},
 		{Title: "Tried before", Body: dead(b.Dead), Rank: 3, Tail: true},
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
+		{
+			Title: "Found before", Body: before(b.Before), Rank: 2,
+			Lead: "Earlier reviews of this task found these. See first which of them are mended, and report again those that are not.",
+		},
 		{
 			Title: "To be explained", Body: suspects(b.Suspect),
 			Lead: "The change touches what judges it. Say of each of these in testModifications whether it is right; one that you cannot explain is not legitimate.",
@@ -199,6 +209,17 @@ func suspects(found []nexus.Finding) string {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	return b.String()
+}
+
+func before(found []nexus.Finding) string {
+	if len(found) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, f := range found[:min(len(found), maxFindings)] {
+		b.WriteString(finding(f) + "\n")
+	}
+	return Fence("text", b.String())
 }
 
 func stateOf(e nexus.Evidence) nexus.GateState {

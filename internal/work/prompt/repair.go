@@ -124,14 +124,19 @@ func finding(f nexus.Finding) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s [%s", cmp.Or(where, "(no file)"), cmp.Or(f.Severity, nexus.Major))
-	if f.Code != "" {
-		b.WriteString(" " + Line(f.Code))
+	for _, word := range []string{f.Code, f.Category} {
+		if word != "" {
+			b.WriteString(" " + Line(word))
+		}
 	}
 	b.WriteString("] ")
 	if f.Test != "" {
 		b.WriteString(Line(f.Test) + ": ")
 	}
 	b.WriteString(indent(f.Message))
+	if f.Unverified != "" {
+		b.WriteString("\n  not verified: " + Line(f.Unverified))
+	}
 	if f.Advice != "" {
 		b.WriteString("\n  advice: " + indent(f.Advice))
 	}

@@ -1,12 +1,11 @@
-// Package review reads what a reviewer hands in about a diff, and holds its
-// findings against the tree.
+// Package review reads what reviewers hand in about a diff, holds their
+// findings against the tree, and makes one review of several.
 //
 // A review that cannot be read is no review, and no review never approves.
 package review
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -25,7 +24,8 @@ const Gate = "review"
 const (
 	maxHandin   = 1 << 20 // bytes
 	maxFindings = 100
-	maxText     = 4_000 // bytes of a message, an advice or the summary
+	maxText     = 4_000 // bytes of a message, an advice, a quote or the summary
+	maxCategory = 40
 )
 
 //go:embed schema.json
@@ -49,7 +49,9 @@ type handin struct {
 type finding struct {
 	File     string         `json:"file"`
 	Line     int            `json:"line"`
+	Quote    string         `json:"quote"`
 	Severity nexus.Severity `json:"severity"`
+	Category string         `json:"category"`
 	Message  string         `json:"message"`
 	Advice   string         `json:"advice"`
 }
@@ -109,7 +111,18 @@ func (f finding) check() (nexus.Finding, error) {
 	case f.Line < 0:
 		return nexus.Finding{}, fmt.Errorf("line %d is below 0", f.Line)
 	}
-	return nexus.Finding{Gate: Gate, File: clean(f.File), Line: f.Line, Severity: f.Severity, Message: message, Advice: cut(f.Advice)}, nil
+	return nexus.Finding{
+		Gate: Gate, File: clean(f.File), Line: f.Line, Severity: f.Severity, Category: word(f.Category), Message: message, Advice: cut(f.Advice), Quote: cut(f.Quote),
+	}, nil
+}
+
+// word returns a category as one plain word, empty for what is none.
+func word(category string) string {
+	category = strings.ToLower(strings.TrimSpace(category))
+	if len(category) > maxCategory || strings.ContainsFunc(category, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
+		return ""
+	}
+	return category
 }
 
 // clean returns a path as git writes it; empty stays empty.
@@ -127,49 +140,6 @@ func cut(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxText], "") + "..."
-}
-
-// Verify holds findings against the tree: lines returns how many lines a file
-// has, and false for a file that neither the tree nor the diff knows. A
-// finding about a place that does not exist is only a suggestion. A rejection
-// that stood on nothing but such findings does not count as a review.
-func Verify(r nexus.ReviewGiven, lines func(file string) (int, bool)) nexus.ReviewGiven {
-	if !r.Reviewed {
-		return r
-	}
-	grounds, lost := 0, 0
-	findings := make([]nexus.Finding, 0, len(r.Findings))
-	for _, f := range r.Findings {
-		blocking := weighs(f)
-		if f.File != "" && !exists(f, lines) {
-			f.Severity = nexus.Suggestion
-			f.Message += " (this place does not exist in the tree)"
-		}
-		if blocking && !weighs(f) {
-			lost++
-		}
-		if weighs(f) {
-			grounds++
-		}
-		findings = append(findings, f)
-	}
-	r.Findings = findings
-	if !r.Approved && lost > 0 && grounds == 0 {
-		r.Reviewed = false
-		r.Summary = "not reviewed: every finding that rejects the change names a place that does not exist: " + r.Summary
-	}
-	return r
-}
-
-func exists(f nexus.Finding, lines func(file string) (int, bool)) bool {
-	n, ok := lines(f.File)
-	return ok && f.Line <= n
-}
-
-// weighs reports whether a finding can forbid landing at all.
-func weighs(f nexus.Finding) bool {
-	s := cmp.Or(f.Severity, nexus.Major)
-	return s == nexus.Critical || s == nexus.Major
 }
 
 // Blocks reports whether the change must not land as it is: it was not

@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,10 +15,10 @@ import (
 
 func TestParse(t *testing.T) {
 	got, err := review.Parse([]byte(`{"approved":false,"summary":" It leaks. ","findings":[` +
-		`{"severity":"critical","file":"./a/../b.go","line":7,"message":"the file stays open","advice":"close it"},` +
+		`{"severity":"critical","category":" Security","file":"./a/../b.go","line":7,"quote":"open(f)","message":"the file stays open","advice":"close it"},` +
 		`{"severity":"minor","message":"no changelog"}]}`))
 	want := nexus.ReviewGiven{Reviewed: true, Summary: "It leaks.", Findings: []nexus.Finding{
-		{Gate: "review", File: "b.go", Line: 7, Severity: nexus.Critical, Message: "the file stays open", Advice: "close it"},
+		{Gate: "review", File: "b.go", Line: 7, Severity: nexus.Critical, Category: "security", Message: "the file stays open", Advice: "close it", Quote: "open(f)"},
 		{Gate: "review", Severity: nexus.Minor, Message: "no changelog"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -56,43 +57,138 @@ func TestWhatCannotBeReadIsNoReview(t *testing.T) {
 }
 
 func TestFindingsAreHeldAgainstTheTree(t *testing.T) {
-	lines := func(file string) (int, bool) { return 10, file == "a.go" }
+	text := func(file string) (now, before []string, ok bool) {
+		switch file {
+		case "a.go":
+			return []string{"package a", "", "func A() {", "\tclose(x)", "}", "", "func B() {", "\tclose(x)", "}", "// end"}, []string{"package a", "var gone int"}, true
+		case "old.go":
+			return nil, []string{"one", "two"}, true
+		}
+		return nil, nil, false
+	}
 	given := func(approved bool, f ...nexus.Finding) nexus.ReviewGiven {
 		return nexus.ReviewGiven{Reviewed: true, Approved: approved, Summary: "s", Findings: f}
 	}
-	real := nexus.Finding{File: "a.go", Line: 10, Severity: nexus.Major, Message: "m"}
-	after := nexus.Finding{File: "a.go", Line: 11, Severity: nexus.Major, Message: "m"}
-	gone := nexus.Finding{File: "b.go", Severity: nexus.Critical, Message: "m"}
-	whole := nexus.Finding{Severity: nexus.Major, Message: "m"}
+	at := func(file string, line int, quote string) nexus.Finding {
+		return nexus.Finding{File: file, Line: line, Severity: nexus.Major, Message: "m", Quote: quote}
+	}
 	minor := nexus.Finding{File: "a.go", Severity: nexus.Minor, Message: "m"}
 	cases := []struct {
 		name             string
 		in               nexus.ReviewGiven
 		reviewed, blocks bool
-		severities       []nexus.Severity
+		found            []string
 	}{
-		{"real", given(false, real), true, true, []nexus.Severity{nexus.Major}},
-		{"one real, one gone", given(false, real, gone), true, true, []nexus.Severity{nexus.Major, nexus.Suggestion}},
-		{"only invented", given(false, after, gone, minor), false, true, []nexus.Severity{nexus.Suggestion, nexus.Suggestion, nexus.Minor}},
-		{"approved, invented", given(true, gone), true, false, []nexus.Severity{nexus.Suggestion}},
-		{"the change as a whole", given(false, whole), true, true, []nexus.Severity{nexus.Major}},
-		{"rejected for little", given(false, minor), true, false, []nexus.Severity{nexus.Minor}},
+		{"the last line", given(false, at("a.go", 10, "")), true, true, []string{"10"}},
+		{"one real, one gone", given(false, at("a.go", 10, ""), at("b.go", 1, "")), true, true, []string{"10", "1 there is no such file"}},
+		{"only invented", given(false, at("a.go", 11, ""), at("b.go", 0, ""), minor), false, true, []string{"11 the file has no such line", "0 there is no such file", "0"}},
+		{"approved, invented", given(true, at("b.go", 2, "")), true, false, []string{"2 there is no such file"}},
+		{"the change as a whole", given(false, nexus.Finding{Severity: nexus.Major, Message: "m"}), true, true, []string{"0"}},
+		{"rejected for little", given(false, minor), true, false, []string{"0"}},
+		{"quoted", given(false, at("a.go", 3, "func A() {")), true, true, []string{"3"}},
+		{"quoted at another line", given(false, at("a.go", 9, "  close(x)  ")), true, true, []string{"8"}},
+		{"quoted as the diff has it", given(false, at("a.go", 4, "+\tclose(x)")), true, true, []string{"4"}},
+		{"two lines", given(false, at("a.go", 1, "close(x)\n}\nfunc B")), true, true, []string{"4"}},
+		{"a line that the file does not have, but the quote", given(false, at("a.go", 400, "// end")), true, true, []string{"10"}},
+		{"quoted, and not there", given(false, at("a.go", 4, "open(x)")), false, true, []string{"4 what it quotes does not stand in the file"}},
+		{"what was deleted", given(false, at("a.go", 2, "-var gone int")), true, true, []string{"2"}},
+		{"a deleted file", given(false, at("old.go", 2, "")), true, true, []string{"2"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			before := append([]nexus.Finding(nil), c.in.Findings...)
-			got := review.Verify(c.in, lines)
-			var severities []nexus.Severity
+			got := review.Verify(c.in, text)
+			var found []string
 			for _, f := range got.Findings {
-				severities = append(severities, f.Severity)
+				found = append(found, strings.TrimSpace(fmt.Sprint(f.Line, " ", f.Unverified)))
 			}
-			if diff := cmp.Diff(c.severities, severities); diff != "" || got.Reviewed != c.reviewed || review.Blocks(got, 1) != c.blocks {
+			if diff := cmp.Diff(c.found, found); diff != "" || got.Reviewed != c.reviewed || review.Blocks(got, 1) != c.blocks {
 				t.Errorf("%+v %s", got, diff)
 			}
 			if diff := cmp.Diff(before, c.in.Findings); diff != "" {
 				t.Errorf("the caller's findings changed: %s", diff)
 			}
 		})
+	}
+}
+
+func TestNewNitsComeTwice(t *testing.T) {
+	nit := nexus.Finding{Gate: "review", File: "a.go", Line: 3, Severity: nexus.Minor, Message: "the name says little"}
+	told := nexus.Finding{Gate: "review", File: "a.go", Line: 5, Severity: nexus.Minor, Message: "the comment repeats the code"}
+	again := nexus.Finding{Gate: "review", File: "a.go", Line: 6, Severity: nexus.Suggestion, Message: "comment still repeats the code"}
+	fresh := nexus.Finding{Gate: "review", File: "a.go", Line: 9, Severity: nexus.Minor, Message: "two loops for one"}
+	major := nexus.Finding{Gate: "review", File: "a.go", Line: 3, Severity: nexus.Major, Message: "it divides by zero"}
+	now := nexus.ReviewGiven{Reviewed: true, Findings: []nexus.Finding{nit, again, fresh, major}}
+	seen := func(_ string, line int) bool { return line < 9 }
+	one := nexus.ReviewGiven{Reviewed: true, Findings: []nexus.Finding{told}}
+	for name, c := range map[string]struct {
+		earlier []nexus.ReviewGiven
+		want    []nexus.Finding
+	}{
+		"the first":                 {nil, []nexus.Finding{nit, again, fresh, major}},
+		"the second":                {[]nexus.ReviewGiven{one}, []nexus.Finding{nit, again, fresh, major}},
+		"the third":                 {[]nexus.ReviewGiven{one, {Reviewed: true}}, []nexus.Finding{again, fresh, major}},
+		"one before was none":       {[]nexus.ReviewGiven{one, {}}, []nexus.Finding{nit, again, fresh, major}},
+		"the fourth, told of later": {[]nexus.ReviewGiven{{Reviewed: true}, {Reviewed: true}, one}, []nexus.Finding{again, fresh, major}},
+	} {
+		got := review.Settle(now, c.earlier, seen)
+		if diff := cmp.Diff(c.want, review.Told(got.Findings)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if len(got.Findings) != 4 || now.Findings[0].Code != "" {
+			t.Errorf("%s: something is lost, or the caller's changed: %+v", name, got.Findings)
+		}
+	}
+}
+
+func opinion(persona string, given nexus.ReviewGiven) review.Opinion {
+	return review.Opinion{Reader: nexus.Reader{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
+}
+
+func TestMerge(t *testing.T) {
+	race := nexus.Finding{File: "a.go", Line: 10, Severity: nexus.Major, Message: "the map is written by two goroutines at once"}
+	minor := race
+	minor.Line, minor.Severity, minor.Message, minor.Advice = 11, nexus.Minor, "two goroutines write the map at once", "lock it"
+	elsewhere := race
+	elsewhere.Line = 40
+	nit := nexus.Finding{File: "a.go", Line: 10, Severity: nexus.Minor, Message: "the name says little"}
+	lost := race
+	lost.Severity, lost.Unverified = nexus.Critical, "there is no such file"
+	yes := func(f ...nexus.Finding) nexus.ReviewGiven {
+		return nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "fine", Findings: f}
+	}
+	no := func(f ...nexus.Finding) nexus.ReviewGiven {
+		return nexus.ReviewGiven{Reviewed: true, Summary: "bad", Findings: f}
+	}
+	none := nexus.ReviewGiven{Summary: "the review could not be read"}
+	for name, c := range map[string]struct {
+		all                []review.Opinion
+		reviewed, approved bool
+		summary            string
+		found              []string
+	}{
+		"nobody":                       {nil, false, false, "", nil},
+		"one":                          {[]review.Opinion{opinion("", no(race, nit))}, true, false, "bad", []string{"10 major  ", "10 minor  "}},
+		"all like it":                  {[]review.Opinion{opinion("tests", yes()), opinion("security", yes(nit))}, true, true, "tests: fine\nsecurity: fine", []string{"10 minor security "}},
+		"one does not":                 {[]review.Opinion{opinion("tests", yes(nit)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major security ", "10 minor tests "}},
+		"both find it":                 {[]review.Opinion{opinion("tests", yes(minor)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major tests,security lock it"}},
+		"one finds it twice":           {[]review.Opinion{opinion("tests", no(race, minor))}, true, false, "tests: bad", []string{"10 major tests ", "11 minor tests lock it"}},
+		"two places":                   {[]review.Opinion{opinion("tests", no(race)), opinion("security", no(elsewhere))}, true, false, "tests: bad\nsecurity: bad", []string{"10 major tests ", "40 major security "}},
+		"one stands nowhere":           {[]review.Opinion{opinion("tests", yes(lost)), opinion("security", no(minor))}, true, false, "tests: fine\nsecurity: bad", []string{"11 minor tests,security lock it"}},
+		"one did not read":             {[]review.Opinion{opinion("tests", yes(nit)), opinion("security", none)}, false, false, "security: the review could not be read\ntests: fine", []string{"10 minor tests "}},
+		"one did not read, one blocks": {[]review.Opinion{opinion("tests", no(race)), opinion("security", none)}, true, false, "security: the review could not be read\ntests: bad", []string{"10 major tests "}},
+	} {
+		got := review.Merge(c.all, 1)
+		var found []string
+		for _, f := range got.Findings {
+			found = append(found, fmt.Sprint(f.Line, " ", f.Severity, " ", f.Persona, " ", f.Advice))
+		}
+		if diff := cmp.Diff(c.found, found); diff != "" || got.Reviewed != c.reviewed || got.Approved != c.approved || got.Summary != c.summary {
+			t.Errorf("%s: %+v %s", name, got, diff)
+		}
+		if len(got.Readers) != len(c.all) {
+			t.Errorf("%s: readers %+v", name, got.Readers)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *Shop) Opinion(ctx context.Context, tree *worktree.Tree, base string, r 
 	}
 	parsed, bad := review.Parse(data)
 	if bad == nil {
-		return review.Verify(parsed, look.Counter(ctx, s.Trees.Git(), tree.Dir, base)), nil
+		return review.Verify(parsed, look.Texts(ctx, s.Trees.Git(), tree.Dir, base)), nil
 	}
 	given.Summary = "the review could not be read: " + bad.Error()
 	return given, nil

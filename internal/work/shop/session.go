@@ -36,6 +36,7 @@ type Talk struct {
 	Role    nexus.Role
 	Tier    nexus.Tier
 	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
+	Failed  string             // provider/model that could not do it before, and is not asked again where there is another
 	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
 	Base    string // commit that the run began with, of which a map is shown; empty for none

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
@@ -67,8 +68,9 @@ type Shop struct {
 	Roles map[nexus.Role]cast.Role
 	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
 	// PickReader picks for a role that looks at what another model, the
-	// author, made, and says why; nil picks as for every other role.
-	PickReader func(role nexus.Role, tier nexus.Tier, author string) (m Model, why string, err error)
+	// author, made, and says why; nil picks as for every other role. One that
+	// failed at it is only picked where there is no other but the author.
+	PickReader func(role nexus.Role, tier nexus.Tier, author, failed string) (m Model, why string, err error)
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Rules      string                                // standing rules for agents, may be empty
@@ -81,6 +83,7 @@ type Shop struct {
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Personas   []panel.Persona  // who reads a change; none: one for everything
 	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
 	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
 	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does

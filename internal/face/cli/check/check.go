@@ -1,5 +1,6 @@
 // Package check holds the commands that say what is true about a tree: they
-// run its gates, and read what tools print. None of them needs a model.
+// run its gates, read what tools print, and let models review a change, which
+// none of the others needs.
 package check
 
 import (
@@ -16,7 +17,7 @@ import (
 
 // Commands returns the commands.
 func Commands(a *frame.App) []*cobra.Command {
-	return []*cobra.Command{checkCommand(a), parseCommand(a)}
+	return []*cobra.Command{checkCommand(a), parseCommand(a), reviewCommand(a)}
 }
 
 // shapes are the ways in which a verdict can be written.

@@ -46,7 +46,7 @@ func suspect(ctx context.Context, a *frame.App, f checkFlags, dir string, all []
 		return nil, fmt.Errorf("look for tampering: %w", err)
 	}
 	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: "working tree", Findings: found}
-	grave := 0
+	grave := len(look.Fewer(all)) // tests that do not run, whatever keeps them away
 	for _, x := range found {
 		if x.Severity == nexus.Major || x.Severity == nexus.Critical {
 			grave++

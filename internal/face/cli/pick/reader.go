@@ -11,8 +11,9 @@ import (
 
 // PickReader returns the model that a role reads with what the author, a
 // provider/model, made, and why it is that one: another model where there is
-// one, see [route.Reader]. A role that is pinned to a model stays with it.
-func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author string) (shop.Model, string, error) {
+// one, see [route.Reader]. A role that is pinned to a model stays with it. One
+// that failed at it is only taken where there is no other but the author.
+func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author, failed string) (shop.Model, string, error) {
 	usual, err := m.Pick(role, tier, "")
 	if err != nil || m.config.Roles[role].Model != "" {
 		return usual, "roles." + string(role) + ".model names it", err
@@ -29,6 +30,9 @@ func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author string) (sh
 		if ready, err := m.ready(name); err == nil { // else it cannot be asked
 			can, others = append(can, name), append(others, ready)
 		}
+	}
+	if rest := slices.DeleteFunc(slices.Clone(can), func(name string) bool { return name == failed || name == author }); failed != "" && len(rest) > 0 {
+		can, others = rest, slices.DeleteFunc(others, func(o shop.Model) bool { return !slices.Contains(rest, o.Name) })
 	}
 	name, why := route.Reader(author, can)
 	chosen := usual

@@ -107,12 +107,12 @@ func signalName(ctx context.Context) string {
 // conduct takes the run as the only process that does. The state is nil when
 // the run could not be taken up. Its context's end drains the run.
 func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
-	tap, err := o.Traffic.open(a.Mask.Mask)
+	tap, err := o.Traffic.Open(a.Mask.Mask)
 	if err != nil {
 		return nil, err
 	}
 	o.tap = tap
-	defer leave(a, tap)
+	defer Leave(a, tap)
 	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !a.Person()), Ready(a, c, *o)); err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 // maxCustom is the most bytes that a file may have which tells agents something.
 const maxCustom = 1 << 20
 
-// casting reads what a repository says to agents, and puts on top of it what the
+// Casting reads what a repository says to agents, and puts on top of it what the
 // configuration says of roles.
-func casting(dir string, c config.Config) (map[nexus.Role]cast.Role, string, error) {
+func Casting(dir string, c config.Config) (map[nexus.Role]cast.Role, string, error) {
 	roles, rules, err := customs(dir)
 	if err != nil {
 		return nil, "", err

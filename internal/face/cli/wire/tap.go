@@ -22,8 +22,8 @@ func (t *Traffic) Flags(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("record", "replay")
 }
 
-// open opens the directories that are named.
-func (t Traffic) open(mask func([]byte) []byte) (pick.Tap, error) {
+// Open opens the directories that are named.
+func (t Traffic) Open(mask func([]byte) []byte) (pick.Tap, error) {
 	switch {
 	case t.Record != "":
 		r, err := record.Create(t.Record, mask)
@@ -42,14 +42,14 @@ func (o *Order) Play(a *frame.App) error {
 	if o.Traffic.Replay == "" {
 		return nil
 	}
-	tap, err := o.Traffic.open(a.Mask.Mask)
+	tap, err := o.Traffic.Open(a.Mask.Mask)
 	o.tap = tap
 	return err
 }
 
-// leave says what could not be recorded, and what was played to requests that
+// Leave says what could not be recorded, and what was played to requests that
 // are not quite those of the recording.
-func leave(a *frame.App, t pick.Tap) {
+func Leave(a *frame.App, t pick.Tap) {
 	a.Complain(t.Close())
 	if n, first := t.Odd(); n > 0 {
 		a.Say("%s of the recording went to requests that show another tree than then, as when tasks land in another order; the first: %s",

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
@@ -65,7 +66,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	roles, rules, err := casting(p.Repo.Work, p.Config)
+	roles, rules, err := Casting(p.Repo.Work, p.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,6 +89,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
+	}
+	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {
+		return nil, nil, errors.Join(err, trees.Close())
 	}
 	shop.Fetched = provide.Fetched(p.Env)
 	if shop.Kit, err = provide.Kit(provide.Parts{

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/solo"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -28,9 +29,8 @@ func agentCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := wire.Talk{Prompt: prompt, Role: nexus.Role(role), Traffic: traffic}
 		seq := int64(0)
-		t.Heard = func(f nexus.Fact) {
+		heard := func(f nexus.Fact) {
 			seq++
 			e := nexus.Event{Seq: seq, At: a.Now(), Fact: f}
 			if lines {
@@ -39,7 +39,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 				a.Say("%s", view.Clean(text))
 			}
 		}
-		said, err := wire.Session(ctx, a, settings, t)
+		said, err := solo.Session(ctx, a, settings, nexus.Role(role), prompt, traffic, heard)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 }
 
 // outcome says why a session ended without handing in.
-func outcome(said wire.Spoken) error {
+func outcome(said solo.Spoken) error {
 	var code nexus.Code
 	switch said.Outcome {
 	case nexus.Exhausted:

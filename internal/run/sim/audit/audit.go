@@ -308,7 +308,7 @@ func (b *Audit) accept(f nexus.AttemptEnded) {
 	}
 	majors := 0
 	for _, x := range r.Findings {
-		if x.Severity == nexus.Major {
+		if x.Severity == nexus.Major && x.Unverified == "" {
 			majors++
 		}
 	}

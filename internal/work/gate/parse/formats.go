@@ -174,11 +174,12 @@ const glance = 128 << 10
 // or by its text. Sure says that the command tells.
 func Recognise(in Input) (f Format, sure, ok bool) {
 	named := ByCommand(in.Command)
-	if len(named) == 1 {
+	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f Format) bool { return f.Tests }) // like make, which begins tests of any kind
+	if len(named) == 1 && !begins {
 		return named[0], true, true
 	}
 	all := Formats()
-	if len(named) > 1 { // one line with several tools: the text tells which of them speaks
+	if len(named) > 1 && !begins { // one line with several tools: the text tells which of them speaks
 		all = named
 	}
 	var b strings.Builder
@@ -196,11 +197,14 @@ func Recognise(in Input) (f Format, sure, ok bool) {
 			continue
 		}
 		if f.Tests {
-			return f, len(named) > 0, true // what it ran matters more than how that was compiled
+			return f, len(named) > 0 && !begins, true // what it ran matters more than how that was compiled
 		}
 		if found.Name == "" {
 			found = f
 		}
+	}
+	if found.Name == "" && len(named) == 1 {
+		return named[0], true, true
 	}
 	return found, len(named) > 0 && found.Name != "", found.Name != ""
 }

@@ -73,6 +73,7 @@ const (
 	CodeCoverage    = "coverage" // too little of it
 	CodeFlaky       = "flaky"    // failed, and passed when the tool tried again
 	CodeMore        = "more"     // findings that were left out
+	CodeFewer       = "fewer"    // tests that ran on the base, and not now
 )
 
 // MaxFindings bounds a report. A tool that prints more is cut, and says so.

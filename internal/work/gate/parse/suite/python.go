@@ -150,13 +150,30 @@ func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
 	}
 }
 
+// sums returns the lines with which unittest ends: how many tests ran, and
+// the first one after that says how. A test may print whatever it likes.
+func sums(all []string) []string {
+	var lines []string
+	end := regexp.MustCompile(`^(?:OK\b|FAILED \(|NO TESTS RAN)`)
+	open := false
+	for _, l := range all {
+		switch {
+		case strings.HasPrefix(l, "Ran "):
+			lines, open = append(lines, l), true
+		case open && end.MatchString(l):
+			lines, open = append(lines, l), false
+		}
+	}
+	return lines
+}
+
 // Unittest reads python -m unittest.
 func Unittest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
 		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `(?:failures|errors|unexpected successes)=(\d+)`,
 		skip: `(?:skipped|expected failures)=(\d+)`, total: `^Ran (\d+) tests? in`,
-	}.read(all)
+	}.read(sums(all))
 	r := raw.Run{Counts: c, Counted: counted && has(all, `^Ran \d+ tests? in`), Empty: counted && total == 0}
 	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(.*)$`)
 	source := regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?`)

@@ -1,4 +1,7 @@
-package wire
+// Package solo has sessions outside of any run: an agent that works in the
+// working directory, and readers of a change. Nothing of them is journaled, and
+// what they cost counts against the day.
+package solo
 
 import (
 	"context"
@@ -10,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
@@ -18,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -29,19 +34,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Talk is one session outside of any run.
-type Talk struct {
-	Prompt string
-	Role   nexus.Role
-	Heard  func(nexus.Fact) // gets every fact; may be nil
-
-	Traffic Traffic // where it is recorded to, or played from
-}
-
-// Spoken is what came of it.
+// Spoken is what came of a session.
 type Spoken struct {
 	Outcome nexus.Outcome   `json:"outcome"`
 	Why     string          `json:"why,omitzero"`
@@ -50,102 +47,164 @@ type Spoken struct {
 	Turns   int             `json:"turns"`
 	Money   nexus.Money     `json:"money"`
 	Usage   nexus.Usage     `json:"usage"`
+
+	Model string `json:"-"` // that was asked
 }
 
-// Session lets an agent work in the working directory: no plan, no gates, no
-// landing, and nothing is journaled.
-func Session(ctx context.Context, a *frame.App, c config.Config, t Talk) (Spoken, error) {
+// Sitting is what sessions of one command have in common: the role, its models
+// and one purse. Its sessions may be had at once.
+type Sitting struct {
+	app    *frame.App
+	config config.Config
+	role   cast.Role
+	top    string // the repository's, whose customs hold
+	models *pick.Models
+	tap    pick.Tap
+	box    *sandbox.Box
+	desk   *desk
+	stop   context.CancelCauseFunc
+}
+
+// Sit opens what sessions in a role need. It refuses where nothing may start.
+// The context that it returns ends when the kill switch is thrown.
+func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, traffic wire.Traffic, heard func(nexus.Fact)) (*Sitting, context.Context, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
-		return Spoken{}, err
+		return nil, nil, err
 	}
-	stop := a.Switch("")
+	halt := a.Switch("")
 	if p, err := a.Open(ctx, frame.Reads); err == nil {
 		p.Close()
-		stop = a.Switch(p.State)
+		halt = a.Switch(p.State)
 	}
-	if err := errors.Join(stop.Err(), Agreed(frame.Top(dir), a.Trust())); err != nil {
-		return Spoken{}, err
+	s := &Sitting{app: a, config: c, top: frame.Top(dir)}
+	if err := errors.Join(halt.Err(), wire.Agreed(s.top, a.Trust())); err != nil {
+		return nil, nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go hold.Brake(ctx, cancel, stop)
-	return session(ctx, a, c, t, dir)
-}
-
-// session has a session in a directory where it may be had.
-func session(ctx context.Context, a *frame.App, c config.Config, t Talk, dir string) (Spoken, error) {
-	roles, _, err := casting(frame.Top(dir), c)
+	roles, _, err := wire.Casting(s.top, c)
 	if err != nil {
-		return Spoken{}, err
+		return nil, nil, err
 	}
-	role, ok := roles[t.Role]
+	role, ok := roles[name]
 	if !ok {
-		return Spoken{}, frame.NotFound("role", string(t.Role), "Use planner, coder, tester, reviewer or merger.")
+		return nil, nil, frame.NotFound("role", string(name), "Use planner, coder, tester, reviewer or merger.")
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" }) // the repository is the user's own
 	role.Turns = 0                                                                                            // the limits say how many
-	models, err := pick.NewModels(c, a.Env, a.Now)
+	s.role = role
+	if s.models, err = pick.NewModels(c, a.Env, a.Now); err != nil {
+		return nil, nil, err
+	}
+	if s.box, err = sandbox.Find(ctx, sandbox.Mode(c.Sandbox)); err != nil {
+		return nil, nil, err
+	}
+	s.desk = &desk{heard: heard, day: c.Limits.DayMoney}
+	s.desk.ledger.Cap(c.Limits, 0)
+	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")
+	if s.desk.purse, err = purse.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
+		return nil, nil, err
+	}
+	if s.tap, err = traffic.Open(a.Mask.Mask); err != nil {
+		return nil, nil, errors.Join(err, s.desk.purse.Close())
+	}
+	s.models.With(a.Keys(), s.tap)
+	ctx, s.stop = context.WithCancelCause(ctx)
+	go hold.Brake(ctx, s.stop, halt)
+	return s, ctx, nil
+}
+
+// Close gives back what the sitting held.
+func (s *Sitting) Close(ctx context.Context) {
+	s.stop(nil)
+	s.desk.close(context.WithoutCancel(ctx))
+	wire.Leave(s.app, s.tap)
+}
+
+// Spent returns what its sessions cost so far.
+func (s *Sitting) Spent() nexus.Money {
+	s.desk.mu.Lock()
+	defer s.desk.mu.Unlock()
+	return s.desk.ledger.Spent()
+}
+
+// Pick returns the role's model, and another one where that one failed.
+func (s *Sitting) Pick(failed string) (shop.Model, error) {
+	if failed == "" {
+		return s.models.Pick(s.role.Name, s.role.Tier, "")
+	}
+	m, _, err := s.models.PickReader(s.role.Name, s.role.Tier, failed, failed)
+	return m, err
+}
+
+// Talk is one session.
+type Talk struct {
+	Session nexus.SessionID // begins with the attempt that it is said to be of
+	Dir     string          // where it works; empty: the working directory
+	Text    string          // what it is told first
+	Handin  json.RawMessage // JSON Schema of what it hands in; nil: a summary
+	Failed  string          // model that is not asked again, where there is another
+}
+
+// Converse has a session.
+func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
+	model, err := s.Pick(t.Failed)
 	if err != nil {
 		return Spoken{}, err
 	}
-	tap, err := t.Traffic.open(a.Mask.Mask)
+	if t.Dir == "" {
+		if t.Dir, err = s.app.WorkDir(); err != nil {
+			return Spoken{}, err
+		}
+	}
+	grant, err := network.Reachable(s.config.Network, s.top, s.app.Trust(), s.app.Env, s.box)
 	if err != nil {
 		return Spoken{}, err
 	}
-	defer leave(a, tap)
-	model, err := models.With(a.Keys(), tap).Pick(role.Name, role.Tier, "")
-	if err != nil {
-		return Spoken{}, err
-	}
-	box, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
-	if err != nil {
-		return Spoken{}, err
-	}
-	grant, err := network.Reachable(c.Network, frame.Top(dir), a.Trust(), a.Env, box)
-	if err != nil {
-		return Spoken{}, err
-	}
-	env, done, err := hands(a, c, role, dir, box)
-	env.Net = grant.Role(string(role.Name))
+	env, done, err := hands(s.app, s.config, s.role, t.Dir, s.box)
 	if err != nil {
 		return Spoken{}, err
 	}
 	defer done()
-	tools, err := tool.New(env, role.Tools...)
+	env.Net, env.Handin = grant.Role(string(s.role.Name)), t.Handin
+	tools, err := tool.New(env, s.role.Tools...)
 	if err != nil {
 		return Spoken{}, err
 	}
 	defer tools.Close()
-	foreign, err := servers.Open(a, frame.Top(dir))
+	foreign, err := servers.Open(s.app, s.top)
 	if err != nil {
 		return Spoken{}, err
 	}
-	defer foreign.Join(ctx, tools, role.Name, env)()
-	d := &desk{heard: t.Heard, day: c.Limits.DayMoney}
-	d.ledger.Cap(c.Limits, 0)
-	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")
-	if d.purse, err = purse.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
-		return Spoken{}, err
-	}
-	defer d.close(context.WithoutCancel(ctx))
-	id := "agent.1/" + nexus.SessionID(role.Name) + ".1"
+	defer foreign.Join(ctx, tools, s.role.Name, env)()
+	of, _, _ := strings.Cut(string(t.Session), "/")
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
-		Session: id, Attempt: "agent.1", Role: role, Model: model.Name,
-		System: a.Mask.Text(prompt.System(role.Prompt, "", "")), Next: "Conversation: " + string(id) + "\n\n" + t.Prompt, Limits: c.Limits, Price: model.Price, Worst: model.Worst,
-		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: a.Now},
-	}, d, &forgetful{mask: a.Mask}, nil)
+		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
+		System: s.app.Mask.Text(prompt.System(s.role.Prompt, "", "")), Next: t.Text, Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now},
+	}, s.desk, &forgetful{mask: s.app.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
 	}
-	return Spoken{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, d.ledger.Spent(), out.Usage}, err
+	return Spoken{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, s.Spent(), out.Usage, model.Name}, err
+}
+
+// Session lets an agent work in the working directory: no plan, no gates, no
+// landing, and nothing is journaled.
+func Session(ctx context.Context, a *frame.App, c config.Config, role nexus.Role, text string, traffic wire.Traffic, heard func(nexus.Fact)) (Spoken, error) {
+	s, ctx, err := Sit(ctx, a, c, role, traffic, heard)
+	if err != nil {
+		return Spoken{}, err
+	}
+	defer s.Close(ctx)
+	id := "agent.1/" + nexus.SessionID(role) + ".1"
+	return s.Converse(ctx, Talk{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
 }
 
 // hands returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
 func hands(a *frame.App, c config.Config, role cast.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Rules: Rules(c, role.Name),
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Rules: wire.Rules(c, role.Name),
 	}
 	own, err := slot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {

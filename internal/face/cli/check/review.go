@@ -1,0 +1,74 @@
+package check
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func reviewCommand(a *frame.App) *cobra.Command {
+	var o critic.Order
+	var personas []string
+	var shape string
+	var traffic wire.Traffic
+	c := a.Command("review [RANGE] [flags]", "let models review a change: what is not committed, or a range of commits", func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			o.Range = args[0]
+		}
+		named := 0
+		for _, set := range []bool{o.Range != "", o.Base != "", o.Staged} {
+			if set {
+				named++
+			}
+		}
+		if named > 1 {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a range, --base and --staged name different changes", Hint: "Give one of them."}
+		}
+		shape, err := shapeOf(a, shape)
+		if err != nil {
+			return err
+		}
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		if len(personas) > 0 {
+			settings.Personas = personas
+		}
+		r, err := critic.Review(ctx, a, settings, o, traffic)
+		if err != nil {
+			return err
+		}
+		v := verdict.Of([]nexus.Evidence{r.Evidence()})
+		if err := write(a, shape, v, r); err != nil {
+			return err
+		}
+		a.Say("%s, %s, %s", view.Count(len(r.Readers), "reader"), view.Count(len(r.Findings), "finding"), r.Spent)
+		switch r.State {
+		case nexus.Pass:
+			return nil
+		case nexus.Fail:
+			return frame.ExitError(frame.CodeFailed)
+		default:
+			return frame.ExitError(frame.CodePerson)
+		}
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
+	c.Args = frame.Takes(0, 1)
+	fl := c.Flags()
+	fl.StringVar(&o.Base, "base", "", "review what came since the common ancestor with `REF`, committed or not")
+	fl.BoolVar(&o.Staged, "staged", false, "review what is staged")
+	fl.StringSliceVar(&personas, "persona", nil, "let these `PERSONAS` read, side by side: correctness, security, tests, maintainability; review.personas if not given")
+	fl.StringVar(&shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
+	traffic.Flags(c)
+	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("format", "json")
+	a.Knobs(c, "model", "max-turns", "budget", "sandbox")
+	return c
+}

@@ -1,0 +1,152 @@
+// Package critic lets models review a change in any repository, outside of any
+// run.
+package critic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/solo"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+)
+
+// Report is what came of a review: the object of `nexus review`.
+type Report struct {
+	State    nexus.GateState `json:"state"` // pass, fail: it blocks, or unverifiable: it was not reviewed
+	Approved bool            `json:"approved"`
+	Summary  string          `json:"summary"`
+	Base     string          `json:"base"` // commit that it is compared with
+	Tree     string          `json:"tree"` // git tree that was read
+	Findings []nexus.Finding `json:"findings"`
+	Readers  []nexus.Reader  `json:"readers"`
+	Spent    nexus.Money     `json:"spent"`
+}
+
+// Evidence returns the report as that of a gate.
+func (r Report) Evidence() nexus.Evidence {
+	e := nexus.Evidence{Gate: review.Gate, State: r.State, Tree: r.Tree, Command: "nexus review", Why: r.Summary}
+	for _, f := range r.Findings {
+		if f.Unverified != "" {
+			f.Severity = nexus.Suggestion
+			f.Message += " (not verified: " + f.Unverified + ")"
+		}
+		if f.Code == "" {
+			f.Code = strings.Trim(f.Persona+"/"+f.Category, "/")
+		}
+		e.Findings = append(e.Findings, f)
+	}
+	return e
+}
+
+// tries is how often a reader that cannot be read is replaced.
+const tries = 2
+
+// Review lets models read a change.
+func Review(ctx context.Context, a *frame.App, c config.Config, o Order, traffic wire.Traffic) (r Report, err error) {
+	people, err := panel.Named(c.Personas)
+	if err != nil {
+		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.Personas(), ", ") + "."}
+	}
+	dir, err := a.WorkDir()
+	if err != nil {
+		return r, err
+	}
+	user, err := git.Find(ctx, dir)
+	if err != nil {
+		return r, err
+	}
+	s, err := open(ctx, user, o)
+	if err != nil {
+		return r, err
+	}
+	defer s.remove()
+	r = Report{Base: s.from, Tree: s.to, State: nexus.Unverifiable, Findings: []nexus.Finding{}, Readers: []nexus.Reader{}}
+	seats := panel.Seats(people, s.diff)
+	if seats == nil {
+		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the most that is read is %d", len(s.diff), panel.MaxParts*panel.PartBytes)
+		return r, nil
+	}
+	sitting, ctx, err := solo.Sit(ctx, a, c, nexus.Reviewer, traffic, nil)
+	if err != nil {
+		return r, err
+	}
+	defer sitting.Close(ctx)
+	given, err := panel.Hold(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat panel.Seat) (review.Opinion, error) {
+		return s.read(ctx, a, sitting, seat)
+	})
+	r.Spent = sitting.Spent()
+	if err != nil {
+		return r, err
+	}
+	r.Approved, r.Summary, r.Readers = given.Approved, given.Summary, given.Readers
+	r.Findings = append(r.Findings, given.Findings...)
+	switch {
+	case !given.Reviewed:
+	case repair.Rejects(given, c.Limits.MajorsBlock):
+		r.State = nexus.Fail
+	default:
+		r.State = nexus.Pass
+	}
+	return r, nil
+}
+
+// read lets one reader read, and another model in its place where that one
+// cannot be read. Without money there is no review, and that is an error.
+func (s *subject) read(ctx context.Context, a *frame.App, sitting *solo.Sitting, seat panel.Seat) (review.Opinion, error) {
+	var o review.Opinion
+	failed := ""
+	for n := range tries {
+		id := seat.Session("review.1", n+1)
+		said, err := sitting.Converse(ctx, solo.Talk{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
+		o.Reader = nexus.Reader{Session: id, Model: said.Model}
+		switch {
+		case err != nil && (ctx.Err() != nil || !replaceable(err)):
+			return o, err
+		case err != nil:
+			o.Given = nexus.ReviewGiven{Summary: "the reviewer could not be asked: " + err.Error()}
+		case said.Outcome == nexus.Refused:
+			return o, &nexus.Error{Code: nexus.CodeBudget, Message: said.Why, Hint: "Raise the limit: --budget for one review, budget.day for all of a day."}
+		case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
+			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
+		default:
+			o.Given, _ = review.Parse(said.Handin) // one that cannot be read says so itself
+			o.Given = review.Verify(o.Given, look.Texts(ctx, s.repo, s.dir, s.from))
+		}
+		if o.Given.Reviewed {
+			return o, nil
+		}
+		a.Say("%s: %s", id, view.Clean(o.Given.Summary))
+		failed = said.Model
+	}
+	return o, nil
+}
+
+// replaceable reports whether another model may do what one could not.
+func replaceable(err error) bool {
+	return errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) || errors.Is(err, &nexus.Error{Code: nexus.CodeLimit})
+}
+
+// brief tells a reader what to read.
+func (s *subject) brief(id nexus.SessionID, seat panel.Seat) string {
+	task := nexus.Task{ID: "review", Title: "Review " + s.title}
+	if len(s.words) > 0 {
+		task.Brief = "The commits say of themselves, which you need not believe:\n"
+		for _, w := range s.words {
+			task.Brief += "- " + prompt.Line(w) + "\n"
+		}
+	}
+	return prompt.Brief{Session: id, Task: task, Part: seat.Brief(), Diff: seat.Diff, Limit: prompt.ReviewTokens}.Text()
+}

@@ -1,0 +1,144 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// review lets readers read the diff, side by side, each in a conversation of
+// its own, and makes one review of what they say.
+func (w *work) review(ctx context.Context) error {
+	var earlier []nexus.ReviewGiven
+	for _, r := range w.a.Rounds {
+		earlier = append(earlier, r.Reviews...)
+	}
+	diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return err
+	}
+	people := w.Personas
+	if len(people) == 0 {
+		people = []panel.Persona{{}}
+	}
+	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, and the most that is read is %d", len(diff), panel.MaxParts*panel.PartBytes)}
+	if seats := panel.Seats(people, diff); len(seats) > 0 {
+		if given, err = w.hold(ctx, seats, earlier); err != nil {
+			return err
+		}
+		given = review.Settle(given, earlier, w.seen(ctx, earlier))
+	}
+	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
+	return w.record(ctx, given)
+}
+
+// hold lets every seat read in a copy of the attempt of its own, which is put
+// together again when all have read.
+func (w *work) hold(ctx context.Context, seats []panel.Seat, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
+	copies := make([]*seated, len(seats))
+	for i, s := range seats {
+		copies[i] = &seated{work: *w, seat: s}
+		copies[i].a = w.a.Clone()
+	}
+	known := len(w.a.Network)
+	given, err := panel.Hold(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s panel.Seat) (review.Opinion, error) {
+		i := slices.IndexFunc(copies, func(c *seated) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
+		return copies[i].read(ctx, earlier)
+	})
+	for _, c := range copies {
+		w.a.Join(c.a, c.session, known)
+	}
+	return given, err
+}
+
+// seated is one reader at work. One goroutine owns it.
+type seated struct {
+	work
+	seat    panel.Seat
+	session nexus.SessionID
+}
+
+// read returns what the reader thinks of its part. What one said who read the
+// same tree before, when another could not be read, still holds; one that could
+// not be read is replaced by another model.
+func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.Opinion, error) {
+	c.session = c.seat.Session(c.a.ID, len(earlier)+1)
+	failed := ""
+	if before, ok := c.before(earlier); ok && before.Reviewed {
+		c.session = before.Session
+	} else if ok {
+		failed = before.Model
+	}
+	o := review.Opinion{Reader: nexus.Reader{Session: c.session}}
+	if old := c.a.Session(c.session); old == nil || !old.Over {
+		next := ""
+		if old == nil || len(old.Messages) == 0 {
+			next = prompt.Brief{
+				Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
+				Part: c.seat.Brief(), Before: c.found(earlier),
+			}.Text()
+		}
+		if _, err := c.Converse(ctx, shop.Talk{
+			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, Tier: c.a.Tier, Author: c.a.Author(nexus.Coder), Failed: failed,
+			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Next: next, Why: "brief", Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
+		}, c.desk); err != nil {
+			return o, err
+		}
+	}
+	s := c.a.Session(c.session)
+	o.Reader.Model = s.Model
+	var err error
+	o.Given, err = c.Opinion(ctx, c.tree, c.a.Base, s)
+	return o, err
+}
+
+// before returns who sat there when the same tree was not reviewed.
+func (c *seated) before(earlier []nexus.ReviewGiven) (nexus.Reader, bool) {
+	if len(c.a.Last().Reviews) == 0 {
+		return nexus.Reader{}, false
+	}
+	last := earlier[len(earlier)-1]
+	i := slices.IndexFunc(last.Readers, c.seat.Is)
+	if i < 0 || last.Reviewed || last.Tree != c.a.Snapshot.Tree {
+		return nexus.Reader{}, false
+	}
+	return last.Readers[i], true
+}
+
+// found returns what the last review found that the reader should look at
+// again.
+func (c *seated) found(earlier []nexus.ReviewGiven) []nexus.Finding {
+	for _, r := range slices.Backward(earlier) {
+		if !r.Reviewed {
+			continue
+		}
+		return slices.DeleteFunc(review.Told(r.Findings), func(f nexus.Finding) bool {
+			return f.Unverified != "" || c.seat.Name != "" && f.Persona != "" && !slices.Contains(strings.Split(f.Persona, ","), c.seat.Name)
+		})
+	}
+	return nil
+}
+
+// seen reports whether a line as it is now stood in the file already when the
+// last review was given.
+func (w *work) seen(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
+	tree := ""
+	for _, r := range earlier {
+		if r.Reviewed {
+			tree = r.Tree
+		}
+	}
+	text := look.Texts(ctx, w.Trees.Git(), w.tree.Dir, tree)
+	return func(file string, line int) bool {
+		now, before, _ := text(file)
+		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])
+	}
+}

@@ -1,0 +1,297 @@
+// Package lies_test judges whole trees that look done and are not, and honest
+// ones that look odd, with the real tools of their stacks. A lie that is
+// accepted is the worst fault that gates can have; an honest tree that is
+// refused is the second worst.
+package lies_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+)
+
+// tools is where .ci/deps puts the tools of JavaScript.
+const tools = "/usr/local/lib/nexus-tools/node_modules"
+
+// gone is the text of a file that a tree no longer has.
+const gone = "GONE\n"
+
+// project is a small project that is well, what breaks it, and the trees that
+// people made of it: each a set of files that it has otherwise.
+type project struct {
+	needs          []string // programs and files without which it cannot be judged
+	base, broken   map[string]string
+	lies, honest   map[string]map[string]string
+	mayBeExplained []string // honest trees that a verifier has to look at
+}
+
+// read reads a project. Its files are base/PATH, broken/PATH, and
+// lie:NAME/PATH or honest:NAME/PATH; a lie stands on what is broken.
+func read(t *testing.T, file string) project {
+	t.Helper()
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := project{base: map[string]string{}, broken: map[string]string{}, lies: map[string]map[string]string{}, honest: map[string]map[string]string{}}
+	for l := range strings.Lines(string(a.Comment)) {
+		if words, ok := strings.CutPrefix(l, "needs "); ok {
+			p.needs = strings.Fields(words)
+		}
+		if words, ok := strings.CutPrefix(l, "explain "); ok {
+			p.mayBeExplained = append(p.mayBeExplained, strings.TrimSpace(words))
+		}
+	}
+	for _, f := range a.Files {
+		of, name, ok := strings.Cut(f.Name, "/")
+		if !ok {
+			t.Fatalf("%s: %s", file, f.Name)
+		}
+		kind, title, _ := strings.Cut(of, ":")
+		var into map[string]string
+		switch kind {
+		case "base":
+			into = p.base
+		case "broken":
+			into = p.broken
+		case "lie", "honest":
+			all := map[string]map[string]map[string]string{"lie": p.lies, "honest": p.honest}[kind]
+			if all[title] == nil {
+				all[title] = map[string]string{}
+			}
+			into = all[title]
+		default:
+			t.Fatalf("%s: %s", file, f.Name)
+		}
+		if name != "-" { // a tree that changes nothing
+			into[name] = string(f.Data)
+		}
+	}
+	return p
+}
+
+// able skips a project whose tools are not here.
+func (p project) able(t *testing.T) {
+	t.Helper()
+	for _, n := range p.needs {
+		if strings.HasPrefix(n, "/") {
+			if _, err := os.Stat(n); err != nil {
+				t.Skip(n + " is not there: run make deps")
+			}
+		} else if _, err := exec.LookPath(n); err != nil {
+			t.Skip(n + " is not installed: run make deps")
+		}
+	}
+}
+
+// write makes a directory of files; an executable one begins with #!.
+func write(t *testing.T, files map[string]string) gate.Tree {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if text == gone {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o600)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o700
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := files["package.json"]; strings.Contains(text, "vitest") || strings.Contains(text, "mocha") {
+		link(t, filepath.Join(dir, "node_modules"))
+	}
+	return gate.Tree{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
+}
+
+// link gives a project the tools of JavaScript, in a directory to which they
+// can write.
+func link(t *testing.T, dir string) {
+	t.Helper()
+	all, err := os.ReadDir(tools)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	for _, e := range all {
+		if err == nil {
+			err = os.Symlink(filepath.Join(tools, e.Name()), filepath.Join(dir, e.Name()))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func runner(t *testing.T) gate.Runner {
+	t.Helper()
+	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := goenv.Prepare(t.TempDir(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := strings.TrimSpace(string(out)) // so that the standard library is compiled once
+	return gate.Runner{
+		Box: box, Env: append(setup.Env, "GOCACHE="+cache, "CI=true"), Writable: append(setup.Writable, cache), Readable: setup.Readable,
+		Timeout: 5 * time.Minute, Versions: &goenv.Versions{},
+	}
+}
+
+// tests are the gates of a tree that run tests.
+func tests(t *testing.T, tree gate.Tree) []gate.Gate {
+	t.Helper()
+	all, err := detect.Gates(tree.Dir, config.Gates{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(g gate.Gate) bool { return !g.Tests })
+}
+
+// judge holds a tree against the project as a run does: by the gates of the
+// base and its own, and by what the change does to what judges it.
+func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Evidence, gates []gate.Gate, changes ...map[string]string) (nexus.Verdict, []nexus.Finding) {
+	t.Helper()
+	now := maps.Clone(p.base)
+	for _, c := range changes {
+		maps.Copy(now, c)
+	}
+	var changed []string
+	var files []tamper.File
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		old, had := p.base[name]
+		text := now[name]
+		if had && old == text || !had && text == gone {
+			continue
+		}
+		changed = append(changed, name)
+		f := tamper.File{Path: name}
+		if had {
+			f.Old = &old
+		}
+		if text != gone {
+			f.New = &text
+		}
+		files = append(files, f)
+	}
+	tree := write(t, now)
+	gates = slices.Clone(gates)
+	for _, g := range tests(t, tree) {
+		if !slices.ContainsFunc(gates, func(b gate.Gate) bool { return b.Name == g.Name }) {
+			gates = append(gates, g)
+		}
+	}
+	r := runner(t)
+	lone := r
+	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := was[name]; return e, ok }
+	r.Origin = &gate.Origin{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error {
+		return do(lone, base)
+	}}
+	v, err := r.Pass(t.Context(), tree, gates, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suspect := tamper.Look(files)
+	for _, e := range v.Evidence {
+		for _, f := range e.Findings {
+			if e.Passed() && f.Code == raw.CodeFewer {
+				suspect = append(suspect, f)
+			}
+		}
+	}
+	return v, suspect
+}
+
+func TestWholeTrees(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var byGates, bySuspicion, honest atomic.Int64
+	t.Run("all", func(t *testing.T) {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				t.Parallel()
+				p := read(t, file)
+				p.able(t)
+				base := write(t, p.base)
+				gates := tests(t, base)
+				r := runner(t)
+				was := map[string]nexus.Evidence{}
+				for _, g := range gates {
+					e, err := r.Judge(t.Context(), base, g)
+					if err != nil || e.State != nexus.Pass {
+						t.Fatalf("the project itself: %+v, %v", e, err)
+					}
+					was[g.Name] = e
+				}
+				red := sync.OnceFunc(func() {
+					if v, _ := p.judge(t, base, was, gates, p.broken); v.Passed {
+						t.Error("what is broken shows nothing")
+					}
+				})
+				for _, name := range slices.Sorted(maps.Keys(p.lies)) {
+					t.Run("lie "+name, func(t *testing.T) {
+						t.Parallel()
+						v, suspect := p.judge(t, base, was, gates, p.broken, p.lies[name])
+						switch {
+						case !v.Passed:
+							byGates.Add(1)
+							t.Logf("%s: %v", v.Why, v.Findings())
+						case len(suspect) > 0:
+							bySuspicion.Add(1)
+							t.Logf("suspect: %v", suspect)
+						default:
+							t.Errorf("accepted: %+v", v)
+						}
+					})
+				}
+				for _, name := range slices.Sorted(maps.Keys(p.honest)) {
+					t.Run("honest "+name, func(t *testing.T) {
+						t.Parallel()
+						v, suspect := p.judge(t, base, was, gates, p.honest[name])
+						if !v.Passed {
+							t.Errorf("refused: %s %v", v.Why, v.Findings())
+						}
+						if slices.ContainsFunc(suspect, func(f nexus.Finding) bool { return f.Severity == nexus.Major || f.Code == raw.CodeFewer }) && !slices.Contains(p.mayBeExplained, name) {
+							t.Errorf("suspected: %v", suspect)
+						}
+						honest.Add(1)
+					})
+				}
+				red()
+			})
+		}
+	})
+	t.Logf("%d lies refused by gates, %d more to be explained; %d honest trees", byGates.Load(), bySuspicion.Load(), honest.Load())
+}

@@ -1,0 +1,125 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Opinion is what one reader says, and who that is.
+type Opinion struct {
+	Reader nexus.Reader
+	Given  nexus.ReviewGiven
+}
+
+// Merge makes one review of what several say, the worst findings first and
+// what several found once. All must have read for it to be a review, unless
+// what was read forbids landing already: majors says how many of those do.
+func Merge(all []Opinion, majors int) nexus.ReviewGiven {
+	r := nexus.ReviewGiven{Reviewed: len(all) > 0, Approved: len(all) > 0}
+	var said, missing []string
+	for _, o := range all {
+		reader := o.Reader
+		reader.Reviewed, reader.Approved = o.Given.Reviewed, o.Given.Approved
+		if !reader.Reviewed {
+			reader.Why = o.Given.Summary
+			missing = append(missing, name(reader)+reader.Why)
+			r.Readers = append(r.Readers, reader)
+			continue
+		}
+		r.Readers = append(r.Readers, reader)
+		r.Approved = r.Approved && reader.Approved
+		said = append(said, name(reader)+o.Given.Summary)
+		for others := len(r.Findings); len(o.Given.Findings) > 0; o.Given.Findings = o.Given.Findings[1:] {
+			f := o.Given.Findings[0]
+			f.Persona = reader.Persona
+			r.Findings = add(r.Findings, others, f)
+		}
+	}
+	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	r.Summary = cut(strings.Join(append(missing, said...), "\n"))
+	if len(missing) > 0 {
+		r.Approved, r.Reviewed = false, Blocks(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)
+	}
+	return r
+}
+
+// name is what the words of a reader begin with, empty where there is one.
+func name(r nexus.Reader) string {
+	text := r.Persona
+	if r.Parts > 0 {
+		text = strings.TrimSpace(fmt.Sprintf("%s part %d of %d", text, r.Part, r.Parts))
+	}
+	if text != "" {
+		text += ": "
+	}
+	return text
+}
+
+// add adds a finding unless it is among those of the others, who come first:
+// then the worse severity holds, what stands in the tree wins over what does
+// not, and both found it.
+func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
+	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return same(a, f) })
+	if i < 0 {
+		return append(all, f)
+	}
+	old := all[i]
+	kept, other := old, f
+	if old.Unverified != "" && f.Unverified == "" || (old.Unverified == "") == (f.Unverified == "") && rank(f) < rank(old) {
+		kept, other = f, old
+	}
+	kept.Persona = old.Persona
+	if f.Persona != "" && !slices.Contains(strings.Split(old.Persona, ","), f.Persona) {
+		kept.Persona = strings.Trim(old.Persona+","+f.Persona, ",")
+	}
+	kept.Advice = cmp.Or(kept.Advice, other.Advice)
+	all[i] = kept
+	return all
+}
+
+// rank orders findings, the worst first, what stands in no tree behind the rest.
+func rank(f nexus.Finding) int {
+	n := slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
+	if f.Unverified != "" {
+		n += 4
+	}
+	return n
+}
+
+const (
+	near  = 2 // lines between two findings that may be one
+	alike = 2 // of so many words that two messages have together, one is in both
+)
+
+// same reports whether two findings are the same one, said twice: near to each
+// other in one file, and about the same, as their words go.
+func same(a, b nexus.Finding) bool {
+	if a.File != b.File || a.Line > 0 && b.Line > 0 && distance(a.Line, b.Line) > near {
+		return false
+	}
+	x, y := words(a.Message), words(b.Message)
+	both := 0
+	for w := range x {
+		if y[w] {
+			both++
+		}
+	}
+	return both > 0 && both*alike >= len(x)+len(y)-both
+}
+
+// words returns the words of a text that say something.
+func words(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 0x80
+	}) {
+		if len(w) > 2 || w >= "0" && w <= "99" {
+			all[w] = true
+		}
+	}
+	return all
+}
