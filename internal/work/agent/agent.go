@@ -65,6 +65,7 @@ type Brief struct {
 	Session nexus.SessionID
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
+	About   string // what it is asked, for one that another session sent
 	Role    cast.Role
 	Model   string     // provider/model
 	Tier    nexus.Tier // of the model, for the books
@@ -85,6 +86,8 @@ type Brief struct {
 	Context int64                  // most tokens that the model holds; 0 where nobody knows
 	Compact nexus.SessionCompacted // the last time that the session was compacted
 	Family  string                 // names those whose requests begin alike, for the provider's cache
+
+	News func() []string // what became of what goes on beside the session, since it was last asked; nil: nothing does
 
 	Choices []chain.Choice // what may be asked: Model, and what is asked while that cannot be; nil: only Model
 	Present string         // which of them was asked last

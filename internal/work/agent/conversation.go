@@ -145,7 +145,7 @@ func (c *conversation) start() error {
 		return fmt.Errorf("keep system prompt: %w", err)
 	}
 	c.facts = append(c.facts, nexus.SessionStarted{
-		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash,
+		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash, About: c.About,
 	})
 	return nil
 }

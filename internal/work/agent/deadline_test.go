@@ -72,6 +72,7 @@ func TestDeadlinesNest(t *testing.T) {
 					b.brief.Left = func() time.Duration { return c.task - time.Since(start) }
 				}
 				ctx, stop := context.WithCancelCause(t.Context())
+				defer stop(nil)
 				if c.run > 0 {
 					defer time.AfterFunc(c.run, func() { stop(drained) }).Stop()
 				}

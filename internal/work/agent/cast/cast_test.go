@@ -43,14 +43,14 @@ func TestSystemPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Verifier} {
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Scout, nexus.Verifier} {
 		r, ok := roles[name]
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", ""))
 	}
-	if len(roles) != 7 {
+	if len(roles) != 8 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -66,12 +66,13 @@ func TestPermissionMatrix(t *testing.T) {
 		has    string
 	}
 	want := map[nexus.Role]row{
-		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git request_context ask finish"},
-		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git request_context request_replan ask finish"},
+		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git request_context scout ask finish"},
+		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git request_context request_replan scout ask finish"},
 		nexus.Tester:   {cast.Tests, "read_file write_file edit_file search_code list_files shell job git request_context finish"},
 		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git request_context finish"},
 		nexus.Merger:   {cast.All, "read_file write_file edit_file search_code list_files shell job git finish"},
 		nexus.Router:   {cast.Nothing, "finish"},
+		nexus.Scout:    {cast.Nothing, "read_file search_code list_files git request_context finish"},
 		nexus.Verifier: {cast.Nothing, "read_file search_code list_files git finish"},
 	}
 	for name, r := range roles {
