@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Config is everything that can be set. The zero Config is not usable; begin
@@ -26,6 +27,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
@@ -126,6 +128,7 @@ type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
 	Order    []string          // names that come first, in this order
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
+	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 }
 
 // Plan bounds the size of a task and of the splitting of larger ones.
@@ -146,10 +149,12 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
+		Done:      done.Default(),
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
+		Gates:     Gates{Related: "task"},
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",

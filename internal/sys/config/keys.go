@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), environmentKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), environmentKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -162,6 +162,8 @@ func gateKeys() []Key {
 			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
+		one("gates.related", kind.Words("task", "deferred", "off"), "when the tests that a change concerns run alone: task, in front of all tests each time; "+
+			"deferred, in their place until the work lands, when all tests run; off, never", func(c *Config) *string { return &c.Gates.Related }),
 		many("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }

@@ -18,7 +18,7 @@ func (w *work) judge(ctx context.Context) error {
 		return err
 	}
 	c := shop.Case{
-		Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task,
+		Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
 	}
 	evidence, err := w.Judge(ctx, c, ownDesk{w.desk, w})

@@ -27,7 +27,11 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 	name := "TestNexus" + rand.Text()
 	overlay := map[string]map[string]string{"Replace": {}}
 	packages := map[string]string{}
+	modules := gosrc.Modules(t.Dir)
 	for _, dir := range dirs {
+		if !gosrc.Judges(t.Dir, g.Dir, dir) {
+			continue // another gate's
+		}
 		pkg, ok := gosrc.PackageName(filepath.Join(t.Dir, filepath.FromSlash(dir)))
 		if !ok {
 			continue
@@ -38,7 +42,7 @@ func (r Runner) hidden(ctx context.Context, t Tree, g Gate, dirs []string, limit
 			return nil, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		overlay["Replace"][filepath.Join(t.Dir, filepath.FromSlash(dir), "zz_"+strings.ToLower(name)+"_test.go")] = file
-		packages[dir] = gosrc.ImportPath(dir, gosrc.Modules(t.Dir))
+		packages[dir] = gosrc.ImportPath(dir, modules)
 	}
 	if len(packages) == 0 {
 		return nil, nil

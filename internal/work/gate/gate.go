@@ -35,6 +35,9 @@ type Gate struct {
 	Format  string        // how its output is read; one of [parse.Formats]
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
+
+	Related stack.Part // how it runs those of its tests that a change concerns; see work/related
+	Of      string     // the gate of whose tests it runs some only; empty: it stands for itself
 }
 
 // Command returns the command as people write it.
@@ -109,6 +112,9 @@ type Runner struct {
 	// the project's own commands leave to each other stays, like dependencies
 	// that one installs and the next needs. May be nil.
 	Reset func(ctx context.Context, bare bool) error
+
+	// Later leaves a gate to the landing when some of its tests ran, and passed.
+	Later bool
 
 	skipped *[]Gate // of a pass, whose evidence was known
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -16,12 +17,18 @@ import (
 // Pass lets the gates judge a tree in their order and stops at the first red
 // one. Evidence that known has for this very tree, command and toolchain is
 // taken over. The verdict has passed when every gate has; a gate that did not
-// run is red too, unless it did not run on the base either.
+// run is red too, unless it did not run on the base either. One that runs some
+// of another's tests ends the pass when they are red; whatever else it says,
+// the other judges too, unless it may wait.
 func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
 	r.skipped = &[]Gate{}
+	waits := map[string]bool{}
 	for _, g := range gates {
+		if waits[g.Name] {
+			continue
+		}
 		e, base, cached, err := r.weigh(ctx, t, g, known)
 		if err != nil {
 			return nexus.Verdict{Tree: t.Hash}, err
@@ -33,8 +40,14 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		}
 		v.Evidence = append(v.Evidence, e)
 		switch {
+		case e.Passed() && g.Of != "":
+			waits[g.Of] = r.Later
+			if r.Later {
+				green++
+			}
 		case e.Passed():
 			green++
+		case g.Of != "" && e.State == nexus.NotRun:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base)) && base.Tree != "":
 		default:
 			v.Why = reason(e)
@@ -57,11 +70,18 @@ func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 // weigh judges a tree by a gate, against what the gate said of the base.
 func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {
-		base, _ = r.Base(g.Name)
+		base = r.base(g)
 	}
 	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
 	if err != nil {
 		return e, base, false, err
+	}
+	if g.Of != "" && raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {
+		if raw.State != nexus.NotRun {
+			raw.Why = strings.TrimSuffix(fmt.Sprintf("%s: %s", raw.State, raw.Why), ": ")
+		}
+		raw.State, raw.Findings = nexus.NotRun, nil
+		return raw, base, cached, nil
 	}
 	if f, ok := parse.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
@@ -73,7 +93,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		}
 		e = weigh.Against(base, raw, r.Wanted)
 	}
-	if !cached && e.Passed() {
+	if !cached && e.Passed() && g.Of == "" {
 		lies, err := r.probe(ctx, t, g, raw)
 		if err != nil {
 			return e, base, false, err
@@ -89,6 +109,24 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	e.Base = base.Tree
 	e.Raw, err = r.seal(raw)
 	return e, base, cached, err
+}
+
+// base returns what is known of a gate on the base. One that runs some of
+// another's tests is held to what that said.
+func (r Runner) base(g Gate) nexus.Evidence {
+	if g.Of == "" {
+		e, _ := r.Base(g.Name)
+		return e
+	}
+	e, ok := r.Base(g.Of)
+	if !ok {
+		return nexus.Evidence{}
+	}
+	e.Gate, e.Findings = g.Name, slices.Clone(e.Findings)
+	for i := range e.Findings {
+		e.Findings[i].Gate = g.Name
+	}
+	return e
 }
 
 // blocking returns what is more than a warning among the findings of a gate

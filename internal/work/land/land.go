@@ -141,9 +141,9 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 }
 
 // judge runs the gates on the merged tree, unless it is the tree that was
-// accepted. A red one is handed back to the session that wrote the change.
+// accepted and all its tests ran. A red one is handed back to the session that wrote the change.
 func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
-	if hash == l.a.Tree {
+	if hash == l.a.Tree && !l.Waits(ctx, hash, l.desk) {
 		return nil, nil
 	}
 	if err := l.place(ctx, hash); err != nil {
@@ -166,6 +166,9 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 	f := &nexus.TrainRefused{
 		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
 		Why: fmt.Sprintf("gate %s is red once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
+	}
+	if hash == l.a.Tree {
+		f.Why = fmt.Sprintf("gate %s, which waited for the landing, is red: %s", sum.Gate, sum.Why)
 	}
 	for _, e := range evidence {
 		f.Findings = append(f.Findings, e.Findings...)

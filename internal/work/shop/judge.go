@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
 // Case is a tree to be judged.
@@ -27,6 +28,7 @@ type Case struct {
 	Base string // commit whose failures are not held against it; empty for none
 	Task nexus.Task
 	Paid bool                                    // work that was accepted waits for it
+	Some bool                                    // the tests that the change concerns run first, and alone where the others may wait for the landing
 	Mark func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
 }
 
@@ -89,13 +91,31 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
+		if c.Some && (s.Related == PerTask || s.Related == Deferred) {
+			gates = related.Before(gates, related.Choose(c.Tree.Dir, r.Origin.Changed, gates))
+			r.Later = s.Related == Deferred
+		}
 	}
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
 	v, err := r.Pass(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
-	return v.Evidence, err
+	if err != nil {
+		return v.Evidence, err
+	}
+	done, err := s.done(ctx, c, v.Evidence, d)
+	return append(v.Evidence, done...), err
+}
+
+// Waits reports whether tests of an accepted tree may not have run yet.
+func (s *Shop) Waits(ctx context.Context, tree string, d Desk) bool {
+	if s.Related == Deferred {
+		return true
+	}
+	some, first := d.Known(ctx, tree, related.Name)
+	_, all := d.Known(ctx, tree, "test")
+	return first && some.Passed() && !all // the run was started in another way
 }
 
 // Reached records which hosts a gate asked for.

@@ -3,10 +3,12 @@ package shop
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // leaks judges what a tree adds to its base. It is red where that has secrets,
@@ -44,4 +46,23 @@ func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	return nil
+}
+
+// done holds a change that its gates found nothing wrong with to the
+// definition of done, and returns what decides. What only warns is recorded.
+func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, d Desk) ([]nexus.Evidence, error) {
+	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun })
+	if red || c.Base == "" {
+		return nil, nil
+	}
+	all, decides, err := s.Meter.Judge(ctx, measure.Change{Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == ""})
+	if err != nil {
+		return nil, fmt.Errorf("hold the change to the definition of done: %w", err)
+	}
+	for _, e := range all {
+		if err := d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e})); err != nil {
+			return nil, err
+		}
+	}
+	return decides, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
@@ -57,6 +58,16 @@ func (m Model) Choices() []chain.Choice {
 	return all
 }
 
+// Related says when the tests that a change concerns run alone.
+type Related string
+
+// The ways.
+const (
+	Whole    Related = "off"      // never; so is the zero value
+	PerTask  Related = "task"     // in front of all tests
+	Deferred Related = "deferred" // in their place, until the work lands
+)
+
 // Shop is what the attempts of a run work with. It is read only once the run
 // has begun, and shared by all workers.
 type Shop struct {
@@ -73,6 +84,7 @@ type Shop struct {
 	PickReader func(role nexus.Role, tier nexus.Tier, author, failed string) (m Model, why string, err error)
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
+	Related    Related                               // when the tests that a change concerns run alone
 	Rules      string                                // standing rules for agents, may be empty
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none
@@ -84,6 +96,7 @@ type Shop struct {
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
 	Personas   []panel.Persona  // who reads a change; none: one for everything
+	Meter      *measure.Meter   // holds changes to the definition of done; nil: nobody does
 	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does
 	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
 	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does

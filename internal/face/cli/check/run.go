@@ -33,7 +33,7 @@ type checkFlags struct {
 	gates                []string
 	base, shape, summary string
 	explain              string
-	stop, list           bool
+	stop, list, related  bool
 	junit, sarif, github bool
 }
 
@@ -58,6 +58,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
+	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
@@ -82,6 +83,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if err != nil {
 		return err
 	}
+	if f.related {
+		if gates, err = concerned(ctx, a, dir, f.base, gates); err != nil {
+			return err
+		}
+	}
 	if f.list {
 		return listGates(a, gates)
 	}
@@ -92,7 +98,10 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v := verdict.Of(all)
+	v, err := bound(ctx, a, f, dir, settings, all)
+	if err != nil {
+		return err
+	}
 	if err := write(a, shape, v, v); err != nil {
 		return err
 	}
@@ -178,13 +187,15 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		defer done()
 	}
 	var all []nexus.Evidence
-	for _, g := range gates {
+	for left := slices.Clone(gates); len(left) > 0; {
+		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
 			return nil, err
 		}
 		e.Raw = ""
 		all = append(all, e)
+		left = answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
@@ -259,6 +270,9 @@ func against(ctx context.Context, a *frame.App, rev, cache string, settings conf
 	}
 	known := map[string]nexus.Evidence{}
 	for _, g := range gates {
+		if g.Of != "" {
+			continue
+		}
 		e, err := base.Judge(ctx, gate.Tree{Dir: tree, Hash: commit}, g)
 		if err != nil {
 			done()

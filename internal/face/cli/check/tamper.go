@@ -18,7 +18,7 @@ import (
 // pick returns the gates of a directory that were asked for. The look at what
 // judges is none that runs, and may be asked for alone.
 func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone bool, err error) {
-	rest := slices.DeleteFunc(slices.Clone(f.gates), func(n string) bool { return n == tamper.Gate })
+	rest := slices.DeleteFunc(apart(f.gates), func(n string) bool { return n == tamper.Gate })
 	if len(rest) == 0 && len(f.gates) > 0 {
 		return nil, true, nil
 	}

@@ -74,6 +74,27 @@ func open(ctx context.Context, user git.Repo, o Order) (s *subject, err error) {
 	return s, nil
 }
 
+// Working stores the working tree in a scratch repository that reads the
+// user's, and returns that, its tree, and what deletes it again.
+func Working(ctx context.Context, user git.Repo) (repo git.Repo, tree string, done func(), err error) {
+	s := &subject{}
+	if s.at, err = os.MkdirTemp("", "nexus-check-"); err != nil {
+		return repo, "", nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+	}
+	head, _, err := user.Head(ctx)
+	if err == nil {
+		s.repo, err = scratch(ctx, user, filepath.Join(s.at, "repo.git"))
+	}
+	if err == nil {
+		tree, err = s.working(ctx, user, head)
+	}
+	if err != nil {
+		s.remove()
+		return repo, "", nil, fmt.Errorf("copy the change: %w", err)
+	}
+	return s.repo, tree, s.remove, nil
+}
+
 // scratch makes a repository that reads the objects of another.
 func scratch(ctx context.Context, user git.Repo, at string) (git.Repo, error) {
 	common, err := user.Common(ctx)

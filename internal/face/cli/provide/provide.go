@@ -3,6 +3,7 @@
 package provide
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // Dir returns where the environments of a repository lie, below its state.
@@ -75,6 +77,15 @@ const Install = "install"
 
 // Fetched returns whose tools have fetched something that commands may read.
 func Fetched(env func(string) string) fetched.User { return fetched.User{Home: env("HOME"), Env: env} }
+
+// Meter returns what holds changes to the definition of done.
+func Meter(c config.Config, env func(string) string) *measure.Meter {
+	modules := env("GOMODCACHE")
+	if modules == "" {
+		modules = filepath.Join(cmp.Or(env("GOPATH"), filepath.Join(env("HOME"), "go")), "pkg", "mod")
+	}
+	return &measure.Meter{Rules: c.Done, Modules: modules}
+}
 
 func wish(e config.Environment) depend.Wish {
 	install, set := e.Commands["install"]

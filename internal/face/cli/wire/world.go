@@ -84,8 +84,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	}
 	shop := &shop.Shop{
 		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
-		Gates: func(dir string) ([]gate.Gate, error) { return detect.Gates(dir, p.Config.Gates) },
-		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
+		Gates:   func(dir string) ([]gate.Gate, error) { return detect.Gates(dir, p.Config.Gates) },
+		Related: shop.Related(p.Config.Gates.Related),
+		Alone:   p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
@@ -93,7 +94,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
-	shop.Fetched = provide.Fetched(p.Env)
+	shop.Fetched, shop.Meter = provide.Fetched(p.Env), provide.Meter(p.Config, p.Env)
 	if shop.Kit, err = provide.Kit(provide.Parts{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: shop.Net, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
 	}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // Kind reads and describes the values of a key.
@@ -39,6 +40,9 @@ func Put[T any](at *T, v any) {
 	case *nexus.Reaction:
 		s, _ := v.(string)
 		*p = nexus.Reaction(s)
+	case *done.Mode:
+		s, _ := v.(string)
+		*p = done.Mode(s)
 	default:
 		if x, ok := v.(T); ok {
 			*at = x
@@ -472,6 +476,8 @@ func Show(v any) string {
 	case nexus.Approval:
 		return strconv.Quote(string(x))
 	case nexus.Reaction:
+		return strconv.Quote(string(x))
+	case done.Mode:
 		return strconv.Quote(string(x))
 	case []string:
 		q := make([]string, len(x))

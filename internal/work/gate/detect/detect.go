@@ -25,8 +25,10 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	for _, g := range gates {
 		used = append(used, g.Name)
 	}
+	early := map[string]bool{}
 	for _, f := range stack.Find(dir, used...) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part})
+		early[f.Name] = f.First
 	}
 	for _, name := range steps() {
 		command, set := c.Commands[name]
@@ -35,6 +37,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		}
 		// The project's own command stands for all packages, and for all linting.
 		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
+		early[name] = false
 		if command != "" {
 			gates = append(gates, fromLine(name, command))
 		}
@@ -55,13 +58,17 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test")
 	place := func(g gate.Gate) int {
-		if i := slices.Index(rank, g.Name); i >= 0 {
-			return i
+		i := slices.Index(rank, g.Name)
+		if early[g.Name] && (i < 0 || i >= len(c.Order)) {
+			return 2*slices.Index(rank, "build") - 1
 		}
-		if i := slices.Index(rank, Step(g.Name)); i >= 0 && g.Dir != "" {
-			return i
+		if i < 0 && g.Dir != "" {
+			i = slices.Index(rank, Step(g.Name))
 		}
-		return len(rank)
+		if i < 0 {
+			return 2 * len(rank)
+		}
+		return 2 * i
 	}
 	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	for i := range gates {
@@ -97,19 +104,58 @@ func unknownOrder(order []string, gates []gate.Gate, set map[string]string) erro
 	return nil
 }
 
+// goGates returns the gates of the Go modules of a tree, those of the root
+// first. The others have gates of their own where they have something to
+// judge: the go command of the root does not see them.
 func goGates(dir string) []gate.Gate {
-	at := gosrc.Patterns(dir)
-	if at == nil {
+	gates := moduleGates(dir, "", "", true)
+	vendored := gosrc.IsFile(filepath.Join(dir, "vendor", "modules.txt"))
+	for _, at := range gosrc.Nested(dir) {
+		mod := ""
+		switch own := gosrc.IsFile(filepath.Join(dir, at, "vendor", "modules.txt")); {
+		case own && !vendored:
+			mod = "vendor"
+		case vendored && !own:
+			mod = "readonly"
+		}
+		code, tests := gosrc.Kinds(filepath.Join(dir, at))
+		if code || tests {
+			gates = append(gates, moduleGates(dir, at, mod, tests)...)
+		}
+	}
+	return gates
+}
+
+// moduleGates returns the gates of the module in a directory of the tree,
+// empty for the root. Mod says where its dependencies come from, where that is
+// not as at the root.
+func moduleGates(dir, at, mod string, tests bool) []gate.Gate {
+	patterns := gosrc.Patterns(filepath.Join(dir, at))
+	if patterns == nil {
 		return nil
 	}
-	gates := []gate.Gate{
-		{Name: "build", Args: append([]string{"go", "build"}, at...), Format: parse.GoBuild},
-		{Name: "lint", Args: append([]string{"go", "vet"}, at...), Format: parse.GoVet},
-		{Name: "test", Args: append([]string{"go", "test", "-json", "-count=1"}, at...), Format: parse.GoTestJSON, Tests: true},
+	name := func(gate string) string {
+		if at == "" {
+			return gate
+		}
+		return gate + "-" + stack.Label(at)
 	}
-	for _, name := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
-		if text := gosrc.ReadSmall(filepath.Join(dir, name)); text != "" {
-			gates = append(gates, gate.Gate{Name: "golangci", Args: append(golangci(text), at...), Format: parse.GolangCI})
+	with := func(flag string, words ...string) []string {
+		if mod != "" {
+			words = append(words, flag+mod)
+		}
+		return append(words, patterns...)
+	}
+	gates := []gate.Gate{
+		{Name: name("build"), Dir: at, Args: with("-mod=", "go", "build"), Format: parse.GoBuild},
+		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: parse.GoVet},
+	}
+	if tests {
+		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: parse.GoTestJSON, Tests: true})
+	}
+	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
+		if text := gosrc.ReadSmall(filepath.Join(dir, at, config)); text != "" {
+			gates = append(gates, gate.Gate{Name: name("golangci"), Dir: at, Args: with("--modules-download-mode=", golangci(text)...), Format: parse.GolangCI})
 			break
 		}
 	}

@@ -3,16 +3,17 @@ package gosrc
 import (
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
 // Modules returns the Go modules of a tree with their directories: the one at
-// its root and those that go.work uses.
+// its root, those that go.work uses, and others below it.
 func Modules(dir string) map[string]string {
 	found := map[string]string{}
-	for _, at := range append(Workspace(dir), ".") {
+	for _, at := range append(append(Nested(dir), Workspace(dir)...), ".") {
 		if name := moduleName(filepath.Join(dir, at, "go.mod")); name != "" {
 			found[name] = at
 		}
@@ -70,23 +71,40 @@ func ReadSmall(path string) string {
 	return string(data)
 }
 
-// TestDirs returns the directories below root that have test files.
-func TestDirs(root string) []string {
-	seen := map[string]bool{}
-	_ = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error { // what cannot be read has no tests that run
+// Files returns the Go files below root, relative and with slashes, but for
+// those that the go command does not look at.
+func Files(root string) []string {
+	var all []string
+	_ = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error { // what cannot be read is not there
 		base := filepath.Base(name)
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // as above
-		case d.IsDir() && name != root && (base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
+		case d.IsDir() && name != root && hidden(base):
 			return filepath.SkipDir
-		case strings.HasSuffix(base, "_test.go"):
-			if dir, err := filepath.Rel(root, filepath.Dir(name)); err == nil {
-				seen[filepath.ToSlash(dir)] = true
+		case strings.HasSuffix(base, ".go") && d.Type().IsRegular():
+			if rel, err := filepath.Rel(root, name); err == nil {
+				all = append(all, filepath.ToSlash(rel))
 			}
 		}
 		return nil
 	})
+	return all
+}
+
+// hidden reports whether the go command passes by a directory.
+func hidden(base string) bool {
+	return base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
+}
+
+// TestDirs returns the directories below root that have test files.
+func TestDirs(root string) []string {
+	seen := map[string]bool{}
+	for _, f := range Files(root) {
+		if strings.HasSuffix(f, "_test.go") {
+			seen[path.Dir(f)] = true
+		}
+	}
 	return slices.Sorted(maps.Keys(seen))
 }
 
@@ -139,4 +157,73 @@ func Patterns(dir string) []string {
 func IsFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// Nested returns the directories below the root of a tree that are Go modules
+// of their own, those of its workspace left out. Where there is a workspace
+// there are none: the go command knows no other modules then.
+func Nested(root string) []string {
+	if IsFile(filepath.Join(root, "go.work")) {
+		return nil
+	}
+	var found []string
+	_ = filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error { // what cannot be read is not there
+		rel, bad := filepath.Rel(root, name)
+		base := filepath.Base(name)
+		switch {
+		case err != nil || bad != nil:
+			return nil //nolint:nilerr // as above
+		case d.IsDir() && rel != "." && (hidden(base) ||
+			strings.Count(rel, string(filepath.Separator)) >= 12):
+			return filepath.SkipDir
+		case base == "go.mod" && d.Type().IsRegular() && filepath.Dir(rel) != ".":
+			found = append(found, filepath.ToSlash(filepath.Dir(rel)))
+		}
+		if len(found) >= 40 {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// Kinds reports whether a module has code, and whether it has tests, that
+// belong to it whatever the build's tags are.
+func Kinds(module string) (code, tests bool) {
+	_ = filepath.WalkDir(module, func(name string, d os.DirEntry, err error) error { // what cannot be read is not there
+		base := filepath.Base(name)
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // as above
+		case d.IsDir() && name != module && (hidden(base) || IsFile(filepath.Join(name, "go.mod"))):
+			return filepath.SkipDir
+		case strings.HasSuffix(base, "_test.go"):
+			tests = tests || readable(name)
+		case strings.HasSuffix(base, ".go"):
+			code = code || readable(name)
+		}
+		if code && tests {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return code, tests
+}
+
+func readable(name string) bool {
+	s, ok := Read(name)
+	return ok && s.always()
+}
+
+// Judges reports whether the Go tools see a directory of a tree when they run
+// in the module at another: it belongs to that module, or, at the root, to one
+// of its workspace.
+func Judges(root, module, dir string) bool {
+	owner := "."
+	for _, at := range Nested(root) {
+		if (dir == at || strings.HasPrefix(dir, at+"/")) && (owner == "." || len(at) > len(owner)) {
+			owner = at
+		}
+	}
+	return owner == path.Clean(module)
 }

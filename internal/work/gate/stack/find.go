@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -20,6 +21,8 @@ type Found struct {
 	Dir   string // of the package, "." for the root
 	Name  string // of the gate: "test", "test-web" in a package, "test-node" beside another stack
 	Step
+	First bool // it judges before the build
+	Part  Part // how it runs some of its tests; zero where it cannot
 }
 
 // Find returns what the packages of a tree can be judged by, those of the
@@ -70,12 +73,7 @@ func Find(dir string, used ...string) []Found {
 func (f Found) name(used []string) string {
 	at := ""
 	if f.Dir != "." {
-		at = "-" + strings.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-				return r
-			}
-			return '-'
-		}, f.Dir)
+		at = "-" + Label(f.Dir)
 	}
 	names := []string{f.Gate + at, f.Gate + at + "-" + f.Stack}
 	for n := 2; ; n++ {
@@ -84,6 +82,16 @@ func (f Found) name(used []string) string {
 		}
 		names = append(names[1:], fmt.Sprintf("%s%s-%s-%d", f.Gate, at, f.Stack, n))
 	}
+}
+
+// Label returns a directory as it stands in the name of a gate.
+func Label(dir string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, dir)
 }
 
 func depth(dir string) int {
@@ -109,12 +117,31 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		}
 		have[step.Gate] = true
 		step.Args = s.command(p, step.Args)
-		found = append(found, Found{Stack: s.Name, Dir: p.dir, Step: step})
+		f := Found{Stack: s.Name, Dir: p.dir, Step: step, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}
+		for _, part := range step.Related {
+			if p.holds(part.If) {
+				part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
+				f.Part = part
+				break
+			}
+		}
+		found = append(found, f)
 	}
 	for gate := range have {
 		taken[s.Name+" "+gate+" "+p.dir] = true
 	}
 	return found
+}
+
+// inside reports whether a package lies within another one of its stack.
+func (s Stack) inside(p project) bool {
+	for p.dir != "." {
+		p.dir = path.Dir(p.dir)
+		if slices.ContainsFunc(s.Markers, func(m string) bool { return p.word("file:" + m) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // covered reports whether a directory above has the step already.
@@ -186,6 +213,11 @@ func (p project) word(w string) bool {
 	case "script":
 		_, ok := p.manifest().Scripts[about]
 		return ok
+	case "runs":
+		name, text, _ := strings.Cut(about, ":")
+		text, whole := strings.CutSuffix(strings.ReplaceAll(text, "_", " "), "$")
+		script := strings.TrimSpace(p.manifest().Scripts[name])
+		return script == text || !whole && strings.HasPrefix(script, text+" ")
 	case "dep":
 		m := p.manifest()
 		return m.Dependencies[about] != "" || m.DevDependencies[about] != ""

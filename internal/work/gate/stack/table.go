@@ -24,6 +24,8 @@ type Step struct {
 	// If says when it fits, as words of which all must hold; | stands between
 	// words of which one must. file:PATTERN is a file of the package,
 	// has:FILE:TEXT a text in one, script:NAME a script of package.json,
+	// runs:NAME:TEXT a script that
+	// begins with the text, or, with $ after it, is it; _ stands for a space there,
 	// dep:NAME something that package.json needs, target:NAME a rule of the
 	// Makefile. ! in front turns a word around. Empty: always.
 	If     string
@@ -33,7 +35,29 @@ type Step struct {
 	// Reports are patterns of JUnit files that the command writes, for tools
 	// that say too little.
 	Reports []string
+	// Early says, in the words of If, when a type check judges before the build:
+	// where it is the cheaper, and needs nothing that the build makes.
+	Early string
+	// Related are commands that run only the tests that a change concerns; the
+	// first that fits.
+	Related []Part
 }
+
+// Part is a command that runs some of the tests of a step.
+type Part struct {
+	If     string // see [Step.If]
+	By     string // how the tests are found; see [ByRunner]
+	Args   []string
+	Format string // empty: the step's
+}
+
+// The ways in which the tests that a change concerns are found.
+const (
+	ByRunner = "runner" // by the runner itself: {changed} stands for the files that changed
+	ByNode   = "node"   // by what files of JavaScript and TypeScript import: {tests} stands for test files
+	ByPython = "python" // likewise
+	ByCrate  = "crate"  // {crates} stands for -p and the name of each crate
+)
 
 // Table returns all stacks but Go's, whose tools are used more deeply.
 func Table() []Stack {
@@ -43,6 +67,9 @@ func Table() []Stack {
 func shell(line string) []string { return []string{"sh", "-c", line} }
 
 func nodeStack() Stack {
+	// A type check needs what a build makes where packages refer to each other or
+	// code is generated.
+	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
 	return Stack{
 		Name: "node", Markers: []string{"package.json"},
 		Runners: []Runner{
@@ -53,20 +80,43 @@ func nodeStack() Stack {
 		},
 		Steps: []Step{
 			{Gate: "build", If: "script:build", Args: []string{"npm", "run", "--silent", "build"}, Format: "exit"},
-			{Gate: "type", If: "script:typecheck", Args: []string{"npm", "run", "--silent", "typecheck"}, Format: "exit"},
-			{Gate: "type", If: "script:type-check", Args: []string{"npm", "run", "--silent", "type-check"}, Format: "exit"},
-			{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc"},
+			{Gate: "type", If: "script:typecheck", Args: []string{"npm", "run", "--silent", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
+			{Gate: "type", If: "script:type-check", Args: []string{"npm", "run", "--silent", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
+			{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
 			{Gate: "lint", If: "script:lint", Args: []string{"npm", "run", "--silent", "lint"}, Format: "exit"},
 			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint"},
 			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome"},
 			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier"},
-			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true},
-			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true},
-			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true},
-			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true},
+			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true, Related: scriptParts()},
+			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}},
+			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}},
+			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}},
+			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}},
 		},
 	}
+}
+
+// scriptParts are the ways in which the script "test" of package.json, which
+// says which runner it starts, runs some of its tests.
+func scriptParts() []Part {
+	return []Part{
+		{If: "runs:test:jest", By: ByRunner, Args: []string{"npm", "test", "--silent", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
+		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
+		mochaPart("runs:test:mocha$ !file:.mocharc*"),
+		nodePart("runs:test:node_--test$"),
+	}
+}
+
+func vitestPart(cond string) Part {
+	return Part{If: cond, By: ByRunner, Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
+}
+
+func mochaPart(cond string) Part {
+	return Part{If: cond, By: ByNode, Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
+}
+
+func nodePart(cond string) Part {
+	return Part{If: cond, By: ByNode, Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
 }
 
 func pythonStack() Stack {
@@ -85,8 +135,8 @@ func pythonStack() Stack {
 			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff"},
 			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true},
-			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true},
+			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}},
+			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}},
 		},
 	}
 }
@@ -97,8 +147,8 @@ func rustStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true},
-			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true},
+			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}},
+			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}},
 		},
 	}
 }

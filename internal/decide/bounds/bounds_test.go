@@ -1,0 +1,165 @@
+package bounds_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+)
+
+func file(path string, added ...string) bounds.File {
+	f := bounds.File{Path: path}
+	for i, l := range added {
+		f.Added = append(f.Added, bounds.Line{Number: i + 1, Text: l})
+	}
+	return f
+}
+
+func judged(all []nexus.Evidence) []string {
+	var got []string
+	for _, e := range all {
+		text := fmt.Sprintf("%s %s", strings.TrimPrefix(e.Gate, done.Prefix), e.State)
+		for _, f := range e.Findings {
+			text += fmt.Sprintf("; %s:%d %s", f.File, f.Line, f.Severity)
+		}
+		got = append(got, text)
+	}
+	return got
+}
+
+func TestEachBound(t *testing.T) {
+	many := make([]bounds.File, 21)
+	for i := range many {
+		many[i] = file(fmt.Sprintf("f%d.go", i))
+	}
+	gone := bounds.File{Path: "old.go", Gone: true, Removed: 501}
+	rewritten := file("a.go", make([]string, 400)...)
+	rewritten.Removed = 600
+	for name, c := range map[string]struct {
+		m    bounds.Measured
+		want []string
+	}{
+		"nothing odd":               {bounds.Measured{Files: []bounds.File{file("a.go", "x := 1")}}, nil},
+		"outside of the plan":       {bounds.Measured{Planned: []string{"a.go", "docs/", "x/*.go"}, Files: []bounds.File{file("a.go"), file("b.go"), file("a_test.go"), file("go.sum"), file("docs/a/b.md"), file("x/y.go")}}, []string{"scope pass; b.go:0 minor"}},
+		"no plan":                   {bounds.Measured{Files: []bounds.File{file("b.go")}}, nil},
+		"a run has none":            {bounds.Measured{Run: true, Planned: []string{"a.go"}, Files: many}, nil},
+		"too many files":            {bounds.Measured{Files: many}, []string{"large-diff pass; :0 minor"}},
+		"as many as may be":         {bounds.Measured{Files: append(many[:20:20], file("go.sum", make([]string, 5000)...))}, nil},
+		"lines taken away":          {bounds.Measured{Files: []bounds.File{gone}}, []string{"deletion pass; :0 minor"}},
+		"lines written anew":        {bounds.Measured{Files: []bounds.File{rewritten}}, nil},
+		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
+		"one that is taken away":    {bounds.Measured{Files: []bounds.File{{Path: ".env", Gone: true}}}, nil},
+		"a shell":                   {bounds.Measured{Files: []bounds.File{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
+		"not read to its end":       {bounds.Measured{Files: []bounds.File{file("a.go")}, Whole: false}, []string{"unwhole"}},
+		"a licence":                 {bounds.Measured{Deps: []bounds.Dependency{{Name: "x@1", File: "go.mod", Line: 3, Licence: "GPL-3.0"}, {Name: "y@1", Licence: "(MIT OR GPL-2.0)"}, {Name: "z@1", Licence: "MIT AND ISC"}}}, []string{"licences pass; go.mod:3 minor"}},
+		"a licence that none knows": {bounds.Measured{Deps: []bounds.Dependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
+	} {
+		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
+		got := judged(bounds.Judge(done.Default(), c.m))
+		if !c.m.Whole {
+			if len(got) != len(done.Bounds()) {
+				t.Errorf("%s: %v", name, got)
+			}
+			for _, g := range got {
+				if !strings.HasSuffix(g, "unverifiable") {
+					t.Errorf("%s: %v", name, got)
+				}
+			}
+			continue
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestModes lets nothing that only warns decide, and nothing that is off be
+// heard of.
+func TestModes(t *testing.T) {
+	m := bounds.Measured{Whole: true, Files: []bounds.File{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.Dependency{{Name: "x@1"}}}
+	for mode, want := range map[done.Mode][3]string{
+		done.Off:   {"", "", ""},
+		done.Warn:  {"pass false", "pass false", "unverifiable false"},
+		done.Block: {"fail true", "fail true", "unverifiable true"},
+	} {
+		r := done.Default()
+		for n := range r.Modes {
+			r.Modes[n] = mode
+		}
+		got := map[string]string{}
+		for _, e := range bounds.Judge(r, m) {
+			got[strings.TrimPrefix(e.Gate, done.Prefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
+		}
+		if have := [3]string{got[done.Secrets], got[done.Sinks], got[done.Licences]}; have != want {
+			t.Errorf("%s: %v", mode, have)
+		}
+	}
+	if got := bounds.Judge(done.Rules{}, m); got != nil {
+		t.Errorf("no rules: %v", got)
+	}
+}
+
+func TestSinks(t *testing.T) {
+	harm := map[string][]string{
+		"go": {`exec.Command("sh", "-c", cmd)`, `exec.CommandContext(ctx, "/bin/bash", "-c", s)`, `c := &tls.Config{InsecureSkipVerify: true}`, `return template.HTML(name)`, `fmt.Sprintf("SELECT * FROM t WHERE id = %s", id)`},
+		"py": {`eval(x)`, `subprocess.run(cmd, shell=True)`, `pickle.loads(data)`, `yaml.load(f)`, `requests.get(u, verify=False)`, `cur.execute(f"select {x}")`, `cur.execute("select " + "%s" % x)`},
+		"ts": {`eval(code)`, "exec(`rm ${dir}`)", `el.innerHTML = name`, `rejectUnauthorized: false`, "db.query(`select ${id}`)"},
+		"rb": {`eval(x)`, `Marshal.load(x)`}, "php": {`unserialize($x)`}, "c": {`strcpy(a, b);`, `system(cmd);`}, "rs": {`unsafe { x }`}, "sh": {`eval "$x"`}, "java": {`Runtime.getRuntime().exec(cmd)`},
+	}
+	for end, lines := range harm {
+		for _, l := range lines {
+			if got := bounds.Judge(done.Default(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 1 {
+				t.Errorf("%s: %s is not found", end, l)
+			}
+		}
+	}
+	for end, lines := range map[string][]string{
+		"go": {`exec.Command("git", "status")`, `template.HTML("<b>")`, `// exec.Command("sh", "-c", x)`, `fmt.Sprintf("selected %s", x)`},
+		"py": {`model.eval()`, `subprocess.run([a, b])`, `yaml.load(f, Loader=yaml.SafeLoader)`, `cur.execute("select 1 where a = %s", (x,))`, `retrieval(x)`},
+		"ts": {`regexp.exec(text)`, `el.textContent = name`, `el.innerHTML = ""`}, "c": {`snprintf(a, 4, "x");`}, "rs": {`// unsafe { x }`}, "sh": {`medieval x`},
+	} {
+		for _, l := range lines {
+			if got := bounds.Judge(done.Default(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 0 {
+				t.Errorf("%s: %s is found: %+v", end, l, got)
+			}
+		}
+	}
+}
+
+const patch = "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -3 +3,2 @@ func A\n-old\n+new\n++++ b/x\n" +
+	"@@ -9,2 +10,0 @@\n--- a/y\n-gone\n\\ No newline at end of file\n" +
+	"diff --git \"a/b\\tc\" \"b/b\\tc\"\nnew file mode 100644\n--- /dev/null\n+++ \"b/b\\tc\"\n@@ -0,0 +1 @@\n+one\n" +
+	"diff --git a/d e b/d e\ndeleted file mode 100644\n--- a/d e\t\n+++ /dev/null\n@@ -1 +0,0 @@\n-two\n" +
+	"diff --git a/empty b/empty\nnew file mode 100644\nindex 0..0\n"
+
+func TestRead(t *testing.T) {
+	want := []bounds.File{
+		{Path: "a.go", Added: []bounds.Line{{3, "new"}, {4, "+++ b/x"}}, Removed: 3},
+		{Path: "b\tc", New: true, Added: []bounds.Line{{1, "one"}}},
+		{Path: "d e", Gone: true, Removed: 1},
+		{Path: "empty", New: true},
+	}
+	if d := cmp.Diff(want, bounds.Read(patch)); d != "" {
+		t.Error(d)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(patch)
+	f.Add("@@ -1 +1 @@\n+x\ndiff --git \n+++ \n@@ -1,99999999999999999999 +1 @@\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		n := 0
+		for _, f := range bounds.Read(text) {
+			n += len(f.Added) + f.Removed
+		}
+		if n > strings.Count(text, "\n")+1 {
+			t.Errorf("%d lines of %q", n, text)
+		}
+		bounds.Judge(done.Default(), bounds.Measured{Files: bounds.Read(text), Whole: true})
+	})
+}

@@ -1,0 +1,69 @@
+// Package done holds the definition of done, as data: which bounds a change is
+// held to beside its gates, how strictly, and the numbers.
+package done
+
+// Prefix begins the names of gates that hold a change to a bound.
+const Prefix = "done: "
+
+// Mode is what happens where a change passes a bound.
+type Mode string
+
+// The modes.
+const (
+	Off   Mode = "off"
+	Warn  Mode = "warn"  // it is told, and fails nothing
+	Block Mode = "block" // it goes back to whoever wrote it
+)
+
+// The bounds.
+const (
+	Scope    = "scope"
+	Large    = "large-diff"
+	Deletion = "deletion"
+	Secrets  = "env-files"
+	Sinks    = "sinks"
+	Licences = "licences"
+)
+
+// Bound is one of them.
+type Bound struct {
+	Name string
+	Mode Mode   // by default
+	Doc  string // what passes it
+	Task bool   // the work on a task is held to it
+	Run  bool   // what a run comes to is
+}
+
+// Bounds returns all that there are.
+func Bounds() []Bound {
+	return []Bound{
+		{Scope, Warn, "files outside of what the task's plan names; its tests and lock files are none", true, false},
+		{Large, Warn, "more files or lines than done.files and done.lines in the work on one task; lock files do not count", true, false},
+		{Deletion, Warn, "more files or lines taken away than done.deleted_files and done.deleted_lines", true, false},
+		{Secrets, Block, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
+		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
+		{Licences, Warn, "new dependencies whose licence is not in done.allowed_licences, or cannot be told without network", true, true},
+	}
+}
+
+// Rules are the definition of done. The zero Rules hold nothing to anything.
+type Rules struct {
+	Modes        map[string]Mode // by bound
+	Files        int             // changed in the work on one task; 0: no bound
+	Lines        int             // added and taken away
+	DeletedFiles int
+	DeletedLines int
+	Licences     []string // SPDX names that dependencies may have
+}
+
+// Default returns the documented defaults.
+func Default() Rules {
+	r := Rules{
+		Modes: map[string]Mode{}, Files: 20, Lines: 1_000, DeletedFiles: 3, DeletedLines: 500,
+		Licences: []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"},
+	}
+	for _, b := range Bounds() {
+		r.Modes[b.Name] = b.Mode
+	}
+	return r
+}

@@ -1,0 +1,22 @@
+package config
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// doneKeys are the settings of the definition of done.
+func doneKeys() []Key {
+	var keys []Key
+	for _, b := range done.Bounds() {
+		keys = append(keys, entry("done."+b.Name, kind.Words(string(done.Off), string(done.Warn), string(done.Block)),
+			b.Doc+"; warn tells of it, block sends it back to the coder", b.Name, func(c *Config) *map[string]done.Mode { return &c.Done.Modes }))
+	}
+	return append(keys,
+		one("done.files", kind.Whole(0, 100_000), "most files of the work on one task, see done.large-diff; 0: no bound", func(c *Config) *int { return &c.Done.Files }),
+		one("done.lines", kind.Whole(0, 10_000_000), "most lines added and taken away; 0: no bound", func(c *Config) *int { return &c.Done.Lines }),
+		one("done.deleted_files", kind.Whole(0, 100_000), "most files deleted that the plan does not name, see done.deletion; 0: no bound", func(c *Config) *int { return &c.Done.DeletedFiles }),
+		one("done.deleted_lines", kind.Whole(0, 10_000_000), "most lines taken away beyond those that are added to the same file; 0: no bound", func(c *Config) *int { return &c.Done.DeletedLines }),
+		one("done.allowed_licences", kind.List(), "licences that new dependencies may have, by their SPDX names", func(c *Config) *[]string { return &c.Done.Licences }),
+	)
+}

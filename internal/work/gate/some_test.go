@@ -1,0 +1,135 @@
+package gate_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// TestSomeTestsFirst lets a gate run some of another's tests: red ends it,
+// green is not enough unless the other may wait, and what did not run is left
+// to the other.
+func TestSomeTestsFirst(t *testing.T) {
+	const (
+		green = "1..1\nok 1 - a\n"
+		red   = "1..1\nnot ok 1 - a\n"
+		no    = "1..0\n"
+	)
+	for name, tt := range map[string]struct {
+		some, all string
+		later     bool
+		base      nexus.Evidence
+		passed    bool
+		states    string
+	}{
+		"red ends it":                      {some: red, all: red, states: "related=fail"},
+		"red ends it, though all may wait": {some: red, all: red, later: true, states: "related=fail"},
+		"green, and all are":               {some: green, all: green, passed: true, states: "related=pass test=pass"},
+		"green, and another is red":        {some: green, all: red, states: "related=pass test=fail"},
+		"green, and the others wait":       {some: green, all: red, later: true, passed: true, states: "related=pass"},
+		"none ran":                         {some: no, all: green, passed: true, states: "related=not-run test=pass"},
+		"none ran, and none waits":         {some: no, all: red, later: true, states: "related=not-run test=fail"},
+		"nobody understands it":            {some: "hello\n", all: green, later: true, passed: true, states: "related=not-run test=pass"},
+		"none ran of those that the base had": {
+			some: no, all: green, passed: true, states: "related=not-run test=pass",
+			base: nexus.Evidence{Gate: "test", Tree: "b", State: nexus.Pass, Counts: nexus.Counts{Passed: 3}},
+		},
+		"red before the work began": {
+			some: red, all: red, passed: true, states: "related=pass test=pass",
+			base: nexus.Evidence{Gate: "test", Tree: "b", State: nexus.Fail, Findings: []nexus.Finding{{Gate: "test", Code: "test", Test: "a", Message: "a"}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := files(t, map[string]string{"some": tt.some, "all": tt.all})
+			run := func(name, file, of string) gate.Gate {
+				return gate.Gate{Name: name, Of: of, Args: []string{"sh", "-c", "cat " + file + "; ! grep -q not " + file}, Format: "tap", Tests: true}
+			}
+			r := runner(t, sandbox.Off)
+			r.Later = tt.later
+			if tt.base.Tree != "" {
+				r.Base = func(name string) (nexus.Evidence, bool) { return tt.base, name == "test" }
+			}
+			if len(tt.base.Findings) > 0 { // what the tool says of it, to the letter
+				e, err := r.Judge(t.Context(), tree, run("test", "all", ""))
+				if err != nil {
+					t.Fatal(err)
+				}
+				tt.base.Findings = e.Findings
+			}
+			v, err := r.Pass(t.Context(), tree, []gate.Gate{run("related", "some", "test"), run("test", "all", "")}, nil)
+			if err != nil || v.Passed != tt.passed || states(v) != tt.states {
+				t.Errorf("passed %t with %s, want %t with %s (%v, %v)", v.Passed, states(v), tt.passed, tt.states, err, v.Why)
+			}
+		})
+	}
+}
+
+// TestModulesBelowTheRootAreJudged gives each Go module of a tree gates, which
+// see its files where they are.
+func TestModulesBelowTheRootAreJudged(t *testing.T) {
+	tree := files(t, map[string]string{
+		"api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": strings.Replace(code, "a + b", "a - b", 1), "api/sub/m_test.go": tests,
+		"lib/go.mod": strings.Replace(goMod, "/m", "/lib", 1), "lib/m.go": code,
+		"tools/go.mod": strings.Replace(goMod, "/m", "/tools", 1), "tools/tools.go": "//go:build tools\n\npackage tools\n", "testdata/x/go.mod": goMod, "testdata/x/m.go": code,
+	})
+	gates := gatesOf(t, tree, config.Gates{})
+	var names []string
+	for _, g := range gates {
+		names = append(names, g.Name)
+	}
+	if got := strings.Join(names, " "); got != "build-api build-lib lint-api lint-lib test-api" {
+		t.Fatal(got)
+	}
+	v, err := runner(t, sandbox.Auto).Pass(t.Context(), tree, gates, nil)
+	if err != nil || v.Passed || states(v) != "build-api=pass build-lib=pass lint-api=pass lint-lib=pass test-api=fail" {
+		t.Fatalf("%s, %v", states(v), err)
+	}
+	i := slices.IndexFunc(v.Findings(), func(f nexus.Finding) bool { return f.Test == "example.org/api/sub.TestAdd" })
+	if i < 0 || v.Findings()[i].File != "api/sub/m_test.go" || v.Findings()[i].Line != 7 {
+		t.Errorf("%+v", v.Findings())
+	}
+	bad := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests, "api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": "package sub\n\nvar x int = \"\"\n"})
+	v, err = runner(t, sandbox.Auto).Pass(t.Context(), bad, gatesOf(t, bad, config.Gates{}), nil)
+	if err != nil || states(v) != "build=pass build-api=fail" || len(v.Findings()) != 1 || v.Findings()[0].File != "api/sub/m.go" || v.Findings()[0].Line != 3 {
+		t.Errorf("%s, %+v, %v", states(v), v.Findings(), err)
+	}
+	work := files(t, map[string]string{"go.work": "go 1.26\n\nuse ./api\n", "api/go.mod": goMod, "api/m.go": code, "lib/go.mod": goMod, "lib/m.go": code})
+	if got := gatesOf(t, work, config.Gates{}); len(got) != 3 || got[0].Command() != "go build ./api/..." {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTypesBeforeTheBuild asks the cheaper one first, where it needs nothing
+// that the other makes.
+func TestTypesBeforeTheBuild(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files map[string]string
+		c     config.Gates
+		want  string
+	}{
+		"tsc alone":           {map[string]string{"package.json": `{"scripts":{"build":"vite build"}}`, "tsconfig.json": "{}"}, config.Gates{}, "type build"},
+		"a script of tsc":     {map[string]string{"package.json": `{"scripts":{"build":"vite build","typecheck":"tsc --noEmit"}}`}, config.Gates{}, "type build"},
+		"another script":      {map[string]string{"package.json": `{"scripts":{"build":"vite build","typecheck":"make types"}}`}, config.Gates{}, "build type"},
+		"references":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"}}`, "tsconfig.json": `{"references":[]}`}, config.Gates{}, "build type"},
+		"a workspace":         {map[string]string{"package.json": `{"workspaces":["a"],"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.Gates{}, "build type"},
+		"code is generated":   {map[string]string{"package.json": `{"scripts":{"build":"prisma generate && x"}}`, "tsconfig.json": "{}"}, config.Gates{}, "build type"},
+		"a member":            {map[string]string{"package.json": "{}", "a/package.json": `{"scripts":{"build":"x"}}`, "a/tsconfig.json": "{}"}, config.Gates{}, "build-a type-a"},
+		"beside another":      {map[string]string{"go.mod": goMod, "m.go": code, "web/package.json": `{"scripts":{"build":"x"}}`, "web/tsconfig.json": "{}"}, config.Gates{}, "type-web build build-web lint test"},
+		"the project says so": {map[string]string{"package.json": `{"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.Gates{Order: []string{"build", "type"}}, "build type"},
+		"its own command":     {map[string]string{"package.json": `{"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.Gates{Commands: map[string]string{"type": "make types"}}, "build type"},
+	} {
+		var names []string
+		for _, g := range gatesOf(t, files(t, tt.files), tt.c) {
+			names = append(names, g.Name)
+		}
+		if got := strings.Join(names, " "); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package measure_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+)
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDependencies tells new dependencies from new versions, by what lock
+// files and the module cache say.
+func TestDependencies(t *testing.T) {
+	ctx, dir, cache := t.Context(), t.TempDir(), t.TempDir()
+	write(t, cache, map[string]string{
+		"example.org/!free/m@v1.0.0/LICENSE": "MIT\n\nPermission is hereby granted, free of charge, to any person obtaining a\ncopy ... or substantial portions of the Software.",
+		"example.org/gnu@v2.0.0/COPYING":     "GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007",
+	})
+	write(t, dir, map[string]string{
+		"go.mod":            "module example.org/x\n\ngo 1.25\n\nrequire (\n\texample.org/old v1.0.0\n)\n",
+		"package-lock.json": `{"packages": {"": {}, "node_modules/a": {"version": "1.0.0", "license": "GPL-2.0"}}}`,
+		"Cargo.lock":        "[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\n",
+	})
+	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{
+		"go.mod":            "module example.org/x\n\ngo 1.25\n\nrequire (\n\texample.org/old v1.2.0\n\texample.org/Free/m v1.0.0\n\texample.org/gnu v2.0.0 // indirect\n)\nreplace example.org/a => example.org/b v1.0.0\n",
+		"package-lock.json": `{"packages": {"": {}, "node_modules/a": {"version": "1.1.0", "license": "GPL-2.0"}, "node_modules/a/node_modules/@s/b": {"version": "2.0.0", "license": "SSPL-1.0"}}}`,
+		"Cargo.lock":        "[[package]]\nname = \"rand\"\nversion = \"0.8.0\"\n\n[[package]]\nname = \"serde\"\nversion = \"1.0.1\"\n",
+		"requirements.txt":  "# none\nDjango==4.2\n-r other.txt\n",
+	})
+	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
+	base, _, err := r.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(ctx, "add", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := r.Line(ctx, "write-tree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &measure.Meter{Rules: done.Default(), Modules: cache}
+	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
+	if err != nil || len(all) != 1 || len(decides) != 0 {
+		t.Fatal(all, decides, err)
+	}
+	e := all[0]
+	var found []string
+	for _, f := range e.Findings {
+		found = append(found, f.File+": "+f.Message)
+	}
+	want := []string{
+		"go.mod: example.org/gnu@v2.0.0 is under the licence GPL-3.0, which done.allowed_licences does not name",
+		"package-lock.json: @s/b@2.0.0 is under the licence SSPL-1.0, which done.allowed_licences does not name",
+	}
+	if d := cmp.Diff(want, found); d != "" || e.Findings[0].Line != 8 {
+		t.Error(d, e.Findings)
+	}
+	if e.State != nexus.Unverifiable || !strings.HasSuffix(e.Why, "rand@0.8.0, django@4.2") {
+		t.Errorf("%s: %s", e.State, e.Why)
+	}
+	m.Rules.Modes[done.Licences] = done.Block
+	if _, decides, err = m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree}); err != nil || len(decides) != 1 || decides[0].State != nexus.Fail {
+		t.Error(decides, err)
+	}
+	var none *measure.Meter
+	if all, _, err := none.Judge(ctx, measure.Change{}); all != nil || err != nil {
+		t.Error(all, err)
+	}
+}
+
+// TestLicence tells licences by their texts.
+func TestLicence(t *testing.T) {
+	for text, want := range map[string]string{
+		"Apache License\n   Version 2.0, January 2004":                                                                                          "Apache-2.0",
+		"Redistribution and use in source and binary forms, with or without ... Neither the name of Google":                                     "BSD-3-Clause",
+		"Redistribution and use in source\n and binary forms, with or without":                                                                  "BSD-2-Clause",
+		"Mozilla Public License Version 2.0 ... GNU General Public License, Version 2.0":                                                        "MPL-2.0",
+		"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that": "ISC",
+		"All rights reserved.": "",
+	} {
+		if got := measure.Licence(text); got != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}

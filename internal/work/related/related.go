@@ -1,0 +1,204 @@
+// Package related finds the tests that a change concerns, so that they can
+// run before all others. It reads the files of a tree and runs nothing.
+//
+// What it finds is a first word, never the last: code reaches tests in ways
+// that no import shows. So a change that it cannot follow concerns all tests,
+// and nothing lands that the whole suite did not judge.
+package related
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+)
+
+// Name is the gate that runs the tests of the gate "test" that a change
+// concerns; that of "test-web" is "related-web".
+const Name = "related"
+
+// Choice says which tests of a gate a change concerns.
+type Choice struct {
+	Of    gate.Gate
+	Gate  gate.Gate // runs them; zero unless Some
+	Some  bool      // otherwise all, or none
+	None  bool      // the change concerns none that is known
+	Why   string    // why not some
+	Tests []string  // test files, packages or crates, as the runner calls them; empty where it finds them itself
+}
+
+// Choose says for each gate that runs tests which of them the changed files
+// concern. Names are relative to the tree, with slashes; a file that is not
+// there was deleted.
+func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
+	var all []Choice
+	s := &survey{dir: dir, changed: changed}
+	for _, g := range gates {
+		if !g.Tests || g.Of != "" || strings.HasPrefix(g.Name, "accept: ") {
+			continue
+		}
+		c := s.choose(g)
+		c.Of = g
+		if c.Some {
+			c.Gate = g
+			c.Gate.Name, c.Gate.Of, c.Gate.Reports = Name+strings.TrimPrefix(g.Name, "test"), g.Name, nil
+			if !strings.HasPrefix(g.Name, "test") {
+				c.Gate.Name = Name + "-" + g.Name
+			}
+			s.command(&c)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// Before returns gates with those that run the tests which the change
+// concerns in front of the first that runs all.
+func Before(gates []gate.Gate, choices []Choice) []gate.Gate {
+	var some []gate.Gate
+	for _, c := range choices {
+		if c.Some {
+			some = append(some, c.Gate)
+		}
+	}
+	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Tests })
+	if i < 0 || len(some) == 0 {
+		return gates
+	}
+	return slices.Insert(slices.Clone(gates), i, some...)
+}
+
+// survey is what is known of a tree.
+type survey struct {
+	dir     string
+	changed []string
+	files   []string // of the tree, read when they are first wanted
+	golang  *goGraph
+}
+
+func (s *survey) all() []string {
+	if s.files == nil {
+		s.files = stack.Files(s.dir)
+	}
+	return s.files
+}
+
+func (s *survey) read(file string) string {
+	return gosrc.ReadSmall(filepath.Join(s.dir, filepath.FromSlash(file)))
+}
+
+func (s *survey) there(file string) bool {
+	info, err := os.Lstat(filepath.Join(s.dir, filepath.FromSlash(file)))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// every is the choice of all tests, and why.
+func every(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
+
+// none is the choice of a change that concerns no test.
+func none() Choice { return Choice{None: true, Why: "the change concerns no test that is known"} }
+
+func (s *survey) choose(g gate.Gate) Choice {
+	switch {
+	case len(s.changed) == 0:
+		return every("nothing changed")
+	case g.Format == parse.GoTestJSON:
+		return s.goTests(g)
+	}
+	switch g.Related.By {
+	case stack.ByRunner:
+		return s.byRunner(g)
+	case stack.ByNode:
+		return s.byImports(g, scripts{s})
+	case stack.ByPython:
+		return s.byImports(g, python{s})
+	case stack.ByCrate:
+		return s.crates(g)
+	}
+	return every("its command cannot be told to run some tests only")
+}
+
+// command fills in the words of a choice's command.
+func (s *survey) command(c *Choice) {
+	if c.Of.Format == parse.GoTestJSON {
+		test, _ := gosrc.ParseTest(c.Of.Args)
+		c.Gate.Args = test.Only(c.Tests, nil)
+		return
+	}
+	part := c.Of.Related
+	c.Gate.Format = part.Format
+	c.Gate.Args = nil
+	for _, word := range part.Args {
+		switch word {
+		case "{changed}", "{tests}":
+			c.Gate.Args = append(c.Gate.Args, c.Tests...)
+		case "{crates}":
+			for _, name := range c.Tests {
+				c.Gate.Args = append(c.Gate.Args, "-p", name)
+			}
+		default:
+			c.Gate.Args = append(c.Gate.Args, word)
+		}
+	}
+	if part.By == stack.ByRunner {
+		c.Tests = nil
+	}
+}
+
+// local returns a file as seen from a gate's directory; ok is false where it
+// lies elsewhere.
+func local(g gate.Gate, file string) (string, bool) {
+	if g.Dir == "" || g.Dir == "." {
+		return file, true
+	}
+	return strings.CutPrefix(file, path.Clean(g.Dir)+"/")
+}
+
+// idle reports whether nothing that runs depends on a file: words for people.
+func idle(file string) bool {
+	switch path.Ext(file) {
+	case ".md", ".rst", ".adoc":
+		return true
+	}
+	base := path.Base(file)
+	return base == "LICENSE" || base == ".gitignore" || base == "CODEOWNERS" || strings.HasPrefix(file, ".github/")
+}
+
+// option reports whether a name would be taken for an option of a command.
+func option(file string) bool { return strings.HasPrefix(file, "-") }
+
+// mostTests bounds what one command is given; more are as good as all.
+const mostTests = 500
+
+// byRunner hands the changed files to a runner that finds their tests.
+func (s *survey) byRunner(g gate.Gate) Choice {
+	var files []string
+	for _, f := range s.changed {
+		at, here := local(g, f)
+		switch {
+		case idle(f) || !here && !scripts.mine(scripts{}, f):
+			continue
+		case !here || !scripts.mine(scripts{}, f):
+			return every("%s is no module that its tests import", f)
+		case !s.there(f):
+			return every("%s is gone", f)
+		case option(at):
+			return every("%s looks like an option", f)
+		}
+		files = append(files, at)
+	}
+	switch {
+	case len(files) == 0:
+		return none()
+	case len(files) > mostTests:
+		return every("%d files changed", len(files))
+	}
+	return Choice{Some: true, Tests: files}
+}
