@@ -131,7 +131,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
-		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, tester"},
+		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, scout, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
 		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is none of none, tests, tree`},
