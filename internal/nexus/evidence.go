@@ -42,3 +42,6 @@ const (
 
 // AcceptGate begins the names of gates that show a criterion of one task.
 const AcceptGate = evidence.AcceptGate
+
+// MutationGate is the name of what says whether tests notice faults.
+const MutationGate = "mutation"

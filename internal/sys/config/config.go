@@ -27,6 +27,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Mutation   Mutation
 	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
@@ -131,6 +132,13 @@ type Gates struct {
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 }
 
+// Mutation says how it is asked whether tests notice faults.
+type Mutation struct {
+	Mode   string // off, warn or block
+	Sample int    // most faults that are tried on a tree
+	Time   time.Duration
+}
+
 // Plan bounds the size of a task and of the splitting of larger ones.
 type Plan struct {
 	Minutes, Files, Criteria, Characters int
@@ -149,6 +157,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
+		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
 		Done:      done.Default(),
 		MapTokens: 4_000,
 		ModelList: "https://models.dev/api.json",

@@ -161,6 +161,9 @@ func gateKeys() []Key {
 		one("review.personas", kind.List(Personas()...), "readers of a change, side by side, each for one kind of thing, and paid each; without any, one reads for everything",
 			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		one("mutation.mode", kind.Words("off", "warn", "block"), "whether faults are put into new lines, to see if tests notice: warn names those that no test notices, block gives them back to be mended", func(c *Config) *string { return &c.Mutation.Mode }),
+		one("mutation.sample", kind.Whole(1, 1000), "most faults that are tried on a tree", func(c *Config) *int { return &c.Mutation.Sample }),
+		one("mutation.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Mutation.Time }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		one("gates.related", kind.Words("task", "deferred", "off"), "when the tests that a change concerns run alone: task, in front of all tests each time; "+
 			"deferred, in their place until the work lands, when all tests run; off, never", func(c *Config) *string { return &c.Gates.Related }),

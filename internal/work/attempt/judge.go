@@ -25,7 +25,10 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sum := repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence)
+	sum, err := w.faults(ctx, snap, evidence, repair.Sum(w.a.ID, w.task.Task, snap.Tree, evidence))
+	if err != nil {
+		return err
+	}
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
 		red := ""
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {

@@ -196,6 +196,11 @@ func gates(evidence []nexus.Evidence) string {
 			fmt.Fprintf(&b, " (%s)", Line(e.Why))
 		}
 		b.WriteByte('\n')
+		if e.Gate == nexus.MutationGate {
+			for _, f := range e.Findings[:min(len(e.Findings), maxFindings)] {
+				fmt.Fprintf(&b, "  - %s:%d: %s\n", Line(f.File), f.Line, Line(f.Message))
+			}
+		}
 	}
 	return b.String()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -95,6 +96,7 @@ type Shop struct {
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Faults     faults.Check     // asks whether tests notice faults
 	Personas   []panel.Persona  // who reads a change; none: one for everything
 	Meter      *measure.Meter   // holds changes to the definition of done; nil: nobody does
 	Leaks      *leak.Finder     // looks for secrets in changes; nil: nobody does

@@ -34,6 +34,7 @@ type checkFlags struct {
 	base, shape, summary string
 	explain              string
 	stop, list, related  bool
+	mutate               bool
 	junit, sarif, github bool
 }
 
@@ -57,6 +58,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.explain, "explain", "", "`REASON` why what the change does to its own judges is right; with --base")
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
+	fl.BoolVar(&f.mutate, "mutate", false, "put faults into the lines that are new since the base, HEAD if not given, and name those that no test notices")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
 	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
@@ -94,6 +96,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	all, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
 		return err
+	}
+	if f.mutate {
+		if all, err = mutants(ctx, a, f, dir, settings, all); err != nil {
+			return err
+		}
 	}
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
@@ -168,8 +175,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(dir))
-	cache := filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
+	cache := cacheOf(a, dir)
 	now, err := runner(a, box, dir, cache, settings)
 	if err != nil {
 		return nil, err
@@ -204,6 +210,12 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	return all, nil
+}
+
+// cacheOf returns where what the gates of a directory build is kept.
+func cacheOf(a *frame.App, dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
 
 // runner returns what runs gates in a directory. It puts nothing back: the

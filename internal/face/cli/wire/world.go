@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
@@ -91,6 +92,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
 	}
+	shop.Faults = faults.Check(p.Config.Mutation)
 	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}

@@ -1,0 +1,38 @@
+package attempt
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/faults"
+)
+
+// faults asks of a tree that its gates let through whether the tests notice
+// faults in what is new, and returns what the gates say with that in sum.
+func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence, sum nexus.VerdictGiven) (nexus.VerdictGiven, error) {
+	if sum.State != nexus.Pass {
+		return sum, nil
+	}
+	spare, stop := w.desk.Spare(ctx, false)
+	defer stop()
+	e, told, err := w.Faults.Judge(spare, faults.Case{
+		Run: w.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Trees, Now: w.Now, Known: w.desk.Known, Gates: w.Gates,
+		Runner: w.Runner,
+		Equip: func(ctx context.Context, t *worktree.Tree, hash string) error {
+			return w.Kit.Equip(ctx, depend.Tree{Dir: t.Dir, Hash: hash}, w.Gates, nil, false, w.record)
+		},
+	})
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	if err != nil || !told {
+		return sum, err
+	}
+	if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e}); err != nil {
+		return sum, err
+	}
+	return repair.Sum(w.a.ID, w.task.Task, snap.Tree, append(evidence, e)), nil
+}

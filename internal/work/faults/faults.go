@@ -1,0 +1,96 @@
+// Package faults asks of an attempt's tree whether its tests would notice a
+// fault, in a worktree of its own: the attempt's is not touched.
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+)
+
+// Check says how, and with what. The zero Check asks nothing.
+type Check struct {
+	Mode   string // warn or block; all else asks nothing
+	Sample int
+	Time   time.Duration
+}
+
+// Case is a tree that its gates let through.
+type Case struct {
+	Run      nexus.RunID
+	Attempt  nexus.AttemptID
+	Task     nexus.Task
+	Base     string
+	Snapshot nexus.TreeSnapshotted
+	Trees    *worktree.Store
+	Now      func() time.Time
+	Known    func(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	Gates    func(dir string) ([]gate.Gate, error)
+	Runner   func(t *worktree.Tree, hash string) (gate.Runner, error)
+	Equip    func(ctx context.Context, t *worktree.Tree, hash string) error
+}
+
+// Judge tries faults in what is new since the base, and reports false where
+// there is nothing to try: no new line that could hold one, or no tests.
+func (c Check) Judge(ctx context.Context, of Case) (e nexus.Evidence, told bool, err error) {
+	if c.Mode != "warn" && c.Mode != "block" || of.Task.Kind == nexus.DocsTask || of.Task.Strategy == nexus.NoTest {
+		return e, false, nil
+	}
+	if e, ok := of.Known(ctx, of.Snapshot.Tree, mutate.Gate); ok {
+		return e, true, nil
+	}
+	files, err := look.FreshIn(ctx, of.Trees.Git(), of.Base, of.Snapshot.Commit)
+	if err != nil {
+		return e, false, fmt.Errorf("look for new lines: %w", err)
+	}
+	if !holds(files) {
+		return e, false, nil
+	}
+	tree, err := of.Trees.Add(ctx, of.Run, of.Attempt+"-faults", of.Snapshot.Commit)
+	if err != nil {
+		return e, false, err
+	}
+	r, err := c.try(ctx, of, tree, files)
+	if err = errors.Join(err, of.Trees.Drop(context.WithoutCancel(ctx), of.Run, tree.ID)); err != nil {
+		return e, false, fmt.Errorf("put faults into %s: %w", of.Attempt, err)
+	}
+	return r.Evidence(of.Snapshot.Tree, c.Mode == "block"), r.Possible > 0, nil
+}
+
+// holds reports whether a file could hold a fault.
+func holds(files []mutate.File) bool {
+	for _, f := range files {
+		if len(mutate.Of(f)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c Check) try(ctx context.Context, of Case, tree *worktree.Tree, files []mutate.File) (mutate.Report, error) {
+	hash := of.Snapshot.Tree
+	if err := tree.Exact(ctx, hash); err != nil {
+		return mutate.Report{}, err
+	}
+	if err := of.Equip(ctx, tree, hash); err != nil {
+		return mutate.Report{}, err
+	}
+	gates, err := of.Gates(tree.Dir)
+	if err != nil {
+		return mutate.Report{}, err
+	}
+	r, err := of.Runner(tree, hash)
+	if err != nil {
+		return mutate.Report{}, err
+	}
+	return mutate.Trial{
+		Dir: tree.Dir, Runner: r, Gates: gates, Seed: hash, Sample: c.Sample, Time: c.Time, Now: of.Now,
+	}.Run(ctx, files)
+}

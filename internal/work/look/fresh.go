@@ -1,0 +1,57 @@
+package look
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+)
+
+// Fresh returns the texts of a working tree that differ from a commit, with
+// their new lines.
+func Fresh(ctx context.Context, repo git.Repo, base string) ([]mutate.File, error) {
+	paths, err := Touched(ctx, repo, base)
+	if err != nil {
+		return nil, err
+	}
+	var files []mutate.File
+	for _, p := range paths[:min(len(paths), maxFiles)] {
+		if now, err := content(repo.Work, p); err == nil {
+			files = add(ctx, repo, base, p, string(now), files)
+		}
+	}
+	return files, nil
+}
+
+// FreshIn returns the texts of a commit that differ from those of its base,
+// with their new lines.
+func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]mutate.File, error) {
+	changed, err := repo.Changed(ctx, base, commit)
+	if err != nil {
+		return nil, err
+	}
+	var files []mutate.File
+	for _, c := range changed[:min(len(changed), maxFiles)] {
+		if c.Mode != "100644" && c.Mode != "100755" {
+			continue
+		}
+		now, err := text(ctx, repo, commit, c.Path)
+		if err != nil {
+			return nil, err
+		}
+		files = add(ctx, repo, base, c.Path, *now, files)
+	}
+	return files, nil
+}
+
+func add(ctx context.Context, repo git.Repo, base, file, now string, files []mutate.File) []mutate.File {
+	if len(now) >= maxText || strings.Contains(now, "\x00") {
+		return files // no text that anybody wrote
+	}
+	was := ""
+	if old, err := text(ctx, repo, base, file); err == nil {
+		was = *old
+	}
+	return append(files, mutate.File{Path: file, Text: now, New: mutate.Lines(was, now)})
+}

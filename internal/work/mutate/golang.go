@@ -1,0 +1,206 @@
+package mutate
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// golang returns the faults of a file in Go. One that cannot be parsed has
+// none.
+func golang(f File) []Mutant {
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, f.Path, f.Text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	g := goFile{File: f, set: set}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GenDecl:
+			return n.Tok == token.VAR // constants and types have no behaviour of their own
+		case *ast.FuncDecl:
+			g.body(n.Type, n.Body)
+		case *ast.FuncLit:
+			g.body(n.Type, n.Body)
+		case *ast.IfStmt:
+			g.replace("negate condition", n.Cond, "!("+g.text(n.Cond)+")")
+		case *ast.BinaryExpr:
+			g.binary(n)
+		case *ast.IncDecStmt:
+			g.swap("arithmetic", n.TokPos, n.Tok)
+		case *ast.AssignStmt:
+			g.assign(n)
+		case *ast.ExprStmt:
+			g.statement(n)
+		case *ast.Ident:
+			if other := map[string]string{"true": "false", "false": "true"}[n.Name]; other != "" {
+				g.replace("boolean", n, other)
+			}
+		}
+		return true
+	})
+	return g.found
+}
+
+type goFile struct {
+	File
+	set   *token.FileSet
+	found []Mutant
+}
+
+func (g *goFile) text(n ast.Node) string {
+	return g.Text[g.set.Position(n.Pos()).Offset:g.set.Position(n.End()).Offset]
+}
+
+func (g *goFile) add(operator string, pos token.Pos, was, now string) {
+	p := g.set.PositionFor(pos, false)
+	if g.New[p.Line] && was != now && strings.HasPrefix(g.Text[p.Offset:], was) {
+		g.found = append(g.found, Mutant{File: g.Path, Line: p.Line, Operator: operator, Was: was, Now: now, at: p.Offset, end: p.Offset + len(was)})
+	}
+}
+
+func (g *goFile) replace(operator string, n ast.Node, now string) {
+	g.add(operator, n.Pos(), g.text(n), now)
+}
+
+// swaps are what operators become.
+func swaps(t token.Token) (operator string, now token.Token) {
+	switch t {
+	case token.LSS:
+		return "boundary", token.LEQ
+	case token.LEQ:
+		return "boundary", token.LSS
+	case token.GTR:
+		return "boundary", token.GEQ
+	case token.GEQ:
+		return "boundary", token.GTR
+	case token.EQL:
+		return "equality", token.NEQ
+	case token.NEQ:
+		return "equality", token.EQL
+	case token.LAND:
+		return "logic", token.LOR
+	case token.LOR:
+		return "logic", token.LAND
+	case token.ADD, token.ADD_ASSIGN, token.INC:
+		return "arithmetic", map[token.Token]token.Token{token.ADD: token.SUB, token.ADD_ASSIGN: token.SUB_ASSIGN, token.INC: token.DEC}[t]
+	case token.SUB, token.SUB_ASSIGN, token.DEC:
+		return "arithmetic", map[token.Token]token.Token{token.SUB: token.ADD, token.SUB_ASSIGN: token.ADD_ASSIGN, token.DEC: token.INC}[t]
+	case token.MUL:
+		return "arithmetic", token.QUO
+	case token.QUO, token.REM:
+		return "arithmetic", token.MUL
+	default:
+		return "", token.ILLEGAL
+	}
+}
+
+func (g *goFile) swap(operator string, at token.Pos, t token.Token) {
+	if what, now := swaps(t); what == operator || what != "" && operator == "" {
+		g.add(what, at, t.String(), now.String())
+	}
+}
+
+func (g *goFile) binary(n *ast.BinaryExpr) {
+	for _, side := range []ast.Expr{n.X, n.Y} {
+		if lit, ok := side.(*ast.BasicLit); ok && lit.Kind == token.STRING && n.Op == token.ADD {
+			return // text has no difference
+		}
+	}
+	g.swap("", n.OpPos, n.Op)
+}
+
+// assign takes the effect of a plain assignment away, and leaves what was
+// computed for it.
+func (g *goFile) assign(n *ast.AssignStmt) {
+	switch {
+	case n.Tok == token.ASSIGN && len(n.Lhs) == 1 && len(n.Rhs) == 1:
+		if name, ok := n.Lhs[0].(*ast.Ident); !ok || name.Name != "_" {
+			g.replace("remove statement", n, "_ = "+g.text(n.Rhs[0]))
+		}
+	default:
+		g.swap("arithmetic", n.TokPos, n.Tok)
+	}
+}
+
+// statement takes a call away whose result nobody uses. What only tells people
+// something is left alone: few test it, and they are right.
+func (g *goFile) statement(n *ast.ExprStmt) {
+	call, ok := n.X.(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	name := g.text(call.Fun)
+	if slices.ContainsFunc([]string{"log.", "slog.", "fmt.Print", "println", "print", "panic", "logger."}, func(p string) bool {
+		return strings.HasPrefix(strings.ToLower(name), strings.ToLower(p))
+	}) {
+		return
+	}
+	g.replace("remove statement", n, "{}")
+}
+
+// body lets the returns of a function give nothing.
+func (g *goFile) body(t *ast.FuncType, body *ast.BlockStmt) {
+	if body == nil || t.Results == nil {
+		return
+	}
+	var zeros []string
+	for _, r := range t.Results.List {
+		for range max(1, len(r.Names)) {
+			zeros = append(zeros, zero(r.Type))
+		}
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false // it has results of its own
+		case *ast.ReturnStmt:
+			if len(n.Results) == len(zeros) {
+				g.returns(n, zeros)
+			}
+		}
+		return true
+	})
+}
+
+func (g *goFile) returns(n *ast.ReturnStmt, zeros []string) {
+	values := make([]string, len(zeros))
+	changed := false
+	for i, r := range n.Results {
+		values[i] = g.text(r)
+		if zeros[i] != "" && values[i] != zeros[i] {
+			values[i], changed = zeros[i], true
+		}
+	}
+	if changed {
+		g.replace("return nothing", n, "return "+strings.Join(values, ", "))
+	}
+}
+
+// zero returns the zero value of a type as it is written, empty where that
+// takes more than its name to tell.
+func zero(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StarExpr, *ast.MapType, *ast.FuncType, *ast.ChanType, *ast.InterfaceType:
+		return "nil"
+	case *ast.ArrayType:
+		if t.Len == nil {
+			return "nil"
+		}
+	case *ast.Ident:
+		switch t.Name {
+		case "string":
+			return `""`
+		case "bool":
+			return "false"
+		case "error", "any":
+			return "nil"
+		case "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr", "byte", "rune", "float32", "float64":
+			return "0"
+		}
+	}
+	return ""
+}

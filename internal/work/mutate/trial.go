@@ -1,0 +1,297 @@
+package mutate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+)
+
+// State is what became of a fault.
+type State string
+
+// The states.
+const (
+	Killed     State = "killed"       // a test noticed
+	Survived   State = "survived"     // none did
+	TimedOut   State = "timeout"      // the tests did not end with it, which is noticed too
+	Uncompiled State = "not-compiled" // it makes no program
+	Unclear    State = "unclear"      // the tests could not tell, or are red without it
+)
+
+// Result is one fault that was tried.
+type Result struct {
+	Mutant
+	State State  `json:"state"`
+	By    string `json:"by,omitzero"` // the test that noticed
+	Why   string `json:"why,omitzero"`
+}
+
+// Report is what was tried.
+type Report struct {
+	Seed     string        `json:"seed"`
+	Possible int           `json:"possible"` // faults that could be put into the new lines
+	Results  []Result      `json:"results"`
+	Why      string        `json:"why,omitzero"` // why fewer, or none, were tried
+	Duration time.Duration `json:"duration"`
+}
+
+// Count returns how many faults ended in a state.
+func (r Report) Count(s State) int {
+	n := 0
+	for _, x := range r.Results {
+		if x.State == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Trial is where faults are tried: a copy of the tree that nobody else uses.
+type Trial struct {
+	Dir    string
+	Runner gate.Runner // for the copy; what its Reset does is done before each fault
+	Gates  []gate.Gate // those that run tests are used
+	Seed   string      // what is drawn depends on it alone
+	Sample int         // most faults
+	Time   time.Duration
+	Now    func() time.Time
+	Heard  func(Result) // of each fault as it is tried; may be nil
+}
+
+// least is the shortest time that the tests of one fault are given.
+const least = 10 * time.Second
+
+// Run tries faults in the new lines of files until enough were tried or the
+// time is over. An error is the machinery's.
+func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
+	start := t.Now()
+	r := Report{Seed: t.Seed, Results: []Result{}}
+	var all []Mutant
+	for _, f := range files {
+		all = append(all, Of(f)...)
+	}
+	r.Possible = len(all)
+	var tests []gate.Gate
+	for _, g := range t.Gates {
+		if g.Tests {
+			tests = append(tests, g)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		r.Why = "no new line could hold a fault"
+		return r, nil
+	case len(tests) == 0:
+		r.Why = "no gate runs tests"
+		return r, nil
+	}
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return r, fmt.Errorf("mutation: %w", err)
+	}
+	defer func() { _ = root.Close() }() // every write was checked
+	w := &trial{Trial: t, root: root, tests: tests, plain: map[string]nexus.Evidence{}, start: start, files: files}
+	for _, m := range Pick(all, t.Seed, t.Sample) {
+		if w.left() <= 0 {
+			r.Why = fmt.Sprintf("the %s were over after %d of %d faults", t.Time, len(r.Results), min(len(all), t.Sample))
+			break
+		}
+		res, err := w.try(ctx, m)
+		if err != nil {
+			return r, err
+		}
+		r.Results = append(r.Results, res)
+		if t.Heard != nil {
+			t.Heard(res)
+		}
+	}
+	r.Duration = t.Now().Sub(start)
+	return r, nil
+}
+
+// trial is a trial under way.
+type trial struct {
+	Trial
+	root  *os.Root
+	tests []gate.Gate
+	files []File
+	plain map[string]nexus.Evidence // what each command says without a fault
+	start time.Time
+}
+
+func (t *trial) left() time.Duration {
+	if t.Time <= 0 {
+		return time.Hour
+	}
+	return t.Time - t.Now().Sub(t.start)
+}
+
+// try runs the tests with one fault, one gate after the other until one
+// notices.
+func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
+	r := Result{Mutant: m, State: Unclear, Why: "no gate ran"}
+	for _, g := range t.tests {
+		g = t.near(g, m)
+		base, err := t.without(ctx, g)
+		if err != nil {
+			return r, err
+		}
+		if !quiet(base) && len(base.Findings) == 0 {
+			r.State, r.Why = Unclear, fmt.Sprintf("%s is %s without it", g.Name, base.State)
+			continue
+		}
+		left := t.left()
+		if left <= 0 {
+			return r, nil
+		}
+		g.Timeout = min(max(least, 3*base.Duration+least/2), max(left, time.Second))
+		e, err := t.judge(ctx, g, &m)
+		if err != nil {
+			return r, err
+		}
+		r.State, r.By, r.Why = weigh(base, e)
+		if r.State == TimedOut && g.Timeout >= left {
+			r.State, r.Why = Unclear, "the time was over"
+		}
+		if r.State == Killed || r.State == TimedOut || r.State == Uncompiled {
+			return r, nil
+		}
+	}
+	return r, nil
+}
+
+// without returns what a gate says of the tree as it is.
+func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error) {
+	key := g.Dir + "\x00" + g.Command()
+	if e, ok := t.plain[key]; ok {
+		return e, nil
+	}
+	g.Timeout = max(t.left(), time.Second)
+	e, err := t.judge(ctx, g, nil)
+	if err == nil {
+		t.plain[key] = e
+	}
+	return e, err
+}
+
+// judge runs a gate on the copy, with a fault in it or without.
+func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Evidence, error) {
+	r := t.Runner
+	reset := r.Reset
+	r.Reset = func(ctx context.Context, bare bool) error {
+		if reset != nil {
+			if err := reset(ctx, bare); err != nil {
+				return err
+			}
+		}
+		return t.put(m)
+	}
+	r.Put = nil // nobody reads what they print
+	if err := r.Reset(ctx, false); err != nil {
+		return nexus.Evidence{}, fmt.Errorf("mutation: %w", err)
+	}
+	e, err := r.Judge(ctx, gate.Tree{Dir: t.Dir, Hash: t.Seed}, g)
+	if m != nil {
+		err = cmp.Or(err, t.put(nil))
+	}
+	return e, err
+}
+
+// put writes the files of the change as they are, but for a fault.
+func (t *trial) put(m *Mutant) error {
+	for _, f := range t.files {
+		text := []byte(f.Text)
+		if m != nil && m.File == f.Path {
+			text = m.Apply(text)
+		}
+		mode := fs.FileMode(0o644)
+		if info, err := t.root.Lstat(f.Path); err == nil {
+			if !info.Mode().IsRegular() {
+				continue // no file of ours
+			}
+			mode = info.Mode().Perm()
+		}
+		if old, err := t.root.ReadFile(f.Path); err == nil && string(old) == string(text) {
+			continue
+		}
+		if err := t.root.WriteFile(f.Path, text, mode); err != nil {
+			return fmt.Errorf("mutation: %w", err)
+		}
+	}
+	return nil
+}
+
+// near narrows a gate to the tests that are near a fault: those of its package
+// and of packages whose tests the change touched.
+func (t *trial) near(g gate.Gate, m Mutant) gate.Gate {
+	c, ok := gosrc.ParseTest(g.Args)
+	if !ok || path.Ext(m.File) != ".go" {
+		return g
+	}
+	dirs := []string{path.Dir(m.File)}
+	for _, f := range t.files {
+		if strings.HasSuffix(f.Path, "_test.go") && !slices.Contains(dirs, path.Dir(f.Path)) {
+			dirs = append(dirs, path.Dir(f.Path))
+		}
+	}
+	slices.Sort(dirs)
+	for i, d := range dirs {
+		dirs[i] = "./" + strings.TrimPrefix(d, "./")
+	}
+	g.Args = c.Only(dirs, nil, "-failfast")
+	return g
+}
+
+// quiet reports whether a gate has nothing against a tree: it passed, or there
+// was nothing to run, or all it says is its exit code.
+func quiet(e nexus.Evidence) bool {
+	return e.State == nexus.Pass || e.State == nexus.NotRun || e.State == nexus.Unverifiable && e.Exit == 0
+}
+
+// weigh says what the tests say of a fault, held against what they say
+// without it.
+func weigh(base, now nexus.Evidence) (s State, by, why string) {
+	if quiet(now) {
+		return Survived, "", ""
+	}
+	if now.State == nexus.Timeout {
+		return TimedOut, "", now.Why
+	}
+	if now.State != nexus.Fail {
+		return Unclear, "", cmp.Or(now.Why, string(now.State))
+	}
+	red := map[string]bool{}
+	for _, f := range base.Findings {
+		red[f.Test] = true
+	}
+	tests := 0
+	for _, f := range now.Findings {
+		if f.Test == "" {
+			continue
+		}
+		tests++
+		if !red[f.Test] {
+			return Killed, f.Test, ""
+		}
+	}
+	switch {
+	case tests > 0:
+		return Survived, "", "" // only what was red without it
+	case len(now.Findings) > 0 && slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.File != "" }):
+		return Uncompiled, "", now.Findings[0].Message
+	case quiet(base):
+		return Killed, now.Gate, ""
+	default:
+		return Unclear, "", "the tests are red without it"
+	}
+}
