@@ -76,18 +76,25 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 // task's. Stop takes the step's time off; waiting for leave and for people
 // costs the session none.
 func (c *conversation) within(ctx context.Context) (step context.Context, stop func()) {
-	began, cancel := time.Now(), func() {}
+	var ends []context.CancelFunc
 	if c.Limits.SessionTime > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, c.left, errTime)
+		own, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
+		ctx, ends = own, append(ends, func() {
+			if end, ok := own.Deadline(); ok {
+				c.left = time.Until(end)
+			}
+			cancel()
+		})
 	}
-	own := cancel
 	if c.Left != nil {
+		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Left(), errTask)
+		ends = append(ends, cancel)
 	}
 	return ctx, func() {
-		c.left -= time.Since(began)
-		cancel()
-		own()
+		for _, end := range ends {
+			end()
+		}
 	}
 }
 

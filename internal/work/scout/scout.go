@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -157,12 +156,10 @@ func read(handin json.RawMessage, why string) (*Report, string) {
 	return &r, ""
 }
 
-// blank are reports that say that somebody is done, and nothing else.
-var blank = []string{
-	"done", "ok", "okay", "finished", "complete", "completed", "none", "null", "n/a", "nothing", "no answer", "no result", "no results", "no output",
-	"task completed", "task complete", "i am done", "i'm done", "all done", "see above", "as above", "as requested", "success", "yes", "no",
-	"the task is complete", "the task has been completed", "i have completed the task", "i have finished", "i have looked into it", "here is my report", "report",
-}
+// blank are reports that say that somebody is done, and nothing else; between bars.
+const blank = "|done|ok|okay|finished|complete|completed|none|null|n/a|nothing|no answer|no result|no results|" +
+	"no output|task completed|task complete|i am done|i'm done|all done|see above|as above|as requested|success|yes|" +
+	"no|the task is complete|the task has been completed|i have completed the task|i have finished|i have looked into it|here is my report|report|"
 
 // Empty reports whether a report says nothing: only that somebody is done, or
 // no word at all. A short answer that names a place is none.
@@ -171,7 +168,7 @@ func Empty(r Report) bool {
 	if !strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsDigit) {
 		return true
 	}
-	return len(r.Places) == 0 && slices.Contains(blank, text)
+	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blank, "|"+text+"|")
 }
 
 // Send implements [tool.Scouts].

@@ -50,7 +50,7 @@ func (s *Shop) scouts(ctx context.Context, t Talk, role cast.Role, tier nexus.Ti
 	for n := 1; n <= sent; n++ {
 		old := p.base.Session(p.id(n))
 		if !old.Over {
-			p.Resume(n, old.About)
+			p.Resume(n, old.About) //nolint:contextcheck // it is that of New
 			continue
 		}
 		handin, why := p.came(old)
