@@ -77,6 +77,7 @@ type Env struct {
 	Over string
 	Undo func(ctx context.Context) ([]string, error)
 
+	Scouts Scouts          // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 
 	tree *files.Tree // New makes it, and those below
@@ -101,6 +102,7 @@ type Output struct {
 	Finished json.RawMessage // what the agent hands in, when it is done
 	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
 	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
+	Reached  []egress.Tally  // hosts that were asked for, where the set does not know
 }
 
 // Answer is what became of one call.
@@ -173,6 +175,12 @@ func (s *Set) Close() {
 	}
 }
 
+// Tree returns the worktree as the agent knows it, for tools that are added.
+func (s *Set) Tree() *files.Tree { return s.env.tree }
+
+// Has reports whether a tool is in the set.
+func (s *Set) Has(name string) bool { return s.find(name) != nil }
+
 // Names returns the names of the tools that New knows.
 func Names() []string {
 	var names []string
@@ -184,7 +192,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), scoutTool(e), ask(e), finish(e),
 	}
 }
 
@@ -235,7 +243,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
-	var reached []egress.Tally
+	reached := out.Reached
 	if c.Tool == "shell" || c.Tool == "job" {
 		reached = s.env.Net.Take()
 		if no := egress.Refusals(reached); no != "" {
