@@ -217,7 +217,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
+	hush := s.Code.Join(ctx, set, e)
 	return set, func() {
+		hush()
 		leave()
 		set.Close()
 		if e.Undo != nil { // what ran in the background may have written last

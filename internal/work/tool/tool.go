@@ -173,6 +173,12 @@ func (s *Set) Close() {
 	}
 }
 
+// Tree returns the worktree as the agent knows it, for tools that are added.
+func (s *Set) Tree() *files.Tree { return s.env.tree }
+
+// Has reports whether a tool is in the set.
+func (s *Set) Has(name string) bool { return s.find(name) != nil }
+
 // Names returns the names of the tools that New knows.
 func Names() []string {
 	var names []string

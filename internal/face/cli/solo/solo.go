@@ -36,6 +36,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 )
 
 // Spoken is what came of a session.
@@ -176,6 +177,7 @@ func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 		return Spoken{}, err
 	}
 	defer foreign.Join(ctx, tools, s.role.Name, env)()
+	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,

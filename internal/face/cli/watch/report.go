@@ -1,0 +1,63 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func reportCommand(a *frame.App) *cobra.Command {
+	var shape, file string
+	c := a.Command("report [RUN] [flags]", "say how well a run went: attempts, gates, reviews, what is left to look at", func(ctx context.Context, args []string) error {
+		if a.JSON {
+			shape = "json"
+		}
+		return a.Look(ctx, frame.First(args), func(_ *frame.Place, _ journal.Run, s *state.State) error {
+			q := quality.Of(s)
+			text := ""
+			switch shape {
+			case "json":
+				if file == "" {
+					a.JSON = true
+					return a.Answer(q, nil)
+				}
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--output takes markdown or junit", Hint: "Redirect the JSON instead: nexus report --json > FILE."}
+			case "junit":
+				var err error
+				if text, err = verdict.JUnit(verdict.Of(q.Evidence())); err != nil {
+					return err
+				}
+			case "markdown":
+				text = quality.Markdown(q)
+			default:
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--format knows no " + view.Quote(shape), Hint: "Use markdown, json or junit."}
+			}
+			text = a.Mask.Text(text)
+			if file == "" {
+				return a.Print(text)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // a report, for others to read
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Name a file that can be written."}
+			}
+			a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(file)))
+			return nil
+		})
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(0, 1)
+	a.JSONFlag(c)
+	f := c.Flags()
+	f.StringVar(&shape, "format", "markdown", "how to print the report: `SHAPE` is markdown, json or junit")
+	f.StringVarP(&file, "output", "o", "", "write it to `FILE` instead of printing it")
+	c.MarkFlagsMutuallyExclusive("format", "json")
+	return c
+}

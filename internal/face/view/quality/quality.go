@@ -1,0 +1,315 @@
+// Package quality says how well a run went: what each gate cost in tries, how
+// often work was sent back, and what was found in the end.
+package quality
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Quality is how well a run went: the object of `nexus report`.
+type Quality struct {
+	Run     nexus.RunID     `json:"run"`
+	Goal    string          `json:"goal"`
+	Status  nexus.RunStatus `json:"status"`
+	Why     string          `json:"why,omitzero"`
+	Commit  string          `json:"commit,omitzero"` // where it landed; empty: nothing did
+	Verdict *nexus.Verdict  `json:"verdict,omitempty"`
+	Spent   nexus.Money     `json:"spent"`
+	Metrics Metrics         `json:"metrics"`
+	Gates   []Gate          `json:"gates"`
+	Tasks   []Task          `json:"tasks"`
+}
+
+// Metrics are figures over all tasks. A rate is of those that were begun, from
+// 0 to 1.
+type Metrics struct {
+	Tasks        int     `json:"tasks"`
+	Begun        int     `json:"begun"`
+	Landed       int     `json:"landed"`
+	Parked       int     `json:"parked"` // waits for a person, or failed
+	Attempts     float64 `json:"mean_attempts"`
+	Rounds       float64 `json:"mean_rounds"` // of writing, over all attempts of a task
+	MostRounds   int     `json:"most_rounds"`
+	FirstAttempt float64 `json:"first_attempt_rate"` // landed with their first attempt
+	FirstRound   float64 `json:"first_round_rate"`   // landed as they were first written
+	Escalated    float64 `json:"escalation_rate"`    // went on at another tier, or in another order of tests and code
+	Person       float64 `json:"person_rate"`        // ended with a person
+	Reviews      int     `json:"reviews"`
+	Rejected     float64 `json:"review_reject_rate"` // of the reviews
+	Unread       int     `json:"reviews_unread"`     // that nobody could read
+	Unverified   int     `json:"findings_unverified"`
+	Suspected    int     `json:"tampering_suspected"` // rounds in which a change touched what judges it
+	Flaky        int     `json:"flaky_tests"`
+}
+
+// Gate is what one gate did in the attempts of a run.
+type Gate struct {
+	Name    string  `json:"name"`
+	Judged  int     `json:"judged"`
+	Red     int     `json:"red"`
+	Unsure  int     `json:"unsure"` // neither red nor passed
+	Tries   float64 `json:"tries"`  // judgements for each attempt that it judged
+	Seconds float64 `json:"seconds"`
+}
+
+// Task is how one task went.
+type Task struct {
+	ID        nexus.TaskID     `json:"id"`
+	Title     string           `json:"title"`
+	Status    nexus.TaskStatus `json:"status"`
+	Why       string           `json:"why,omitzero"`
+	Commit    string           `json:"commit,omitzero"`
+	Attempts  int              `json:"attempts"`
+	Rounds    int              `json:"rounds"`
+	Tiers     []nexus.Tier     `json:"tiers,omitempty"` // in the order in which they were tried
+	Strategy  nexus.Strategy   `json:"strategy,omitzero"`
+	Sent      []string         `json:"sent_back,omitempty"` // by which gate, round by round
+	Evidence  []nexus.Evidence `json:"evidence,omitempty"`  // of the last round
+	Remarks   []nexus.Finding  `json:"remarks,omitempty"`   // of the last review, none of which kept it from landing
+	Spent     nexus.Money      `json:"spent"`
+	Seconds   float64          `json:"seconds"`
+	Escalated bool             `json:"escalated,omitzero"`
+}
+
+// Of says how well a run went.
+func Of(s *state.State) Quality {
+	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}}
+	if s.Result != nil {
+		q.Verdict = &s.Result.Verdict
+	}
+	if len(s.Landings) > 0 {
+		q.Commit = s.Tip
+	}
+	gates := map[string]*Gate{}
+	judged := map[string]int{} // attempts by gate
+	m := &q.Metrics
+	rejected, attempts, rounds, firstAttempt, firstRound, escalated := 0, 0, 0, 0, 0, 0
+	for _, t := range s.Tasks {
+		v := taskOf(t)
+		q.Tasks = append(q.Tasks, v)
+		m.Tasks++
+		for _, a := range t.Attempts {
+			for name := range count(a, gates, m, &rejected, s.Limits.MajorsBlock) {
+				judged[name]++
+			}
+		}
+		if len(t.Attempts) == 0 {
+			continue
+		}
+		m.Begun++
+		attempts, rounds, m.MostRounds = attempts+v.Attempts, rounds+v.Rounds, max(m.MostRounds, v.Rounds)
+		escalated += one(v.Escalated)
+		switch t.Status {
+		case nexus.Landed:
+			m.Landed++
+			firstAttempt += one(v.Attempts == 1)
+			firstRound += one(v.Attempts == 1 && len(v.Sent) == 0)
+		case nexus.Parked, nexus.Failed:
+			m.Parked++
+		default:
+		}
+	}
+	m.Attempts, m.Rounds = rate(attempts, m.Begun), rate(rounds, m.Begun)
+	m.FirstAttempt, m.FirstRound = rate(firstAttempt, m.Begun), rate(firstRound, m.Begun)
+	m.Escalated, m.Person, m.Rejected = rate(escalated, m.Begun), rate(m.Parked, m.Begun), rate(rejected, m.Reviews)
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		g := *gates[name]
+		g.Tries = rate(g.Judged, judged[name])
+		q.Gates = append(q.Gates, g)
+	}
+	return q
+}
+
+// count adds what was found in an attempt, and returns the gates that judged
+// it.
+func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, majors int) map[string]bool {
+	seen := map[string]bool{}
+	for _, r := range a.Rounds {
+		for _, e := range r.Evidence {
+			g := gates[e.Gate]
+			if g == nil {
+				g = &Gate{Name: e.Gate}
+				gates[e.Gate] = g
+			}
+			seen[e.Gate] = true
+			g.Judged++
+			g.Seconds += e.Duration.Seconds()
+			switch e.State {
+			case nexus.Pass:
+			case nexus.Fail, nexus.Timeout:
+				g.Red++
+			default:
+				g.Unsure++
+			}
+			m.Flaky += len(e.Flaky)
+		}
+		for _, v := range r.Reviews {
+			m.Reviews++
+			m.Unread += one(!v.Reviewed)
+			*rejected += one(v.Reviewed && repair.Rejects(v, majors))
+			for _, f := range v.Findings {
+				m.Unverified += one(f.Unverified != "")
+			}
+		}
+		m.Suspected += one(r.Suspect != nil)
+	}
+	return seen
+}
+
+// taskOf says how one task went.
+func taskOf(t *state.Task) Task {
+	v := Task{
+		ID: t.ID, Title: t.Title, Status: t.Status, Why: t.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
+		Seconds: t.Worked.Round(time.Millisecond).Seconds(),
+	}
+	if t.Landed != nil {
+		v.Commit = t.Landed.Commit
+	}
+	for i, a := range t.Attempts {
+		if i == 0 || a.Tier != t.Attempts[i-1].Tier {
+			v.Tiers = append(v.Tiers, a.Tier)
+		}
+		v.Escalated = v.Escalated || i > 0 && (a.Tier != t.Attempts[0].Tier || a.Strategy != t.Attempts[0].Strategy)
+		v.Strategy = a.Strategy
+		for _, r := range a.Rounds {
+			if r.Cause != "" {
+				v.Sent = append(v.Sent, r.Cause)
+			}
+		}
+	}
+	if a := t.Current(); a != nil {
+		if r := a.Last(); r != nil {
+			v.Evidence = r.Evidence
+			if n := len(r.Reviews); n > 0 {
+				v.Remarks = r.Reviews[n-1].Findings
+			}
+		}
+	}
+	return v
+}
+
+func rate(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Evidence returns what the tasks came to as the evidence of gates, one for
+// each task, for those who read such reports.
+func (q Quality) Evidence() []nexus.Evidence {
+	var all []nexus.Evidence
+	for _, t := range q.Tasks {
+		e := nexus.Evidence{Gate: string(t.ID), State: nexus.NotRun, Command: t.Title, Why: cmp.Or(t.Why, string(t.Status)), Tree: t.Commit, Duration: time.Duration(t.Seconds * float64(time.Second))}
+		switch t.Status {
+		case nexus.Landed:
+			e.State, e.Why = nexus.Pass, ""
+		case nexus.Failed, nexus.Parked:
+			e.State = nexus.Fail
+			for _, g := range t.Evidence {
+				if g.State != nexus.Pass {
+					e.Findings = append(e.Findings, g.Findings...)
+				}
+			}
+		default:
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// Markdown writes the report for people, on the page of a build or in a file.
+func Markdown(q Quality) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), q.Status, cell(q.Goal))
+	if q.Why != "" {
+		fmt.Fprintf(&b, "%s\n\n", cell(q.Why))
+	}
+	if q.Verdict != nil && !q.Verdict.Passed {
+		fmt.Fprintf(&b, "What landed does not pass: %s\n\n", cell(q.Verdict.Why))
+	}
+	m := q.Metrics
+	b.WriteString("| figure | value |\n|---|--:|\n")
+	for _, row := range [][2]string{
+		{"tasks landed", fmt.Sprintf("%d of %d", m.Landed, m.Tasks)},
+		{"tasks with a person", fmt.Sprintf("%d (%s)", m.Parked, percent(m.Person))},
+		{"attempts a task", fmt.Sprintf("%.1f", m.Attempts)},
+		{"rounds a task", fmt.Sprintf("%.1f, at most %d", m.Rounds, m.MostRounds)},
+		{"landed with the first attempt", percent(m.FirstAttempt)},
+		{"landed as first written", percent(m.FirstRound)},
+		{"went to another tier or strategy", percent(m.Escalated)},
+		{"reviews", fmt.Sprintf("%d, %s rejected, %d unread", m.Reviews, percent(m.Rejected), m.Unread)},
+		{"findings that stand nowhere", fmt.Sprint(m.Unverified)},
+		{"rounds that touched their judges", fmt.Sprint(m.Suspected)},
+		{"flaky tests", fmt.Sprint(m.Flaky)},
+		{"money", q.Spent.String()},
+	} {
+		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
+	}
+	if len(q.Gates) > 0 {
+		b.WriteString("\n## Gates\n\n| gate | judged | red | neither | tries an attempt | time |\n|---|--:|--:|--:|--:|--:|\n")
+	}
+	for _, g := range q.Gates {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f | %.1f s |\n", cell(g.Name), g.Judged, g.Red, g.Unsure, g.Tries, g.Seconds)
+	}
+	if len(q.Tasks) > 0 {
+		b.WriteString("\n## Tasks\n\n| task | status | attempts | rounds | tiers | sent back by | money |\n|---|---|--:|--:|---|---|--:|\n")
+	}
+	for _, t := range q.Tasks {
+		var tiers []string
+		for _, x := range t.Tiers {
+			tiers = append(tiers, string(x))
+		}
+		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), t.Status, t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
+	}
+	remarks(&b, q)
+	return b.String()
+}
+
+// remarks lists what is left to look at.
+func remarks(b *strings.Builder, q Quality) {
+	var lines []string
+	for _, t := range q.Tasks {
+		if t.Why != "" {
+			lines = append(lines, fmt.Sprintf("- %s: %s", cell(string(t.ID)), cell(t.Why)))
+		}
+		found := slices.Clone(t.Remarks)
+		for _, e := range t.Evidence {
+			found = append(found, e.Findings...)
+		}
+		for i, f := range found {
+			if i == 20 {
+				lines = append(lines, fmt.Sprintf("- %s: and %d more", cell(string(t.ID)), len(found)-i))
+				break
+			}
+			lines = append(lines, fmt.Sprintf("- %s: %s: %s", cell(string(t.ID)), cmp.Or(f.Severity, nexus.Major), cell(view.Place(f))))
+		}
+	}
+	if len(lines) > 0 {
+		b.WriteString("\n## To look at\n\n" + strings.Join(lines, "\n") + "\n")
+	}
+}
+
+func percent(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }
+
+// cell makes text harmless within Markdown.
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
+}

@@ -1,0 +1,87 @@
+package quality_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// attempt returns a task's attempt with rounds of build evidence, the causes
+// of the rounds after the first, and a review of the last.
+func attempt(tier nexus.Tier, states []nexus.GateState, causes []string, reviews ...nexus.ReviewGiven) *state.Attempt {
+	a := &state.Attempt{Tier: tier}
+	for i, s := range states {
+		r := &state.Round{Evidence: []nexus.Evidence{{Gate: "build", State: s, Tree: "t"}}}
+		if i > 0 {
+			r.Cause = causes[i-1]
+		}
+		a.Rounds = append(a.Rounds, r)
+	}
+	a.Last().Reviews = reviews
+	return a
+}
+
+func TestFigures(t *testing.T) {
+	approved := nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Severity: nexus.Major, Unverified: "there is no such file", Message: "m"}}}
+	rejected := nexus.ReviewGiven{Reviewed: true, Findings: []nexus.Finding{{Severity: nexus.Major, Message: "m"}}}
+	s := state.New("r")
+	s.Tasks = []*state.Task{
+		{Task: nexus.Task{ID: "A"}, Status: nexus.Landed, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Pass}, nil, approved)}},
+		{Task: nexus.Task{ID: "B"}, Status: nexus.Landed, Rounds: 4, Attempts: []*state.Attempt{
+			attempt(nexus.Fast, []nexus.GateState{nexus.Fail, nexus.Fail}, []string{"build"}),
+			attempt(nexus.Strong, []nexus.GateState{nexus.Fail, nexus.Pass}, []string{"build"}, rejected, approved),
+		}},
+		{Task: nexus.Task{ID: "C"}, Status: nexus.Parked, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Unverifiable}, nil)}},
+		{Task: nexus.Task{ID: "D"}, Status: nexus.Pending},
+	}
+	q := quality.Of(s)
+	want := quality.Metrics{
+		Tasks: 4, Begun: 3, Landed: 2, Parked: 1, Attempts: 4. / 3, Rounds: 2, MostRounds: 4, FirstAttempt: 1. / 3, FirstRound: 1. / 3,
+		Escalated: 1. / 3, Person: 1. / 3, Reviews: 3, Rejected: 1. / 3, Unverified: 2,
+	}
+	if d := cmp.Diff(want, q.Metrics); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]quality.Gate{{Name: "build", Judged: 6, Red: 3, Unsure: 1, Tries: 1.5}}, q.Gates); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"build", "build"}, q.Tasks[1].Sent); d != "" {
+		t.Error(d)
+	}
+	var states []nexus.GateState
+	for _, e := range q.Evidence() {
+		states = append(states, e.State)
+	}
+	if d := cmp.Diff([]nexus.GateState{nexus.Pass, nexus.Pass, nexus.Fail, nexus.NotRun}, states); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNothingYet(t *testing.T) {
+	q := quality.Of(state.New("r"))
+	data, err := json.Marshal(q)
+	if err != nil || !strings.Contains(string(data), `"gates":[],"tasks":[]`) {
+		t.Errorf("%s %v", data, err)
+	}
+	if text := quality.Markdown(q); !strings.Contains(text, "| tasks landed | 0 of 0 |") {
+		t.Error(text)
+	}
+}
+
+func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
+	s := state.New("r")
+	s.Goal.Goal.Text = "x\n# Done | **all** <img src=x> @everyone [a](http://x)"
+	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
+	text := quality.Markdown(quality.Of(s))
+	for _, bad := range []string{"\n# Done", "<img", "@everyone", " **all", " [a](", "\n| c", "\n## y"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("%q stands in it: %s", bad, text)
+		}
+	}
+}
