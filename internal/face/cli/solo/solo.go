@@ -90,8 +90,8 @@ func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, tr
 	if !ok {
 		return nil, nil, frame.NotFound("role", string(name), "Use planner, coder, tester, reviewer or merger.")
 	}
-	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" }) // the repository is the user's own
-	role.Turns = 0                                                                                            // the limits say how many
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.ScoutTool }) // the repository is the user's own, and this is no run
+	role.Turns = 0                                                                                                                      // the limits say how many
 	s.role = role
 	if s.models, err = pick.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
