@@ -123,6 +123,7 @@ func (r Runner) base(g Gate) nexus.Evidence {
 		return nexus.Evidence{}
 	}
 	e.Gate, e.Findings = g.Name, slices.Clone(e.Findings)
+	e.Counts = nexus.Counts{} // of all tests: some are fewer anyway
 	for i := range e.Findings {
 		e.Findings[i].Gate = g.Name
 	}
