@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -93,7 +95,10 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if f.list {
 		return listGates(a, gates)
 	}
-	all, err := judge(ctx, a, f, shape, dir, settings, gates)
+	if f.bounded() {
+		gates = provide.Meter(settings, a.Env).Last(gates)
+	}
+	all, cover, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
 		return err
 	}
@@ -105,7 +110,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := bound(ctx, a, f, dir, settings, all)
+	v, err := bound(ctx, a, f, dir, settings, all, cover)
 	if err != nil {
 		return err
 	}
@@ -166,29 +171,30 @@ func listGates(a *frame.App, gates []gate.Gate) error {
 	})
 }
 
-// judge runs the gates and says how each ends.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, error) {
+// judge runs the gates and says how each ends, and what was measured beside
+// them.
+func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, *bounds.Cover, error) {
 	if len(gates) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cache := cacheOf(a, dir)
 	now, err := runner(a, box, dir, cache, settings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	now.Net = grant.Gate
 	if f.base != "" {
 		done, err := against(ctx, a, f.base, cache, settings, box, gates, &now)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer done()
 	}
@@ -197,7 +203,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		e.Raw = ""
 		all = append(all, e)
@@ -209,7 +215,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	return all, nil
+	all, cover := provide.Meter(settings, a.Env).Take(all, now.Base)
+	return all, cover, nil
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
