@@ -27,6 +27,13 @@ type Measured struct {
 	Deps    []Dependency
 	Run     bool   // it is what a run came to, and not the work on one task
 	Cover   *Cover // nil: nobody measured it
+	Audit   *Audit // nil: nobody looked
+}
+
+// Audit is what is known of the faults of dependencies.
+type Audit struct {
+	Found []nexus.Finding
+	Why   string // why nobody can tell; empty: somebody could
 }
 
 // Cover is how much of the lines tests go through, in percent.
@@ -117,6 +124,11 @@ func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure 
 		return licences(r, m)
 	case done.Coverage:
 		return covered(r, m)
+	case done.Audit:
+		if m.Audit == nil {
+			return nil, "nobody looked"
+		}
+		return m.Audit.Found, m.Audit.Why
 	}
 	return nil, ""
 }

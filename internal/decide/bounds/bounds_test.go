@@ -62,7 +62,7 @@ func TestEachBound(t *testing.T) {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
 		got := judged(bounds.Judge(done.Default(), c.m))
 		if !c.m.Whole {
-			if len(got) != len(done.Bounds())-1 {
+			if len(got) != len(done.Bounds())-2 {
 				t.Errorf("%s: %v", name, got)
 			}
 			for _, g := range got {

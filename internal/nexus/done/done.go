@@ -24,6 +24,7 @@ const (
 	Sinks    = "sinks"
 	Licences = "licences"
 	Coverage = "coverage"
+	Audit    = "audit"
 )
 
 // Bound is one of them.
@@ -45,6 +46,7 @@ func Bounds() []Bound {
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
 		{Licences, Warn, "new dependencies whose licence is not in done.allowed_licences, or cannot be told without network", true, true},
 		{Coverage, Off, "fewer lines that tests go through than done.coverage_minimum percent, or done.coverage_drop points fewer than before", true, true},
+		{Audit, Off, "dependencies with faults that are known, by govulncheck, npm audit, cargo audit or pip-audit; network.gates = [\"audit\"] lets them reach their lists", true, true},
 	}
 }
 

@@ -105,8 +105,8 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return v.Evidence, err
 	}
-	evidence, cover := s.Meter.Take(v.Evidence, r.Base)
-	done, err := s.done(ctx, c, evidence, cover, d)
+	evidence, taken := s.Meter.Take(v.Evidence, r.Base)
+	done, err := s.done(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
 }
 

@@ -23,7 +23,7 @@ func (f checkFlags) bounded() bool {
 
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, all []nexus.Evidence, cover *bounds.Cover) (verdict.Verdict, error) {
+func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, all []nexus.Evidence, taken measure.Taken) (verdict.Verdict, error) {
 	if !f.bounded() {
 		return verdict.Of(all), nil
 	}
@@ -40,7 +40,7 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 		return verdict.Verdict{}, err
 	}
 	defer remove()
-	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree, Cover: cover})
+	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken})
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -28,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // checkFlags are the flags of `check`.
@@ -98,7 +98,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if f.bounded() {
 		gates = provide.Meter(settings, a.Env).Last(gates)
 	}
-	all, cover, err := judge(ctx, a, f, shape, dir, settings, gates)
+	all, taken, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := bound(ctx, a, f, dir, settings, all, cover)
+	v, err := bound(ctx, a, f, dir, settings, all, taken)
 	if err != nil {
 		return err
 	}
@@ -173,28 +173,28 @@ func listGates(a *frame.App, gates []gate.Gate) error {
 
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, *bounds.Cover, error) {
+func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, measure.Taken, error) {
 	if len(gates) == 0 {
-		return nil, nil, nil
+		return nil, measure.Taken{}, nil
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
-		return nil, nil, err
+		return nil, measure.Taken{}, err
 	}
 	cache := cacheOf(a, dir)
 	now, err := runner(a, box, dir, cache, settings)
 	if err != nil {
-		return nil, nil, err
+		return nil, measure.Taken{}, err
 	}
 	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
-		return nil, nil, err
+		return nil, measure.Taken{}, err
 	}
 	now.Net = grant.Gate
 	if f.base != "" {
 		done, err := against(ctx, a, f.base, cache, settings, box, gates, &now)
 		if err != nil {
-			return nil, nil, err
+			return nil, measure.Taken{}, err
 		}
 		defer done()
 	}
@@ -203,7 +203,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
-			return nil, nil, err
+			return nil, measure.Taken{}, err
 		}
 		e.Raw = ""
 		all = append(all, e)
@@ -215,8 +215,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	all, cover := provide.Meter(settings, a.Env).Take(all, now.Base)
-	return all, cover, nil
+	all, taken := provide.Meter(settings, a.Env).Take(all, now.Base)
+	return all, taken, nil
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
