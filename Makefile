@@ -45,7 +45,7 @@ nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted
 	NEXUS_NIGHTLY=1 go test -count=1 -timeout 6h ./...
 	go run ./cmd/nexus bench chaos --n $(SEEDS)
 
-deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, a C compiler, and the tools of the stacks that samples are judged with
+deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with
 	@.ci/deps
 
 help: ## name the targets

@@ -52,6 +52,7 @@ var homes = map[string][]string{
 	"github.com/reviewdog/":   {"work/gate/parse/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},
 	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcptest"},
+	"github.com/sourcegraph/": {"sys/lsp"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same

@@ -384,8 +384,9 @@ type (
 		Session SessionID `json:"session"`
 		Attempt AttemptID `json:"attempt"`
 		Role    Role      `json:"role"`
-		Model   string    `json:"model"`  // provider/model
-		Prompt  string    `json:"prompt"` // blob: system prompt and tools
+		Model   string    `json:"model"`          // provider/model
+		Prompt  string    `json:"prompt"`         // blob: system prompt and tools
+		About   string    `json:"about,omitzero"` // what it is asked, for one that another session sent
 	}
 	// PromptSent adds a message of ours to the conversation.
 	PromptSent struct {

@@ -80,6 +80,7 @@ const (
 	Reviewer Role = "reviewer"
 	Merger   Role = "merger"
 	Router   Role = "router"   // says how hard tasks are
+	Scout    Role = "scout"    // looks into a question for another agent
 	Verifier Role = "verifier" // says whether tests that judge were left alone, and the criteria are met
 )
 

@@ -57,7 +57,7 @@ func (s *State) park(p Parked, at time.Time) {
 		s.Parked[i] = p
 	}
 	for _, a := range s.Active() {
-		if n := len(a.Sessions); n > 0 && Account(a.Sessions[n-1].Model) == p.Account {
+		if c := a.Present(); c != nil && Account(c.Model) == p.Account {
 			a.Rest(at, p.Until)
 		}
 	}

@@ -12,8 +12,19 @@ func Is(file string) bool {
 	base := path.Base(file)
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(base, "test_") ||
+		alone(stem, path.Ext(base)) ||
 		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") ||
 		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
+}
+
+// alone reports whether a file is all the tests that there are, like test.js of
+// a small package, or tests.py of an application.
+func alone(stem, ending string) bool {
+	switch ending {
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rs", ".rb", ".php":
+		return stem == "test" || stem == "tests" || stem == "spec"
+	}
+	return false
 }
 
 // Part reports whether a file is a test or serves tests alone: their data,

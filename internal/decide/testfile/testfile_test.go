@@ -7,7 +7,7 @@ func TestPart(t *testing.T) {
 		"a_test.go": {true, true}, "x/test_a.py": {true, true}, "a.test.ts": {true, true}, "a.spec.js": {true, true}, "tests/a.rs": {true, true}, "src/__tests__/a.tsx": {true, true},
 		"testdata/x.golden": {false, true}, "pkg/testdata/in.json": {false, true}, "conftest.py": {false, true}, "src/test/java/FooTest.java": {false, true}, "FooTests.cs": {false, true},
 		"spec/a_spec.rb": {false, true}, "__snapshots__/a.snap": {false, true},
-		"a.go": {}, "testing.go": {}, "contest.py": {}, "latest.go": {}, "test": {}, "nexus.toml": {}, "Makefile": {}, "testfile/a.go": {}, "Contest.java": {}, "a_test/a.go": {}, "protest/a.go": {},
+		"test.js": {true, true}, "app/tests.py": {true, true}, "src/tests.rs": {true, true}, "test.go": {}, "test.md": {}, "a.go": {}, "testing.go": {}, "contest.py": {}, "latest.go": {}, "test": {}, "nexus.toml": {}, "Makefile": {}, "testfile/a.go": {}, "Contest.java": {}, "a_test/a.go": {}, "protest/a.go": {},
 	} {
 		if Is(file) != want[0] || Part(file) != want[1] {
 			t.Errorf("%s: %v, %v", file, Is(file), Part(file))

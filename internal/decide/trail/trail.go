@@ -156,6 +156,17 @@ func (a *Attempt) Of(role nexus.Role) *Session {
 	return nil
 }
 
+// Present returns the session that began last, nil when there is none. Those
+// that another sent stand beside it and do not count.
+func (a *Attempt) Present() *Session {
+	for i := len(a.Sessions) - 1; i >= 0; i-- {
+		if a.Sessions[i].Role != nexus.Scout {
+			return a.Sessions[i]
+		}
+	}
+	return nil
+}
+
 // Author returns the model that a role worked with last, empty where it did
 // not.
 func (a *Attempt) Author(role nexus.Role) string {

@@ -190,8 +190,8 @@ func currentOf(s *state.State) *Current {
 		StoryID: t.ID, Title: t.Title, Complexity: complexity(t),
 		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phase(a),
 	}
-	if n := len(a.Sessions); n > 0 {
-		c.Model = a.Sessions[n-1].Model
+	if s := a.Present(); s != nil {
+		c.Model = s.Model
 	}
 	return c
 }
@@ -214,11 +214,10 @@ func complexity(t *state.Task) string {
 
 // phase says what happens in an attempt: whoever talks, or the gates.
 func phase(a *state.Attempt) string {
-	if len(a.Sessions) == 0 {
-		return "routing"
-	}
-	c := a.Sessions[len(a.Sessions)-1]
+	c := a.Present()
 	switch {
+	case c == nil:
+		return "routing"
 	case c.Over, c.Role == nexus.Verifier:
 		return "verify"
 	case c.Role == nexus.Tester:

@@ -160,7 +160,7 @@ func judged(j nexus.Judgement) string {
 func describeSession(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
-		return string(f.Session), "talks to " + f.Model
+		return string(f.Session), Because("talks to "+f.Model, f.About)
 	case nexus.PromptSent:
 		return string(f.Session), "is told: " + f.Why
 	case nexus.TurnTaken:

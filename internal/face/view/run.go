@@ -176,7 +176,7 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 		row.Gate, row.State = e.Gate, e.State
 	}
 	for _, c := range slices.Backward(a.Sessions) {
-		if !c.Over {
+		if !c.Over && c.Role != nexus.Scout {
 			row.Role, row.Doing = c.Role, c.Doing
 			break
 		}

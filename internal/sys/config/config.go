@@ -32,9 +32,10 @@ type Config struct {
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
 	Plan       Plan
-	Policy     Policy            // for every role, besides its own
-	Servers    map[string]Server // of the Model Context Protocol
-	Preset     string            // fills in what nobody set; see [Presets]
+	Policy     Policy              // for every role, besides its own
+	Servers    map[string]Server   // of the Model Context Protocol
+	Preset     string              // fills in what nobody set; see [Presets]
+	Languages  map[string]Language // language servers
 	Network    Network
 	Worktree   Environment
 	Forbidden  []string      // phrases that no goal may hold
@@ -120,7 +121,7 @@ type Precheck struct {
 func Checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "network", "environment", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 

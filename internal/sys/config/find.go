@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/spot"
 )
 
 // find returns the key that takes the value at path; a key without "*" wins.
@@ -63,9 +64,9 @@ func (l *loader) unknown(path []string) error {
 			p[i] = path[i]
 			name = dotted(p)
 		}
-		d := distance(given, name)
+		d := spot.Distance(given, name)
 		if section, _, ok := strings.Cut(name, "."); ok && len(path) == 1 {
-			if s := distance(given, section); s < d {
+			if s := spot.Distance(given, section); s < d {
 				d, name = s, section
 			}
 		}
@@ -96,7 +97,7 @@ func (l *loader) variable(name string) ([]string, error) {
 		}
 		section, _, dotted := strings.Cut(k.Name, ".")
 		ours = ours || dotted && strings.HasPrefix(name, variable(section)+"_")
-		if d := distance(name, k.Env); d < least {
+		if d := spot.Distance(name, k.Env); d < least {
 			best, least = k.Env, d
 		}
 	}
@@ -123,31 +124,6 @@ func (k Key) fromEnv(name string) ([]string, bool) {
 	path := strings.Split(k.Name, ".")
 	path[slices.Index(path, "*")] = strings.ToLower(name[len(before) : len(name)-len(after)])
 	return path, true
-}
-
-// distance is the number of letters to change, add or drop between a and b;
-// texts longer than any key are not compared.
-func distance(a, b string) int {
-	if len(a) > 200 || len(b) > 200 {
-		return math.MaxInt
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // dotted writes a path as a TOML key.
@@ -191,57 +167,6 @@ func typeOf(v value) string {
 	default:
 		return "this"
 	}
-}
-
-// line returns the line on which a file sets path, 0 where it cannot tell. It
-// reads headers and keys only, so a text of several lines may mislead it.
-func line(data []byte, path []string) int {
-	var table []string
-	n := 0
-	for text := range strings.Lines(string(data)) {
-		n++
-		text = strings.TrimSpace(text)
-		if strings.HasPrefix(text, "[") {
-			table = segments(strings.Trim(text, "[]"))
-			if slices.Equal(table, path) {
-				return n
-			}
-			continue
-		}
-		name, _, ok := strings.Cut(text, "=")
-		if !ok || strings.HasPrefix(text, "#") {
-			continue
-		}
-		full := slices.Concat(table, segments(name))
-		if len(full) <= len(path) && slices.Equal(full, path[:len(full)]) {
-			return n
-		}
-	}
-	return 0
-}
-
-// segments splits a TOML key at the dots outside quotes.
-func segments(key string) []string {
-	var all []string
-	var b strings.Builder
-	var quote rune
-	for _, r := range key {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote = r
-		case quote == 0 && r == '.':
-			all = append(all, b.String())
-			b.Reset()
-		case quote == 0 && (r == ' ' || r == '\t'):
-		case quote == 0 && (r == ']' || r == '#'):
-			return append(all, b.String())
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return append(all, b.String())
 }
 
 // Setting is one value with where it came from.

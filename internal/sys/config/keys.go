@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), environmentKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), languageKeys(), environmentKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -48,7 +48,7 @@ func Keys() []Key {
 				k.Default = kind.Show(s.value)
 			}
 		}
-		if !strings.HasPrefix(k.Name, "pricing.") && !strings.HasPrefix(k.Name, "mcp.") {
+		if !strings.HasPrefix(k.Name, "pricing.") && !strings.HasPrefix(k.Name, "mcp.") && !strings.HasPrefix(k.Name, "lsp.") {
 			k.Env = variable(k.Name)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/spot"
 )
 
 // Sources says where settings come from, weakest first.
@@ -138,7 +139,7 @@ func (l *loader) file(of Layer, path string) error {
 		return tomlError(path, err)
 	}
 	where := func(p []string) string {
-		if n := line(data, p); n > 0 {
+		if n := spot.Line(data, p); n > 0 {
 			return fmt.Sprintf("%s:%d", path, n)
 		}
 		return path

@@ -65,6 +65,7 @@ type Brief struct {
 	Session nexus.SessionID
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
+	About   string // what it is asked, for one that another session sent
 	Role    cast.Role
 	Model   string     // provider/model
 	Tier    nexus.Tier // of the model, for the books
@@ -86,12 +87,15 @@ type Brief struct {
 	Compact nexus.SessionCompacted // the last time that the session was compacted
 	Family  string                 // names those whose requests begin alike, for the provider's cache
 
+	News func() []string // what became of what goes on beside the session, since it was last asked; nil: nothing does
+
 	Choices []chain.Choice // what may be asked: Model, and what is asked while that cannot be; nil: only Model
 	Present string         // which of them was asked last
 	Foreign int            // messages at the beginning that it did not see
 
 	Now func() time.Time // says until when an account without quota is left alone; nil: each call waits for itself
 
+	Left     func() time.Duration                                     // of the task's time, which ends the session as its own does; nil: no end
 	Limits   nexus.Limits                                             // Turns, SessionTokens and SessionTime count here
 	Price    func(nexus.Usage, llm.Terms) nexus.Money                 // nil: free
 	Worst    func(llm.Request) nexus.Money                            // most that a call may cost; nil: nothing

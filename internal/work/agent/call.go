@@ -81,7 +81,20 @@ func (c *conversation) leave(ctx context.Context, r llm.Request) (id string, tol
 			return id, false, err
 		}
 	}
-	return id, len(guidance) > 0, nil
+	news := c.news()
+	for _, text := range news {
+		if err := c.say(text, "news", 0); err != nil {
+			return id, false, err
+		}
+	}
+	return id, len(guidance)+len(news) > 0, nil
+}
+
+func (c *conversation) news() []string {
+	if c.News == nil {
+		return nil
+	}
+	return c.News()
 }
 
 // Mark returns eight characters that tell a name from others like it: drawn

@@ -21,6 +21,7 @@ const recordTime = time.Minute
 
 var (
 	errTime   = errors.New("the session's time is up")
+	errTask   = errors.New("the task's time is up")
 	errRecord = errors.New("the turn could not be recorded in time")
 )
 
@@ -71,18 +72,29 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 	return end, err
 }
 
-// within bounds a step by what is left of the session's time. Stop takes the
-// step's time off; waiting for leave and for people costs none.
+// within bounds a step by what is left of the session's time, and of the
+// task's. Stop takes the step's time off; waiting for leave and for people
+// costs the session none.
 func (c *conversation) within(ctx context.Context) (step context.Context, stop func()) {
-	if c.Limits.SessionTime <= 0 {
-		return ctx, func() {}
+	var ends []context.CancelFunc
+	if c.Limits.SessionTime > 0 {
+		own, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
+		ctx, ends = own, append(ends, func() {
+			if end, ok := own.Deadline(); ok {
+				c.left = time.Until(end)
+			}
+			cancel()
+		})
 	}
-	step, cancel := context.WithTimeoutCause(ctx, c.left, errTime)
-	return step, func() {
-		if end, ok := step.Deadline(); ok {
-			c.left = time.Until(end)
+	if c.Left != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Left(), errTask)
+		ends = append(ends, cancel)
+	}
+	return ctx, func() {
+		for _, end := range ends {
+			end()
 		}
-		cancel()
 	}
 }
 
@@ -140,7 +152,7 @@ func (c *conversation) start() error {
 		return fmt.Errorf("keep system prompt: %w", err)
 	}
 	c.facts = append(c.facts, nexus.SessionStarted{
-		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash,
+		Session: c.Session, Attempt: c.Attempt, Role: c.Role.Name, Model: c.Model, Prompt: hash, About: c.About,
 	})
 	return nil
 }
@@ -209,6 +221,8 @@ func (c *conversation) spent() *ending {
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.Same())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
+	case c.Left != nil && c.Left() <= 0:
+		return &ending{outcome: nexus.Exhausted, why: "the task's time is used up"}
 	case c.Limits.SessionTokens > 0 && tokens >= c.Limits.SessionTokens:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d of %d tokens are used up", tokens, c.Limits.SessionTokens)}
 	default:

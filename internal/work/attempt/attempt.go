@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -125,13 +126,21 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	return snap, w.record(ctx, snap)
 }
 
+// left returns what is left of the task's time; nil where it has no end.
+func (w *work) left() func() time.Duration {
+	limit := w.view.Limits.TaskTime
+	if limit <= 0 {
+		return nil
+	}
+	return func() time.Duration { return limit - w.task.Spell() - w.Now().Sub(w.a.Resumed()) + w.a.Rested }
+}
+
 // late says why the task's time is over, empty while it is not.
 func (w *work) late() string {
-	limit := w.view.Limits.TaskTime
-	if limit <= 0 || w.task.Spell()+w.Now().Sub(w.a.Resumed())-w.a.Rested < limit {
+	if left := w.left(); left == nil || left() > 0 {
 		return ""
 	}
-	return fmt.Sprintf("the task's %s are over; the work is kept", limit)
+	return fmt.Sprintf("the task's %s are over; the work is kept", w.view.Limits.TaskTime)
 }
 
 // facts says what the attempt changed so far.

@@ -33,7 +33,7 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 	}
 	o, err := w.Converse(ctx, shop.Talk{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base,
-		Next: next, Why: why, Limits: w.view.Limits, Record: w.record, Snap: w.snapshot,
+		Next: next, Why: why, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
 		err = shop.NoMoney(o.Why)

@@ -32,6 +32,7 @@ import (
 type Talk struct {
 	Attempt *state.Attempt // whose session it is; kept in step by Record
 	Session nexus.SessionID
+	About   string // what it is asked, for one that another session sent
 	Task    nexus.Task
 	Role    nexus.Role
 	Tier    nexus.Tier
@@ -44,15 +45,17 @@ type Talk struct {
 	Why     string // brief, repair
 	Handin  json.RawMessage
 	Limits  nexus.Limits
+	Left    func() time.Duration // of the task's time; nil: no end
 	Record  func(ctx context.Context, facts ...nexus.Fact) error
 	Snap    func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
-	given int // bytes that were shown at its request before
+	given  int    // bytes that were shown at its request before
+	scouts *party // that it sends; nil for none
 }
 
 // Converse has a stretch of a conversation, new or begun by another process,
 // and returns how it ended. It has been recorded when it returns.
-func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, error) {
+func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, err error) {
 	role, ok := s.Roles[t.Role]
 	if !ok {
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
@@ -79,6 +82,11 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	t.given = tool.Given(said)
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
+	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts == nil {
+		role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.ScoutTool })
+	} else {
+		defer func() { t.scouts.leave(o, err) }()
+	}
 	var undone undone
 	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
 	if err != nil {
@@ -87,9 +95,9 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 	closed := sync.OnceFunc(done)
 	defer closed()
 	b := agent.Brief{
-		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: role, Model: model.Name, Tier: tier,
+		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
 		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
-		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin,
+		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
@@ -103,11 +111,14 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (agent.Outcome, err
 		b.Turn, b.Used, b.Elapsed, b.Compact, b.Tally = old.Turns, old.Usage, old.Elapsed, old.Compact, old.Tally
 		b.Present, b.Foreign = old.Model, old.Foreign
 	}
+	if t.scouts != nil {
+		b.News = t.scouts.News
+	}
 	var heard func(llm.Delta)
 	if s.Heard != nil {
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
-	o, err := agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
+	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
 	if closed(); err != nil || len(undone.files) == 0 {
 		return o, err
 	}
@@ -174,6 +185,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 			return d.Ask(ctx, q)
 		},
 	}
+	if t.scouts != nil {
+		e.Scouts = t.scouts
+	}
 	if t.Task.ID != "" {
 		e.Replan = func(ctx context.Context, f nexus.ReplanAsked) error {
 			f.Session, f.Task = t.Session, t.Task.ID
@@ -217,7 +231,9 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		return nil, nil, errors.Join(err, root.Close())
 	}
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
+	hush := s.Code.Join(ctx, set, e)
 	return set, func() {
+		hush()
 		leave()
 		set.Close()
 		if e.Undo != nil { // what ran in the background may have written last

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
@@ -96,6 +97,7 @@ type Shop struct {
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none
+	Code       *code.Kit        // whom agents may ask what code means; nil for nobody
 	Faults     faults.Check     // asks whether tests notice faults
 	Personas   []panel.Persona  // who reads a change; none: one for everything
 	Meter      *measure.Meter   // holds changes to the definition of done; nil: nobody does

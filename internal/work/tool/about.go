@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -38,6 +39,8 @@ func About(c llm.Call) string {
 		text = in.ID
 	case "ask":
 		text = in.Question
+	case ScoutTool:
+		text = cmp.Or(in.Question, strings.TrimSpace("scout "+in.ID))
 	case "finish":
 		text = in.Summary
 	default:

@@ -77,6 +77,7 @@ type Env struct {
 	Over string
 	Undo func(ctx context.Context) ([]string, error)
 
+	Scouts Scouts          // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 
 	tree *files.Tree // New makes it, and those below
@@ -173,6 +174,12 @@ func (s *Set) Close() {
 	}
 }
 
+// Tree returns the worktree as the agent knows it, for tools that are added.
+func (s *Set) Tree() *files.Tree { return s.env.tree }
+
+// Has reports whether a tool is in the set.
+func (s *Set) Has(name string) bool { return s.find(name) != nil }
+
 // Names returns the names of the tools that New knows.
 func Names() []string {
 	var names []string
@@ -184,7 +191,7 @@ func Names() []string {
 
 func builtin(e Env) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), scoutTool(e), ask(e), finish(e),
 	}
 }
 

@@ -1,12 +1,13 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -98,7 +98,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if f.bounded() {
 		gates = provide.Meter(settings, a.Env).Last(gates)
 	}
-	all, taken, err := judge(ctx, a, f, shape, dir, settings, gates)
+	all, turned, taken, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
 		return err
 	}
@@ -114,6 +114,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if err != nil {
 		return err
 	}
+	v.Turned = turned
 	if err := write(a, shape, v, v); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 	}
 	var picked []gate.Gate
 	for _, g := range all {
-		if slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n }) {
+		if asked(names, g) {
 			picked = append(picked, g)
 		}
 	}
@@ -148,6 +149,11 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 		}
 	}
 	return picked, nil
+}
+
+// asked reports whether a gate is one of those that are named.
+func asked(names []string, g gate.Gate) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n })
 }
 
 func listGates(a *frame.App, gates []gate.Gate) error {
@@ -173,40 +179,52 @@ func listGates(a *frame.App, gates []gate.Gate) error {
 
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, measure.Taken, error) {
-	if len(gates) == 0 {
-		return nil, measure.Taken{}, nil
+func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (_ []nexus.Evidence, _ []verdict.Turned, taken measure.Taken, _ error) {
+	if len(gates) == 0 && f.base == "" {
+		return nil, nil, taken, nil
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
-		return nil, measure.Taken{}, err
+		return nil, nil, taken, err
 	}
 	cache := cacheOf(a, dir)
 	now, err := runner(a, box, dir, cache, settings)
 	if err != nil {
-		return nil, measure.Taken{}, err
+		return nil, nil, taken, err
 	}
 	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
-		return nil, measure.Taken{}, err
+		return nil, nil, taken, err
 	}
 	now.Net = grant.Gate
+	var base *base
 	if f.base != "" {
-		done, err := against(ctx, a, f.base, cache, settings, box, gates, &now)
-		if err != nil {
-			return nil, measure.Taken{}, err
+		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
+			return nil, nil, taken, err
 		}
-		defer done()
+		defer base.remove()
+		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
+			return nil, nil, taken, err
+		}
 	}
+	unweighed := remember(&now)
+	var turned []verdict.Turned
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
 		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
-			return nil, measure.Taken{}, err
+			return nil, nil, taken, err
 		}
-		e.Raw = ""
 		all = append(all, e)
+		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
+		if base != nil && g.Tests && g.Of == "" {
+			tests, err := base.turned(ctx, a, g, unweighed(e))
+			if err != nil {
+				return nil, nil, taken, err
+			}
+			turned = append(turned, tests...)
+		}
 		left = answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
@@ -215,8 +233,29 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	all, taken := provide.Meter(settings, a.Env).Take(all, now.Base)
-	return all, taken, nil
+	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
+	return all, turned, taken, nil
+}
+
+// remember lets a runner keep what its gates said before that was weighed, and
+// returns what finds it.
+func remember(r *gate.Runner) func(nexus.Evidence) nexus.Evidence {
+	kept := map[string][]byte{}
+	r.Put = func(data []byte) (string, error) {
+		sum := sha256.Sum256(data)
+		name := hex.EncodeToString(sum[:])
+		if bytes.HasPrefix(data, []byte(`{"gate"`)) { // not what they printed
+			kept[name] = data
+		}
+		return name, nil
+	}
+	return func(e nexus.Evidence) nexus.Evidence {
+		var raw nexus.Evidence
+		if json.Unmarshal(kept[e.Raw], &raw) == nil && raw.Gate == e.Gate {
+			return raw
+		}
+		return e
+	}
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
@@ -252,56 +291,6 @@ func shareBuilds(a *frame.App, cache string, s *goenv.Setup) {
 	}
 	s.Env = append(s.Env, "GOCACHEPROG="+gocache.Program(exe, filepath.Join(cache, "own"), filepath.Clean(dir)))
 	s.Readable = append(s.Readable, exe, filepath.Clean(dir))
-}
-
-// against lets a runner hold a tree only to what was well at a commit: the
-// gates judge that first, in a directory of its own.
-func against(ctx context.Context, a *frame.App, rev, cache string, settings config.Config, box *sandbox.Box, gates []gate.Gate, now *gate.Runner) (func(), error) {
-	dir, err := a.WorkDir()
-	if err != nil {
-		return nil, err
-	}
-	repo, err := git.Find(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	commit, err := repo.Resolve(ctx, rev)
-	if err != nil {
-		return nil, err
-	}
-	at, err := os.MkdirTemp(cache, "base-")
-	if err != nil {
-		return nil, err
-	}
-	done := func() { _ = os.RemoveAll(at) } // a copy
-	tree := filepath.Join(at, "tree")
-	err = os.Mkdir(tree, 0o700)
-	copied := git.Repo{Dir: repo.Dir, Work: tree, Index: filepath.Join(at, "index")}
-	for _, args := range [][]string{{"read-tree", commit}, {"checkout-index", "--all", "--force"}} {
-		if err == nil {
-			_, err = copied.Run(ctx, args...)
-		}
-	}
-	base, err2 := runner(a, box, tree, filepath.Join(cache, "base"), settings)
-	if err := errors.Join(err, err2); err != nil {
-		done()
-		return nil, fmt.Errorf("check out %s: %w", rev, err)
-	}
-	known := map[string]nexus.Evidence{}
-	for _, g := range gates {
-		if g.Of != "" {
-			continue
-		}
-		e, err := base.Judge(ctx, gate.Tree{Dir: tree, Hash: commit}, g)
-		if err != nil {
-			done()
-			return nil, err
-		}
-		known[g.Name] = e
-		a.Say("%s at %s: %s", e.Gate, rev, e.State)
-	}
-	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := known[name]; return e, ok }
-	return done, nil
 }
 
 // summarize appends a summary to a file, if there is one.

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 )
 
 func toolCommand(a *frame.App) *cobra.Command {
@@ -176,8 +177,9 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 		set.Close()
 		return nil, nil, err
 	}
-	leave := foreign.Join(ctx, set, r.Name, env)
+	leave, hush := foreign.Join(ctx, set, r.Name, env), (&code.Kit{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
 	return set, func() {
+		hush()
 		leave()
 		set.Close()
 	}, nil

@@ -236,6 +236,9 @@ func (l *look) confined(ctx context.Context) {
 	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)
 	}
+	if err == nil && !l.Light && l.wants("code") {
+		l.add(checkCode(frame.Top(dir), l.conf.Languages))
+	}
 	if !l.Light && l.wants("mcp") {
 		l.add(checkServers(ctx, l.app, box)...)
 	}

@@ -36,6 +36,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 )
 
 // Spoken is what came of a session.
@@ -89,8 +90,8 @@ func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, tr
 	if !ok {
 		return nil, nil, frame.NotFound("role", string(name), "Use planner, coder, tester, reviewer or merger.")
 	}
-	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" }) // the repository is the user's own
-	role.Turns = 0                                                                                            // the limits say how many
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.ScoutTool }) // the repository is the user's own, and this is no run
+	role.Turns = 0                                                                                                                      // the limits say how many
 	s.role = role
 	if s.models, err = pick.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
@@ -176,6 +177,7 @@ func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 		return Spoken{}, err
 	}
 	defer foreign.Join(ctx, tools, s.role.Name, env)()
+	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,

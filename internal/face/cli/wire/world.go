@@ -29,6 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
 )
 
@@ -90,7 +91,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		Alone:   p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign,
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 	}
 	shop.Faults = faults.Check(p.Config.Mutation)
 	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {

@@ -18,6 +18,13 @@ type Verdict struct {
 	State  nexus.GateState  `json:"state"` // the worst of all
 	Why    string           `json:"why,omitzero"`
 	Gates  []nexus.Evidence `json:"gates"`
+	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
+}
+
+// Turned names tests of a gate that are green because of a change.
+type Turned struct {
+	Gate  string   `json:"gate"`
+	Tests []string `json:"tests"`
 }
 
 // Of sums up what gates said. Only where all have passed, the whole has.
@@ -86,6 +93,9 @@ func Text(s view.Style, v Verdict) string {
 		for _, f := range e.Findings {
 			b.WriteString(finding(s, f))
 		}
+		for _, t := range v.turned(e.Gate) {
+			fmt.Fprintf(&b, "  %s: %s\n", s.Good("turned green"), view.Clean(t))
+		}
 	}
 	switch {
 	case v.Passed:
@@ -94,6 +104,16 @@ func Text(s view.Style, v Verdict) string {
 		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.Clean(v.Why))
 	}
 	return b.String()
+}
+
+// turned returns the tests of a gate that the change turned green.
+func (v Verdict) turned(gate string) []string {
+	for _, t := range v.Turned {
+		if t.Gate == gate {
+			return t.Tests
+		}
+	}
+	return nil
 }
 
 func gate(s view.Style, e nexus.Evidence) string {
@@ -171,6 +191,12 @@ func Summary(v Verdict) string {
 			state += ": " + e.Why
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", cell(e.Gate), cell(state), e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped, e.Duration.Round(100*time.Millisecond))
+	}
+	for _, t := range v.Turned {
+		fmt.Fprintf(&b, "\n### %s: turned green\n\n", cell(t.Gate))
+		for _, name := range t.Tests {
+			fmt.Fprintf(&b, "- %s\n", cell(name))
+		}
 	}
 	for _, e := range v.Gates {
 		if len(e.Findings) == 0 {

@@ -134,7 +134,9 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	body := watch.Body(resp.Body)
 	events := wire.NewEvents(body)
 	for err == nil && events.Next() {
-		err = d.take(events.Data(), m.key())
+		if err = d.take(events.Data(), m.key()); d.ended() {
+			watch.Whole()
+		}
 	}
 	if err == nil && !d.ended() { // a finished message needs no formal end
 		if err = events.Err(); err == nil {

@@ -49,6 +49,7 @@ const (
 	Noise Fault = "noise"
 	Slow  Fault = "slow"
 	Huge  Fault = "huge"
+	Stays Fault = "stays"
 )
 
 // Faults returns all faults.
@@ -56,7 +57,7 @@ func Faults() []Fault {
 	return []Fault{
 		RateLimit, Throttled, NoQuota, Broken, Gateway, Unavailable, Overloaded, BadKey, Expired, Forbidden, TooLong, Wrong, Policy,
 		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall,
-		BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge,
+		BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays,
 	}
 }
 
@@ -97,6 +98,7 @@ func (f Fault) About() string {
 		Noise:       "pings, comments and unknown events in between",
 		Slow:        "a pause before each event",
 		Huge:        "the input of the last call has five megabytes more",
+		Stays:       "the answer is whole, and the connection stays open until the client goes away",
 	}[f]
 }
 
@@ -116,7 +118,7 @@ func (f Fault) calls() int {
 // the provider would charge for.
 func (f Fault) whole() bool {
 	switch f {
-	case "", BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge:
+	case "", BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays:
 		return true
 	default:
 		return false

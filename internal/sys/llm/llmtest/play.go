@@ -114,6 +114,10 @@ func (p performance) give(events [][]byte, way dialect.Wire, f Fault) {
 		if p.send(half, false) {
 			p.stall()
 		}
+	case Stays:
+		if p.send(events, true) {
+			p.stall()
+		}
 	case ErrorEvent:
 		t, _ := f.trouble(way, "")
 		p.send(append(half[:len(half):len(half)], dialect.FailureEvent(way, t)), false)

@@ -113,6 +113,18 @@ func (b watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// lingers is how long a message that is whole may be followed by more.
+const lingers = time.Second
+
+// Whole says that the message is whole though nothing said that it ends: what
+// still follows must come soon, and a server that stays silent is left.
+func (w *Watch) Whole() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.idle, w.timer = lingers, time.AfterFunc(lingers, func() { w.cancel(errDone) })
+}
+
 // Drain reads what little follows the end of a message, so that the
 // connection can serve the next call, but waits for no server that goes on.
 func (w *Watch) Drain(body io.Reader) {

@@ -43,14 +43,14 @@ func TestSystemPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Verifier} {
+	for _, name := range []nexus.Role{nexus.Planner, nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Merger, nexus.Router, nexus.Scout, nexus.Verifier} {
 		r, ok := roles[name]
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", ""))
 	}
-	if len(roles) != 7 {
+	if len(roles) != 8 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -66,12 +66,13 @@ func TestPermissionMatrix(t *testing.T) {
 		has    string
 	}
 	want := map[nexus.Role]row{
-		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git request_context ask finish"},
-		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git request_context request_replan ask finish"},
+		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git request_context scout ask finish"},
+		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git request_context request_replan scout ask finish"},
 		nexus.Tester:   {cast.Tests, "read_file write_file edit_file search_code list_files shell job git request_context finish"},
 		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git request_context finish"},
 		nexus.Merger:   {cast.All, "read_file write_file edit_file search_code list_files shell job git finish"},
 		nexus.Router:   {cast.Nothing, "finish"},
+		nexus.Scout:    {cast.Nothing, "read_file search_code list_files git request_context finish"},
 		nexus.Verifier: {cast.Nothing, "read_file search_code list_files git finish"},
 	}
 	for name, r := range roles {
@@ -130,7 +131,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
-		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, tester"},
+		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, scout, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
 		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is none of none, tests, tree`},

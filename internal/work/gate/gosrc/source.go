@@ -224,6 +224,14 @@ func Touched(base, now, dir, test string, changed []string) bool {
 	return slices.ContainsFunc(changed, func(f string) bool { return strings.HasPrefix(f, data) })
 }
 
+// Own reports whether a test is another one than on the base, by its own lines
+// alone.
+func Own(base, now, dir, test string) bool {
+	was, is := readSuite(filepath.Join(base, dir)), readSuite(filepath.Join(now, dir))
+	old, ok := was.tests[test]
+	return !ok || old != is.tests[test]
+}
+
 // Dodgy reports whether a file could make its test process lie about how its
 // tests ended: by ending it, by writing where the testing package writes, or
 // by choosing what runs. Most that could do not; see [gate.Runner.Pass].

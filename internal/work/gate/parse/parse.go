@@ -63,7 +63,7 @@ func unable(in Input, f Format) (Report, bool) {
 func settle(in Input, f Format, r Report) Report {
 	r.Findings = raw.Tidy(r.Findings)
 	for i := range r.Findings {
-		r.Findings[i] = sound(r.Findings[i])
+		r.Findings[i] = rootless(sound(r.Findings[i]), in.Root)
 	}
 	switch {
 	case r.State == "":
@@ -85,6 +85,19 @@ func settle(in Input, f Format, r Report) Report {
 		r.Why = "the output was cut, there may be more findings"
 	}
 	return r
+}
+
+// rootless drops from the words of a finding where the tree stands, which has
+// nothing to do with what is wrong.
+func rootless(f nexus.Finding, root string) nexus.Finding {
+	if len(root) < 2 {
+		return f
+	}
+	root = strings.TrimSuffix(root, "/") + "/"
+	for _, s := range []*string{&f.Message, &f.Expected, &f.Actual, &f.Stack} {
+		*s = strings.ReplaceAll(strings.ReplaceAll(*s, "file://"+root, ""), root, "")
+	}
+	return f
 }
 
 // sound drops from a finding what cannot be: a column without a line, an end

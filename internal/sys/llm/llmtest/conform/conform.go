@@ -82,6 +82,7 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		llmtest.Noise:       whole,
 		llmtest.Slow:        whole,
 		llmtest.Huge:        whole,
+		llmtest.Stays:       whole,
 	}
 	if w == dialect.Gemini || w == dialect.Chat { // whose calls may lack one
 		t[llmtest.NoID] = whole

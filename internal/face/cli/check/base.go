@@ -1,0 +1,290 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/turned"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
+)
+
+// base is the commit that a working tree is held against, in a directory of
+// its own.
+type base struct {
+	at, tree string // what is removed in the end, and what was checked out there
+	now      string // the working tree
+	rev      string
+	commit   string
+	runner   gate.Runner
+	known    map[string]nexus.Evidence
+	changed  []string // files that differ
+	tests    []string // those of them that are tests, or serve tests
+	dressed  bool     // the tree has the tests of now
+}
+
+// checkOut checks a commit out, and lends it the dependencies of the working
+// tree.
+func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, settings config.Config, box *sandbox.Box) (*base, error) {
+	repo, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.Resolve(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	b := &base{now: dir, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
+	if b.changed, err = look.Touched(ctx, repo, commit); err != nil {
+		return nil, err
+	}
+	for _, file := range b.changed {
+		if testfile.Part(file) {
+			b.tests = append(b.tests, file)
+		}
+	}
+	if b.at, err = os.MkdirTemp(cache, "base-"); err != nil {
+		return nil, err
+	}
+	b.tree = filepath.Join(b.at, "tree")
+	err = os.Mkdir(b.tree, 0o700)
+	copied := git.Repo{Dir: repo.Dir, Work: b.tree, Index: filepath.Join(b.at, "index")}
+	for _, args := range [][]string{{"read-tree", commit}, {"checkout-index", "--all", "--force"}} {
+		if err == nil {
+			_, err = copied.Run(ctx, args...)
+		}
+	}
+	runner, err2 := runner(a, box, b.tree, filepath.Join(cache, "base"), settings)
+	if err := errors.Join(err, err2); err != nil {
+		b.remove()
+		return nil, fmt.Errorf("check out %s: %w", rev, err)
+	}
+	b.runner = runner
+	b.runner.Readable = append(b.runner.Readable, lend(dir, b.tree)...)
+	return b, nil
+}
+
+func (b *base) remove() { _ = os.RemoveAll(b.at) } // a copy
+
+// hold lets a runner hold a tree only to what was well at the commit, which the
+// gates judge first, and returns those that judge the tree.
+func (b *base) hold(ctx context.Context, a *frame.App, now *gate.Runner, c config.Gates, names []string, gates []gate.Gate) ([]gate.Gate, error) {
+	gates, err := b.union(c, names, gates)
+	if err != nil {
+		return nil, err
+	}
+	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
+	return gates, b.judge(ctx, a, gates)
+}
+
+// union adds the gates to those of the working tree that only the base has:
+// what judged it goes on judging. A package that is gone has none.
+func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.Gate, error) {
+	had, err := detect.Gates(b.tree, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range had {
+		there := slices.ContainsFunc(gates, func(now gate.Gate) bool { return now.Name == g.Name })
+		if _, err := os.Stat(filepath.Join(b.now, g.Dir)); err == nil && !there && (len(names) == 0 || asked(names, g)) {
+			gates = append(gates, g)
+		}
+	}
+	return gates, nil
+}
+
+// judge lets the gates judge the commit.
+func (b *base) judge(ctx context.Context, a *frame.App, gates []gate.Gate) error {
+	for _, g := range gates {
+		if g.Of != "" {
+			continue
+		}
+		e, err := b.runner.Judge(ctx, gate.Tree{Dir: b.tree, Hash: b.commit}, g)
+		if err != nil {
+			return err
+		}
+		b.known[g.Name] = e
+		a.Say("%s at %s: %s", e.Gate, b.rev, e.State)
+	}
+	return nil
+}
+
+// turned returns which tests of a gate the change turns green: the tests of
+// now are put beside the code of the base, and what is red there and not in
+// the working tree is what it turned.
+func (b *base) turned(ctx context.Context, a *frame.App, g gate.Gate, now nexus.Evidence) ([]verdict.Turned, error) {
+	before := b.known[g.Name]
+	if len(b.tests) > 0 {
+		if err := b.dress(); err != nil {
+			return nil, fmt.Errorf("put the tests beside %s: %w", b.rev, err)
+		}
+		var err error
+		if before, err = b.runner.Judge(ctx, gate.Tree{Dir: b.tree, Hash: b.commit}, g); err != nil {
+			return nil, err
+		}
+		a.Say("%s at %s, with the tests of now: %s", before.Gate, b.rev, before.State)
+	}
+	tests := turned.Tests(before, now, b.original(), b.now, b.changed)
+	if len(tests) == 0 {
+		return nil, nil
+	}
+	return []verdict.Turned{{Gate: g.Name, Tests: tests}}, nil
+}
+
+// original is the directory that has the test files as they were.
+func (b *base) original() string {
+	if b.dressed {
+		return filepath.Join(b.at, "was")
+	}
+	return b.tree
+}
+
+// dress gives the tree the tests of now, and keeps those that it had.
+func (b *base) dress() error {
+	if b.dressed {
+		return nil
+	}
+	b.dressed = true
+	now, err := os.OpenRoot(b.now)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = now.Close() }() // only read
+	tree, err := os.OpenRoot(b.tree)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tree.Close() }() // each file is closed for itself
+	dirs := map[string]bool{}
+	for _, file := range b.tests {
+		dirs[filepath.Dir(file)] = true
+	}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) { // the whole directory: Go's tests share their helpers
+		if err := keep(tree, dir, filepath.Join(b.at, "was", dir)); err != nil {
+			return err
+		}
+	}
+	for _, file := range b.tests {
+		data, err := now.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err := tree.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			continue
+		}
+		mode := fs.FileMode(0o600)
+		if info, err := now.Lstat(file); err == nil && info.Mode().IsRegular() {
+			mode = info.Mode().Perm()
+		}
+		if err == nil {
+			err = tree.MkdirAll(filepath.Dir(file), 0o700)
+		}
+		if err == nil {
+			err = tree.WriteFile(file, data, mode)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep copies the Go tests of a directory.
+func keep(tree *os.Root, dir, to string) error {
+	entries, err := fs.ReadDir(tree.FS(), filepath.ToSlash(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), "_test.go") || !e.Type().IsRegular() {
+			continue
+		}
+		data, err := tree.ReadFile(filepath.Join(dir, e.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, e.Name()), data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lent are directories in which package managers put what a tree needs.
+func lent() []string { return []string{"node_modules", ".venv", "venv"} }
+
+// lend gives a checkout the dependencies that the working tree has installed,
+// and returns what must be readable for that. They are the same for both as far
+// as the lock file did not change.
+func lend(from, to string) (readable []string) {
+	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
+		switch rel, _ := filepath.Rel(from, name); {
+		case err != nil:
+			return fs.SkipDir
+		case !d.IsDir():
+		case name != from && slices.Contains(lent(), d.Name()):
+			if _, err := os.Stat(filepath.Join(to, filepath.Dir(rel))); err == nil && links(name, filepath.Join(to, rel), 1) {
+				readable = append(readable, name)
+			}
+			return fs.SkipDir
+		case name != from && (strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) > 4):
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return readable
+}
+
+// links fills a directory with links to what is in another one. Those that
+// lead to packages of the same repository are made anew, so that they lead to
+// those of the checkout. Scopes are directories of packages.
+func links(from, to string, depth int) bool {
+	entries, err := os.ReadDir(from)
+	if err != nil || os.Mkdir(to, 0o700) != nil {
+		return false // it is tracked, and there already
+	}
+	for _, e := range entries {
+		old, made := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		target := old
+		if text, err := os.Readlink(old); err == nil && !filepath.IsAbs(text) && outside(from, filepath.Join(from, text)) {
+			target = text
+		}
+		if e.IsDir() && strings.HasPrefix(e.Name(), "@") && depth > 0 {
+			links(old, made, depth-1)
+			continue
+		}
+		_ = os.Symlink(target, made) // one that is not made is missing, and the gates say so
+	}
+	return true
+}
+
+// outside reports whether a path lies in no directory of packages.
+func outside(from, name string) bool {
+	for dir := from; ; dir = filepath.Dir(dir) {
+		if slices.Contains(lent(), filepath.Base(dir)) {
+			rel, err := filepath.Rel(dir, name)
+			return err != nil || strings.HasPrefix(rel, "..")
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}

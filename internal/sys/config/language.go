@@ -1,0 +1,26 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// Language says how a language server is started, and for which files.
+type Language struct {
+	Command    []string
+	Extensions []string
+	Timeout    time.Duration // of one answer; 0: two minutes
+	Off        bool
+}
+
+func languageKeys() []Key {
+	all := func(c *Config) *map[string]Language { return &c.Languages }
+	return []Key{
+		part("lsp.*.command", kind.Texts(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
+			func(l *Language) *[]string { return &l.Command }).trusted("it runs a program"),
+		part("lsp.*.extensions", kind.Texts(), "how the names of its files end, such as .go", all, func(l *Language) *[]string { return &l.Extensions }),
+		part("lsp.*.timeout", kind.Span(), "longest that an answer of it may take; 0s: two minutes", all, func(l *Language) *time.Duration { return &l.Timeout }),
+		part("lsp.*.off", kind.Boolean(), "it is not used", all, func(l *Language) *bool { return &l.Off }),
+	}
+}

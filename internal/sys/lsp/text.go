@@ -1,0 +1,136 @@
+package lsp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The units in which servers count characters.
+const (
+	utf16Unit = "utf-16"
+	utf8Unit  = "utf-8"
+	utf32Unit = "utf-32"
+)
+
+// width returns how much a rune counts.
+func width(unit string, r rune, size int) int {
+	switch unit {
+	case utf8Unit:
+		return size
+	case utf32Unit:
+		return 1
+	default: // UTF-16
+		if r > 0xffff {
+			return 2
+		}
+		return 1
+	}
+}
+
+// Char returns how far into a line so many bytes are, as the server counts.
+func (c *Session) Char(line string, bytes int) int {
+	n := 0
+	for i, r := range line {
+		if i >= bytes {
+			break
+		}
+		n += width(c.able.Encoding, r, utf8.RuneLen(r))
+	}
+	return n
+}
+
+// Column returns how many bytes into a line a character is. One behind its end
+// is at its end.
+func (c *Session) Column(line string, char int) int { return column(c.able.Encoding, line, char) }
+
+func column(unit, line string, char int) int {
+	for i, r := range line {
+		if char <= 0 {
+			return i
+		}
+		char -= width(unit, r, utf8.RuneLen(r))
+	}
+	return len(line)
+}
+
+// Edit is a stretch of a text and what takes its place.
+type Edit struct {
+	Range Range  `json:"range"`
+	New   string `json:"newText"`
+}
+
+// Bounds of what a server changes at once.
+const (
+	maxChanged = 200 // files
+	maxEdits   = 20_000
+	maxText    = 8 << 20 // bytes of a file
+)
+
+// Change is what becomes of one file.
+type Change struct {
+	Name  string
+	Made  bool // it is a new one
+	Edits []Edit
+	unit  string
+}
+
+// Apply returns the text as the edits make it.
+func (ch Change) Apply(text string) (string, error) {
+	type span struct {
+		from, to, at int
+		text         string
+	}
+	starts := []int{0}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	offset := func(p Position) (int, error) {
+		switch {
+		case p.Line < 0 || p.Char < 0 || p.Line > len(starts):
+			return 0, errors.New("an edit of the server's lies outside of the file")
+		case p.Line == len(starts):
+			return len(text), nil
+		}
+		line := text[starts[p.Line]:]
+		if i := strings.IndexByte(line, '\n'); i >= 0 {
+			line = line[:i]
+		}
+		return starts[p.Line] + column(ch.unit, line, p.Char), nil
+	}
+	spans := make([]span, 0, len(ch.Edits))
+	for i, e := range ch.Edits {
+		from, err := offset(e.Range.Start)
+		if err != nil {
+			return "", err
+		}
+		to, err := offset(e.Range.End)
+		if err != nil {
+			return "", err
+		}
+		if to < from {
+			return "", errors.New("an edit of the server's ends before it begins")
+		}
+		spans = append(spans, span{from, to, i, e.New})
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to, a.at-b.at) })
+	var b strings.Builder
+	last := 0
+	for _, s := range spans {
+		if s.from < last {
+			return "", errors.New("two edits of the server's overlap")
+		}
+		b.WriteString(text[last:s.from])
+		b.WriteString(s.text)
+		if last = s.to; b.Len() > maxText {
+			return "", fmt.Errorf("the file would have more than %d bytes", maxText)
+		}
+	}
+	b.WriteString(text[last:])
+	return b.String(), nil
+}

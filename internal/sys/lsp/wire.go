@@ -1,0 +1,38 @@
+package lsp
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// length reads what stands before a message, and returns how long that is.
+// Lines that are no header, as a server may print when it begins, are skipped.
+func length(from *bufio.Reader) (int, error) {
+	found, read := -1, 0
+	for {
+		line, err := from.ReadSlice('\n')
+		if read += len(line); read > maxHead || errors.Is(err, bufio.ErrBufferFull) {
+			return 0, errors.New("it says what is no message")
+		}
+		if err != nil {
+			return 0, err
+		}
+		text := strings.TrimSpace(string(line))
+		name, value, ok := strings.Cut(text, ":")
+		switch {
+		case text == "" && found >= 0:
+			return found, nil
+		case ok && strings.EqualFold(name, "Content-Length"):
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if err != nil || n < 0 || n > maxMessage {
+				return 0, fmt.Errorf("it announces a message that is longer than %d bytes", maxMessage)
+			}
+			found = n
+		}
+	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

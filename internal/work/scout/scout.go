@@ -1,0 +1,313 @@
+// Package scout keeps the scouts of one session: agents that it sends to look
+// into questions, and that work in the background while it goes on. They only
+// read, so nobody waits for a tree; what should be written by several agents
+// at once is several tasks.
+//
+// A scout is a session of its own, with a fresh conversation, a budget that is
+// its task's, and facts in the journal. It ends with its sender: one that is
+// still out when the sender hands in is called back. One whose process died
+// goes on with its sender.
+package scout
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// The bounds of a session's scouts.
+const (
+	AtOnce = 3
+	Most   = 12
+)
+
+// Why a scout is called back.
+var (
+	ErrStopped = errors.New("it was called back")
+	ErrLeft    = errors.New("it was called back: the one that sent it had handed in")
+)
+
+var errWaited = errors.New("waited for long enough")
+
+// Look lets the scout with a number look into a question, from its beginning
+// or from where another process left it, and returns what it handed in, which
+// fits [Schema]. The why is why there is none. With again it is told that its
+// report was empty. An error, too,
+// is why there is none.
+type Look func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
+
+// Schema returns the JSON Schema of what a scout hands in.
+func Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{"report":{"type":"string","minLength":1,"maxLength":8000,"description":"the answer, and how sure it is"},` +
+		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of what the answer rests on"}},` +
+		`"required":["report"],"additionalProperties":false}`)
+}
+
+// Report is what a scout hands in.
+type Report struct {
+	Report string   `json:"report"`
+	Places []string `json:"places"`
+}
+
+// Scouts are those of one session. Send, Show and Stop may be called by many
+// goroutines; Close must be called, once.
+type Scouts struct {
+	look Look
+	ctx  context.Context //nolint:containedctx // of the session, which they end with
+	stop context.CancelCauseFunc
+
+	mu  sync.Mutex // guards what follows, and the fields of each
+	all []*scout
+
+	out sync.WaitGroup
+}
+
+type scout struct {
+	n        int
+	question string
+	stop     context.CancelCauseFunc
+	over     chan struct{} // closed when it has come to something
+	report   *Report       // nil: there is none
+	why      string        // why there is none
+	told     bool          // its sender knows that it is over
+}
+
+// New returns the scouts of a session whose work ends with ctx. It has sent as
+// many as sent before.
+func New(ctx context.Context, sent int, look Look) *Scouts {
+	ctx, stop := context.WithCancelCause(ctx)
+	s := &Scouts{look: look, ctx: ctx, stop: stop, all: make([]*scout, sent)}
+	for i := range s.all {
+		s.all[i] = &scout{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known of it"}
+		close(s.all[i].over)
+	}
+	return s
+}
+
+// Known says what a scout came to that was sent before.
+func (s *Scouts) Known(n int, question string, handin json.RawMessage, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.all[n-1]
+	c.question, c.told = question, true
+	c.report, c.why = read(handin, why)
+}
+
+// Resume lets a scout go on that another process sent.
+func (s *Scouts) Resume(n int, question string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.start(&scout{n: n, question: question})
+}
+
+// start lets a scout look. The caller holds the lock.
+func (s *Scouts) start(c *scout) {
+	ctx, stop := context.WithCancelCause(s.ctx)
+	c.stop, c.over = stop, make(chan struct{})
+	if c.n > len(s.all) {
+		s.all = append(s.all, c)
+	} else {
+		s.all[c.n-1] = c
+	}
+	s.out.Go(func() {
+		defer stop(nil)
+		report, why, err := s.run(ctx, c.n, c.question)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil {
+			why = cmp.Or(context.Cause(ctx), err).Error()
+		}
+		c.report, c.why = report, why
+		close(c.over)
+	})
+}
+
+// run has a scout look, and once more where its report is empty.
+func (s *Scouts) run(ctx context.Context, n int, question string) (*Report, string, error) {
+	for _, again := range []bool{false, true} {
+		handin, why, err := s.look(ctx, n, question, again)
+		if err != nil || why != "" {
+			return nil, why, err
+		}
+		if r, _ := read(handin, ""); r != nil {
+			return r, "", nil
+		}
+	}
+	return nil, empty, nil
+}
+
+const empty = "its report was empty, twice"
+
+// read returns a report that says something.
+func read(handin json.RawMessage, why string) (*Report, string) {
+	var r Report
+	if why != "" {
+		return nil, why
+	}
+	if err := json.Unmarshal(handin, &r); err != nil || Empty(r) {
+		return nil, empty
+	}
+	return &r, ""
+}
+
+// blank are reports that say that somebody is done, and nothing else; between bars.
+const blank = "|done|ok|okay|finished|complete|completed|none|null|n/a|nothing|no answer|no result|no results|" +
+	"no output|task completed|task complete|i am done|i'm done|all done|see above|as above|as requested|success|yes|" +
+	"no|the task is complete|the task has been completed|i have completed the task|i have finished|i have looked into it|here is my report|report|"
+
+// Empty reports whether a report says nothing: only that somebody is done, or
+// no word at all. A short answer that names a place is none.
+func Empty(r Report) bool {
+	text := strings.ToLower(strings.Trim(strings.Join(strings.Fields(r.Report), " "), " .!()[]*_-:\"'`"))
+	if !strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsDigit) {
+		return true
+	}
+	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blank, "|"+text+"|")
+}
+
+// Send implements [tool.Scouts].
+func (s *Scouts) Send(question string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	question = strings.TrimSpace(question)
+	running := 0
+	for _, c := range s.all {
+		if !c.out() {
+			continue
+		}
+		if running++; c.question == question { // asked again, maybe by a call that was cut off
+			return fmt.Sprintf("scout %d looks into that already", c.n), nil
+		}
+	}
+	switch {
+	case question == "":
+		return "", errors.New("a scout needs a question")
+	case running >= AtOnce:
+		return "", fmt.Errorf("%d scouts are out, and that is the most: wait for one, or call one back", running)
+	case len(s.all) >= Most:
+		return "", fmt.Errorf("%d scouts were sent, and that is the most of a session: look for yourself", Most)
+	}
+	c := &scout{n: len(s.all) + 1, question: question}
+	s.start(c)
+	return fmt.Sprintf("scout %d looks into it; you are told when it reports", c.n), nil
+}
+
+// Show implements [tool.Scouts].
+func (s *Scouts) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
+	if id == "" {
+		return s.list(), nil
+	}
+	c, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	if wait > 0 {
+		ctx, stop := context.WithTimeoutCause(ctx, wait, errWaited)
+		defer stop()
+		select {
+		case <-c.over:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.out() {
+		return fmt.Sprintf("scout %d still looks into it", c.n), nil
+	}
+	c.told = true
+	if c.report == nil {
+		return "", fmt.Errorf("scout %d has no report: %s; look for yourself", c.n, c.why)
+	}
+	text := fmt.Sprintf("scout %d reports, which nobody has checked:\n%s", c.n, c.report.Report)
+	if len(c.report.Places) > 0 {
+		text += "\nIt rests on " + strings.Join(c.report.Places, ", ")
+	}
+	return text, nil
+}
+
+// Stop implements [tool.Scouts].
+func (s *Scouts) Stop(id string) (string, error) {
+	c, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	if !c.out() {
+		defer s.mu.Unlock()
+		return fmt.Sprintf("scout %d is back already", c.n), nil
+	}
+	c.told = true
+	s.mu.Unlock()
+	c.stop(ErrStopped)
+	<-c.over
+	return fmt.Sprintf("scout %d is called back", c.n), nil
+}
+
+// News says which scouts are back since it was last asked.
+func (s *Scouts) News() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for _, c := range s.all {
+		switch {
+		case c.told || c.out():
+			continue
+		case c.report == nil:
+			all = append(all, fmt.Sprintf("Scout %d is back without a report: %s", c.n, c.why))
+		default:
+			all = append(all, fmt.Sprintf("Scout %d has reported: call scout with id %d to read it.", c.n, c.n))
+		}
+		c.told = true
+	}
+	return all
+}
+
+// Close calls back who is still out, for a reason.
+func (s *Scouts) Close(why error) {
+	s.stop(why)
+	s.out.Wait()
+}
+
+func (s *Scouts) find(id string) (*scout, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.all {
+		if id = strings.TrimPrefix(strings.TrimSpace(id), "scout "); fmt.Sprint(c.n) == id {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("no scout %q was sent", id)
+}
+
+func (s *Scouts) list() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, c := range s.all {
+		state := "still looks"
+		if !c.out() {
+			state = "has reported"
+			if c.report == nil {
+				state = "has no report: " + c.why
+			}
+		}
+		fmt.Fprintf(&b, "scout %d %s: %s\n", c.n, state, c.question)
+	}
+	return cmp.Or(b.String(), "[no scout was sent]")
+}
+
+// out reports whether it still looks. The caller holds the lock.
+func (c *scout) out() bool {
+	select {
+	case <-c.over:
+		return false
+	default:
+		return true
+	}
+}

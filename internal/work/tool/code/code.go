@@ -1,0 +1,185 @@
+// Package code offers agents what source code means: where a name is declared
+// and used, what is wrong with a file, a name changed everywhere, code found and
+// changed by its shape.
+//
+// Language servers tell it, which run in the sandbox of the attempt, with a tree
+// that they may not write; each is started when it is asked first, and is dead
+// when the session ends. What they would change is written as the agent's own
+// edits are. Shapes of Go are looked for here, those of other languages by
+// ast-grep. The tool is offered only where there is somebody to ask.
+package code
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+// Name is what agents call the tool.
+const Name = "code"
+
+// Kit is what agents of a run may ask. The zero Kit knows the servers that are
+// known to everybody.
+type Kit struct {
+	Servers []Server // nil: those that are known
+}
+
+// order is what the tool is asked to do.
+type order struct {
+	Op, Path string
+	Line     int
+	Name, To string
+}
+
+// desk is the tool as one session has it.
+type desk struct {
+	env    tool.Env
+	set    *tool.Set
+	links  []*link
+	shapes shapes
+}
+
+// Join adds the tool to a set whose environment is e, where there is somebody to
+// ask about what the tree is made of, and returns what ends the servers.
+func (k *Kit) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func()) {
+	if k == nil || e.Box == nil || !set.Has("read_file") {
+		return func() {}
+	}
+	if e.Vars == nil {
+		e.Vars = sandbox.Env()
+	}
+	servers := k.Servers
+	if servers == nil {
+		servers = Known()
+	}
+	d := &desk{env: e, set: set}
+	ends := Ends(set.Tree().Root)
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	for _, s := range servers {
+		if !slices.ContainsFunc(s.Ends, func(end string) bool { return ends[end] > 0 }) {
+			continue
+		}
+		if command := s.Program(e.Vars); command != nil {
+			d.links = append(d.links, &link{server: s, command: command, desk: d, life: ctx})
+		}
+	}
+	slices.SortStableFunc(d.links, func(a, b *link) int { return count(b.server, ends) - count(a.server, ends) })
+	d.shapes = shapes{golang: ends[".go"] > 0, grep: Find(e.Vars, "ast-grep")}
+	if ops := d.ops(); len(ops) > 0 {
+		set.Add(d.tool(ops))
+	}
+	return func() { //nolint:contextcheck // the session is over, and its servers end in their own time
+		stop(errOver)
+		for _, l := range d.links {
+			l.close()
+		}
+	}
+}
+
+func count(s Server, ends map[string]int) int {
+	n := 0
+	for _, end := range s.Ends {
+		n += ends[end]
+	}
+	return n
+}
+
+var errOver = errors.New("the session is over")
+
+// ops returns what can be asked: roles that only read change nothing.
+func (d *desk) ops() []string {
+	var ops []string
+	if len(d.links) > 0 {
+		ops = append(ops, "symbols", "definition", "references", "diagnostics")
+		if d.env.Writes {
+			ops = append(ops, "rename", "actions")
+		}
+	}
+	if d.shapes.golang || d.shapes.grep != "" {
+		ops = append(ops, "search")
+		if d.env.Writes {
+			ops = append(ops, "replace")
+		}
+	}
+	return ops
+}
+
+func (d *desk) tool(ops []string) tool.Tool {
+	about := "Code by meaning."
+	if len(d.links) > 0 {
+		about += " symbols: of path, or called name; definition, references"
+		if d.env.Writes {
+			about += ", rename (to)"
+		}
+		about += ": of name in path (at line); diagnostics: of path"
+		if d.env.Writes {
+			about += "; actions: at path, line, does the one in to"
+		}
+		about += "."
+	}
+	if d.shapes.golang || d.shapes.grep != "" {
+		about += " search"
+		if d.env.Writes {
+			about += ", replace (to)"
+		}
+		about += ": shape in name, as f($X, $$$MORE), below path."
+	}
+	words, err := json.Marshal(ops)
+	if err != nil {
+		words = []byte(`[]`) // words of ours can be written
+	}
+	return tool.Tool{
+		Name: Name, Description: about,
+		Schema: json.RawMessage(`{"type":"object","properties":{"op":{"enum":` + string(words) + `},"path":{"type":"string"},"line":{"type":"integer"},` +
+			`"name":{"type":"string"},"to":{"type":"string"}},"required":["op"],"additionalProperties":false}`),
+		Run: func(ctx context.Context, input json.RawMessage) (tool.Output, error) {
+			var o order
+			if err := json.Unmarshal(input, &o); err != nil { // the set checked it
+				return tool.Output{}, err
+			}
+			return d.do(ctx, o)
+		},
+	}
+}
+
+// do does what is asked for.
+func (d *desk) do(ctx context.Context, o order) (tool.Output, error) {
+	if o.Path != "" || o.Op == "search" || o.Op == "replace" {
+		name, err := d.set.Tree().Clean(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
+		if err != nil {
+			return tool.Output{}, err
+		}
+		o.Path = name
+	}
+	switch o.Op {
+	case "search", "replace":
+		return d.shape(ctx, o)
+	}
+	if o.Path == "" && o.Name == "" {
+		return tool.Output{}, errors.New("give a path, or a name")
+	}
+	l, err := d.who(o.Path)
+	if err != nil {
+		return tool.Output{}, err
+	}
+	return l.do(ctx, o)
+}
+
+// who returns the server that knows a file, without one the server that knows
+// most.
+func (d *desk) who(name string) (*link, error) {
+	var ends []string
+	for _, l := range d.links {
+		if name == "" || l.server.knows(name) {
+			return l, nil
+		}
+		ends = append(ends, l.server.Ends...)
+	}
+	return nil, fmt.Errorf("nobody here knows the language of %s; of files that end in %s there is somebody to ask", name, strings.Join(ends, " "))
+}

@@ -1,0 +1,136 @@
+package code
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/lsp"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+)
+
+const (
+	maxShown = 300 // places, symbols or findings
+	maxWidth = 200 // bytes of a line
+)
+
+// page writes out for the model what a server said. The lines of code in it are
+// read here: a server may name any file.
+type page struct {
+	tree  *files.Tree
+	texts map[string][]string // lines of files
+}
+
+// lines returns the lines of a file that agents may read.
+func (p *page) lines(name string) ([]string, error) {
+	if lines, ok := p.texts[name]; ok {
+		return lines, nil
+	}
+	clean, err := p.tree.Clean(name, false)
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.tree.Text(clean)
+	if err != nil {
+		return nil, err
+	}
+	p.texts[name] = strings.Split(text, "\n")
+	return p.texts[name], nil
+}
+
+func (p *page) line(name string, n int) string {
+	lines, err := p.lines(name)
+	if err != nil || n < 0 || n >= len(lines) {
+		return ""
+	}
+	return short(strings.TrimSpace(lines[n]))
+}
+
+// short returns something that a server says as the beginning of one line.
+func short(text string) string {
+	text = strings.Join(strings.Fields(legible.Terminal(text)), " ")
+	if len(text) > maxWidth {
+		text = strings.ToValidUTF8(text[:maxWidth], "") + "..."
+	}
+	return text
+}
+
+func (p *page) list(n int, one func(b *strings.Builder, i int)) string {
+	if n == 0 {
+		return "[nothing found]"
+	}
+	var b strings.Builder
+	for i := range min(n, maxShown) {
+		one(&b, i)
+	}
+	if n > maxShown {
+		fmt.Fprintf(&b, "[%d more]\n", n-maxShown)
+	}
+	return b.String()
+}
+
+func (p *page) places(all []lsp.Place) string {
+	return p.list(len(all), func(b *strings.Builder, i int) {
+		at := all[i]
+		if !lsp.Inside(at.Name) {
+			fmt.Fprintf(b, "%s:%d: [outside of the worktree]\n", short(at.Name), at.Range.Start.Line+1)
+			return
+		}
+		if _, err := p.tree.Clean(at.Name, false); err != nil {
+			b.WriteString("[in a file that is kept from agents]\n")
+			return
+		}
+		fmt.Fprintf(b, "%s:%d: %s\n", short(at.Name), at.Range.Start.Line+1, p.line(at.Name, at.Range.Start.Line))
+	})
+}
+
+func (p *page) outline(all []lsp.Symbol) string {
+	return p.list(len(all), func(b *strings.Builder, i int) {
+		s := all[i]
+		fmt.Fprintf(b, "%s%d-%d %s %s", strings.Repeat("  ", s.Depth), s.Range.Start.Line+1, s.Range.End.Line+1, s.Kind, short(s.Symbol))
+		if s.Detail != "" {
+			b.WriteString(" " + short(s.Detail))
+		}
+		b.WriteByte('\n')
+	})
+}
+
+func (p *page) named(all []lsp.Symbol) string {
+	return p.list(len(all), func(b *strings.Builder, i int) {
+		s := all[i]
+		fmt.Fprintf(b, "%s:%d: %s %s", short(s.Name), s.Range.Start.Line+1, s.Kind, short(s.Symbol))
+		if s.Of != "" {
+			b.WriteString(" in " + short(s.Of))
+		}
+		b.WriteByte('\n')
+	})
+}
+
+func (p *page) diagnostics(name string, all []lsp.Diagnostic) string {
+	if len(all) == 0 {
+		return "[no diagnostics]"
+	}
+	return p.list(len(all), func(b *strings.Builder, i int) {
+		d := all[i]
+		fmt.Fprintf(b, "%s:%d: %s: %s\n", name, d.Range.Start.Line+1, severity(d.Severity), short(d.Message))
+	})
+}
+
+func severity(n int) string {
+	switch n {
+	case 2:
+		return "warning"
+	case 3:
+		return "information"
+	case 4:
+		return "hint"
+	default:
+		return "error"
+	}
+}
+
+func (p *page) actions(all []lsp.Action) string {
+	return p.list(len(all), func(b *strings.Builder, i int) {
+		fmt.Fprintf(b, "%d %s (%s)\n", i+1, short(all[i].Title), short(all[i].Kind))
+	})
+}

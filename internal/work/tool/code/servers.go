@@ -1,0 +1,174 @@
+package code
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
+)
+
+// Server is a language server that may be there.
+type Server struct {
+	Name     string
+	Commands [][]string // the first whose program is there is used
+	Ends     []string   // of the names of files that it knows
+	Watch    []string   // names of further files that it goes by
+	Options  string     // JSON that it begins with
+	Timeout  time.Duration
+}
+
+// Known returns the servers that are looked for without anybody saying so, in
+// the order in which a file is theirs.
+func Known() []Server {
+	return []Server{
+		{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: []string{"go.mod", "go.sum", "go.work"}, Options: `{"symbolScope":"workspace","symbolMatcher":"CaseInsensitive"}`},
+		{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"}, Watch: []string{"package.json", "tsconfig.json", "jsconfig.json"}},
+		{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: []string{".py", ".pyi"}, Watch: []string{"pyproject.toml", "pyrightconfig.json", "setup.cfg"}},
+		{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: []string{"Cargo.toml", "Cargo.lock"}, Options: `{"checkOnSave":false}`},
+		{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: []string{".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"}, Watch: []string{"compile_commands.json", "compile_flags.txt", ".clangd"}},
+		{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}},
+		{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}},
+		{Name: "bash", Commands: [][]string{{"bash-language-server", "start"}}, Ends: []string{".sh", ".bash"}},
+		{Name: "lua", Commands: [][]string{{"lua-language-server"}}, Ends: []string{".lua"}},
+		{Name: "zls", Commands: [][]string{{"zls"}}, Ends: []string{".zig"}},
+	}
+}
+
+// Servers returns the known servers as somebody configured them, and those that
+// somebody added.
+func Servers(own map[string]config.Language) []Server {
+	all := Known()
+	names := make([]string, 0, len(own))
+	for name := range own {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(s Server) bool { return s.Name == name })
+		if i < 0 {
+			all, i = append(all, Server{Name: name}), len(all)
+		}
+		l := own[name]
+		if len(l.Command) > 0 {
+			all[i].Commands = [][]string{l.Command}
+		}
+		if len(l.Extensions) > 0 {
+			all[i].Ends = l.Extensions
+			for j := range all { // a file has one server, the one that somebody named
+				if j != i && own[all[j].Name].Extensions == nil {
+					all[j].Ends = slices.DeleteFunc(slices.Clone(all[j].Ends), func(end string) bool { return slices.Contains(l.Extensions, end) })
+				}
+			}
+		}
+		if l.Timeout > 0 {
+			all[i].Timeout = l.Timeout
+		}
+		if l.Off {
+			all[i].Commands = nil
+		}
+	}
+	return all
+}
+
+// Program returns the command line of the server on a machine with this
+// environment, nil where none of its programs is there.
+func (s Server) Program(vars []string) []string {
+	for _, c := range s.Commands {
+		if len(c) > 0 && Find(vars, c[0]) != "" {
+			return c
+		}
+	}
+	return nil
+}
+
+// knows reports whether the server reads a file.
+func (s Server) knows(name string) bool {
+	return slices.ContainsFunc(s.Ends, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+func (s Server) watches(name string) bool {
+	return s.knows(name) || slices.Contains(s.Watch, path.Base(name))
+}
+
+func (s Server) options() json.RawMessage {
+	if s.Options == "" {
+		return nil
+	}
+	return json.RawMessage(s.Options)
+}
+
+// Find returns where a program is on the PATH of an environment, empty for
+// nowhere.
+func Find(vars []string, program string) string {
+	if filepath.IsAbs(program) {
+		return runs(program)
+	}
+	if strings.Contains(program, "/") {
+		return ""
+	}
+	for _, v := range slices.Backward(vars) {
+		dirs, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(dirs) {
+			if at := filepath.Join(dir, program); filepath.IsAbs(at) && runs(at) != "" {
+				return at
+			}
+		}
+		break
+	}
+	return ""
+}
+
+func runs(at string) string {
+	if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+		return at
+	}
+	return ""
+}
+
+const maxLooked = 5_000 // files that are looked at to see what a tree is made of
+
+// Ends returns how many files of a tree end in what, of those that are looked
+// at.
+func Ends(root *os.Root) map[string]int {
+	ends, n := map[string]int{}, 0
+	_ = ignore.Walk(root, ".", func(name string, d fs.DirEntry) bool { // a tree that cannot be read is made of nothing
+		if !d.IsDir() {
+			n++
+			ends[path.Ext(name)]++
+		}
+		return n < maxLooked
+	})
+	return ends
+}
+
+// language returns the protocol's word for the language of a file.
+func language(name string) string {
+	end := strings.TrimPrefix(path.Ext(name), ".")
+	for _, l := range [][]string{
+		{"typescript", "ts", "mts", "cts"},
+		{"typescriptreact", "tsx"},
+		{"javascript", "js", "mjs", "cjs"},
+		{"javascriptreact", "jsx"},
+		{"python", "py", "pyi"},
+		{"rust", "rs"},
+		{"cpp", "cc", "cpp", "cxx", "hh", "hpp", "hxx"},
+		{"c", "h"},
+		{"ruby", "rb"},
+		{"shellscript", "sh", "bash"},
+	} {
+		if slices.Contains(l[1:], end) {
+			return l[0]
+		}
+	}
+	return end
+}

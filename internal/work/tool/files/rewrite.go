@@ -1,0 +1,106 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+)
+
+const maxRewritten = 8_000 // bytes of the changes of several files that the agent is shown
+
+// Rewrite is what becomes of one file.
+type Rewrite struct {
+	Name string
+	Old  string // the text that New was made from; what holds something else now is not written
+	New  string
+	Made bool // there is no such file yet
+}
+
+// Text returns the text of a file for somebody else than the agent, which has
+// not read it by that.
+func (t *Tree) Text(name string) (string, error) {
+	d, err := t.load(name)
+	return d.text, err
+}
+
+// Rewrite gives files new texts, all or none of them, and returns what changed.
+func (t *Tree) Rewrite(all []Rewrite) (string, error) {
+	was := make([]document, len(all))
+	data := make([][]byte, len(all))
+	for i, r := range all {
+		var err error
+		if was[i], data[i], err = t.ready(r); err != nil {
+			return "", fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	for i, r := range all {
+		old := &was[i]
+		if r.Made {
+			old = nil
+		}
+		if err := t.put(r.Name, data[i], old); err != nil {
+			return "", t.unwritten(all[:i], was, data, err)
+		}
+	}
+	var b strings.Builder
+	for i, r := range all {
+		changes := t.seen.changes(r.Name, was[i].text)
+		t.seen.keep(r.Name, r.New)
+		if left := maxRewritten - b.Len(); left > 0 {
+			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(diff.Unified(was[i].text, r.New, min(left, maxDiff)), "\n"), moved(was[i].text, changes))
+		} else {
+			fmt.Fprintf(&b, "%s: changed\n", r.Name)
+		}
+	}
+	return b.String(), nil
+}
+
+// ready looks whether a file may be written and is what it was, and returns it
+// with what is to take its place.
+func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
+	name, err := t.Clean(r.Name, true)
+	if err == nil {
+		err = t.writes(name)
+	}
+	if err != nil {
+		return d, nil, err
+	}
+	if r.Made {
+		if _, err := t.Root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return d, nil, fmt.Errorf("%s is there already", name)
+		}
+		d.mode = 0o644
+	} else if d, err = t.load(name); err != nil {
+		return d, nil, err
+	}
+	if d.text != r.Old {
+		return d, nil, fmt.Errorf("%s was changed by somebody else just now; try again", name)
+	}
+	if strings.ContainsRune(r.New, 0) || len(r.New) > maxFile {
+		return d, nil, fmt.Errorf("%s would hold a NUL, or more than %d bytes", name, maxFile)
+	}
+	data, err = d.form.Write(r.New)
+	return d, data, err
+}
+
+// unwritten gives files back what they held.
+func (t *Tree) unwritten(all []Rewrite, was []document, data [][]byte, why error) error {
+	for i, r := range all {
+		var err error
+		if r.Made {
+			err = t.Root.Remove(r.Name)
+		} else {
+			now := was[i]
+			now.data = data[i]
+			err = t.put(r.Name, was[i].data, &now)
+		}
+		if err != nil {
+			return fmt.Errorf("%s was changed and stays so, as others before it, for it cannot be taken back (%w): %w", path.Clean(r.Name), err, why)
+		}
+	}
+	return fmt.Errorf("nothing was changed: %w", why)
+}
