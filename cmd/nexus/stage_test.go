@@ -645,6 +645,10 @@ type testKey struct{}
 
 // condition tells whether a story can be told on this machine.
 func condition(name string) (bool, error) {
+	if pattern, ok := strings.CutPrefix(name, "file:"); ok {
+		found, err := filepath.Glob(pattern)
+		return len(found) > 0, err
+	}
 	if tool, ok := strings.CutPrefix(name, "tool:"); ok {
 		_, err := exec.LookPath(tool)
 		if err != nil {

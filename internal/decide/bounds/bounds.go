@@ -25,7 +25,22 @@ type Measured struct {
 	Whole   bool     // the patch was read to its end
 	Planned []string // files that the task's plan names; nil: there is no plan
 	Deps    []Dependency
-	Run     bool // it is what a run came to, and not the work on one task
+	Run     bool   // it is what a run came to, and not the work on one task
+	Cover   *Cover // nil: nobody measured it
+	Audit   *Audit // nil: nobody looked
+}
+
+// Audit is what is known of the faults of dependencies.
+type Audit struct {
+	Found []nexus.Finding
+	Why   string // why nobody can tell; empty: somebody could
+}
+
+// Cover is how much of the lines tests go through, in percent.
+type Cover struct {
+	Now, Before float64
+	Had         bool   // Before is known
+	Why         string // why Now is not known; empty: it is
 }
 
 // Dependency is one that a change adds.
@@ -67,23 +82,27 @@ func Decides(r done.Rules, e nexus.Evidence) bool {
 
 func evidence(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree string) (nexus.Evidence, bool) {
 	e := nexus.Evidence{Gate: done.Prefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
-	n := len(found)
+	n, grave := len(found), 0
 	for i, f := range found[:min(n, most)] {
 		f.Gate, f.Code = e.Gate, b.Name
-		f.Severity = nexus.Minor
-		if mode == done.Block {
+		switch {
+		case f.Severity == nexus.Suggestion:
+		case mode == done.Block:
 			f.Severity = nexus.Major
+			grave++
+		default:
+			f.Severity = nexus.Minor
 		}
 		found[i] = f
 	}
 	e.Findings = found[:min(n, most)]
 	switch {
-	case n > 0 && mode == done.Block:
+	case grave > 0:
 		e.State, e.Exit = nexus.Fail, 1
 	case unsure != "":
 		e.State, e.Why = nexus.Unverifiable, unsure
 	}
-	if n > 0 && mode == done.Warn && e.Why == "" {
+	if n > 0 && grave == 0 && e.Why == "" {
 		e.Why = fmt.Sprintf("%d to look at", n)
 	}
 	return e, n > 0 || unsure != ""
@@ -103,6 +122,13 @@ func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure 
 		return sinks(m), ""
 	case done.Licences:
 		return licences(r, m)
+	case done.Coverage:
+		return covered(r, m)
+	case done.Audit:
+		if m.Audit == nil {
+			return nil, "nobody looked"
+		}
+		return m.Audit.Found, m.Audit.Why
 	}
 	return nil, ""
 }
@@ -264,6 +290,33 @@ func licences(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 		unsure = "no licence can be told of " + strings.Join(unknown[:min(len(unknown), 10)], ", ")
 	}
 	return found, unsure
+}
+
+// covered says that tests go through too little. Work on what had too little
+// before is only held to making it no worse.
+func covered(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
+	c := m.Cover
+	switch {
+	case c == nil:
+		return nil, "nobody measured it: done.coverage_command is not set, or did not run"
+	case c.Why != "":
+		return nil, c.Why
+	}
+	least, was := float64(r.Minimum), ""
+	if c.Had {
+		was = fmt.Sprintf(", and it was %.1f %%", c.Before)
+	}
+	switch {
+	case c.Had && c.Now < c.Before-float64(r.Drop):
+		return []nexus.Finding{{
+			Message: fmt.Sprintf("tests go through %.1f %% of the lines now%s", c.Now, was), Advice: "Test what is new, or what lost its tests.",
+		}}, ""
+	case c.Now < least && !(c.Had && c.Before < least):
+		return []nexus.Finding{{Message: fmt.Sprintf("tests go through %.1f %% of the lines%s; the minimum is %d %%", c.Now, was, r.Minimum), Advice: "Test what is new."}}, ""
+	case c.Now < float64(r.Target):
+		return []nexus.Finding{{Severity: nexus.Suggestion, Message: fmt.Sprintf("tests go through %.1f %% of the lines%s; the target is %d %%", c.Now, was, r.Target)}}, ""
+	}
+	return nil, ""
 }
 
 // allowed reports whether a licence expression can be kept with what is

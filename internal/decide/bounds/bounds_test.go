@@ -62,7 +62,7 @@ func TestEachBound(t *testing.T) {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
 		got := judged(bounds.Judge(done.Default(), c.m))
 		if !c.m.Whole {
-			if len(got) != len(done.Bounds()) {
+			if len(got) != len(done.Bounds())-2 {
 				t.Errorf("%s: %v", name, got)
 			}
 			for _, g := range got {
@@ -74,6 +74,41 @@ func TestEachBound(t *testing.T) {
 		}
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	r := done.Default()
+	r.Modes = map[string]done.Mode{done.Coverage: done.Block}
+	for name, c := range map[string]struct {
+		cover *bounds.Cover
+		want  string
+	}{
+		"nobody measured":            {nil, "unverifiable"},
+		"the command failed":         {&bounds.Cover{Why: "it printed no report"}, "unverifiable"},
+		"enough":                     {&bounds.Cover{Now: 80}, ""},
+		"below the target":           {&bounds.Cover{Now: 79.9}, "pass suggestion 79.9 % of the lines; the target is 80 %"},
+		"below the minimum":          {&bounds.Cover{Now: 69.9}, "fail major 69.9 % of the lines; the minimum is 70 %"},
+		"it fell below it":           {&bounds.Cover{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, and it was 70.2 %; the minimum is 70 %"},
+		"it was below it before":     {&bounds.Cover{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, and it was 40.5 %; the target is 80 %"},
+		"lower by more than it may":  {&bounds.Cover{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, and it was 40.0 %"},
+		"high, and much lower":       {&bounds.Cover{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, and it was 92.0 %"},
+		"high, and a little lower":   {&bounds.Cover{Now: 91, Before: 92, Had: true}, ""},
+		"what was measured is lower": {&bounds.Cover{Now: 80, Before: 81, Had: true}, ""},
+	} {
+		got := ""
+		for _, e := range bounds.Judge(r, bounds.Measured{Whole: true, Cover: c.cover}) {
+			got += string(e.State)
+			for _, f := range e.Findings {
+				got += " " + string(f.Severity) + " " + strings.TrimPrefix(f.Message, "tests go through ")
+			}
+			if bounds.Decides(r, e) != (e.State != nexus.Pass) {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -41,6 +42,9 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		}
 		return no("no open question has the id %q", r.ID)
 	case nexus.VerbApprove:
+		if _, ok := accept.Find(s, r.ID); ok {
+			return yes() // that it was asked for is all there is to it
+		}
 		return no("nothing waits for approval")
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		t := s.Task(r.Task)

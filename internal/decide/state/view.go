@@ -19,6 +19,7 @@ type View struct {
 	Landings  int      // commits on it
 	Passed    bool     // the gates passed the last tree
 	Tasks     []nexus.Task
+	Landed    []nexus.Task       // those of them that landed
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
 	Dead      []string           // why earlier attempts at the task ended, oldest first
@@ -31,6 +32,9 @@ func (s *State) View(id nexus.TaskID) View {
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
 	for _, t := range s.Tasks {
 		v.Tasks = append(v.Tasks, t.Task)
+		if t.Status == nexus.Landed {
+			v.Landed = append(v.Landed, t.Task)
+		}
 	}
 	t := s.tasks[id]
 	if t == nil {

@@ -23,6 +23,8 @@ const (
 	Secrets  = "env-files"
 	Sinks    = "sinks"
 	Licences = "licences"
+	Coverage = "coverage"
+	Audit    = "audit"
 )
 
 // Bound is one of them.
@@ -43,6 +45,8 @@ func Bounds() []Bound {
 		{Secrets, Block, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
 		{Licences, Warn, "new dependencies whose licence is not in done.allowed_licences, or cannot be told without network", true, true},
+		{Coverage, Off, "fewer lines that tests go through than done.coverage_minimum percent, or done.coverage_drop points fewer than before", true, true},
+		{Audit, Off, "dependencies with faults that are known, by govulncheck, npm audit, cargo audit or pip-audit; network.gates = [\"audit\"] lets them reach their lists", true, true},
 	}
 }
 
@@ -54,12 +58,19 @@ type Rules struct {
 	DeletedFiles int
 	DeletedLines int
 	Licences     []string // SPDX names that dependencies may have
+
+	Minimum int // percent of the lines that tests go through
+	Target  int // percent below which that is told, and blocks nothing
+	Drop    int // points that it may fall
+	Command string
+	Format  string // of what the command prints: go-cover, lcov or cobertura
 }
 
 // Default returns the documented defaults.
 func Default() Rules {
 	r := Rules{
 		Modes: map[string]Mode{}, Files: 20, Lines: 1_000, DeletedFiles: 3, DeletedLines: 500,
+		Minimum: 70, Target: 80, Drop: 1, Format: "go-cover",
 		Licences: []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"},
 	}
 	for _, b := range Bounds() {

@@ -100,13 +100,18 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	evidence, err := s.Judge(ctx, shop.Case{
-		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
-	}, d)
+	c := shop.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
+	evidence, err := s.Judge(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
 	sum := repair.Sum("", nexus.Task{}, hash, evidence)
+	if sum.State == nexus.Pass {
+		if evidence, err = w.accept(ctx, c, v, evidence, d); err != nil {
+			return nil, err
+		}
+		sum = repair.Sum("", nexus.Task{}, hash, evidence)
+	}
 	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
 	if !verdict.Passed {
 		verdict.Why = sum.Why

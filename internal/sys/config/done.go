@@ -17,6 +17,11 @@ func doneKeys() []Key {
 		one("done.lines", kind.Whole(0, 10_000_000), "most lines added and taken away; 0: no bound", func(c *Config) *int { return &c.Done.Lines }),
 		one("done.deleted_files", kind.Whole(0, 100_000), "most files deleted that the plan does not name, see done.deletion; 0: no bound", func(c *Config) *int { return &c.Done.DeletedFiles }),
 		one("done.deleted_lines", kind.Whole(0, 10_000_000), "most lines taken away beyond those that are added to the same file; 0: no bound", func(c *Config) *int { return &c.Done.DeletedLines }),
+		one("done.coverage_command", kind.Command(), "command that runs the tests and prints their coverage alone, in the sandbox, beside the gates, on the base and on the work", func(c *Config) *string { return &c.Done.Command }),
+		one("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura"), "what it prints", func(c *Config) *string { return &c.Done.Format }),
+		one("done.coverage_minimum", kind.Whole(0, 100), "least percent of the lines that tests go through; work on what had fewer before may not make it fewer", func(c *Config) *int { return &c.Done.Minimum }),
+		one("done.coverage_target", kind.Whole(0, 100), "percent below which it is told, which blocks nothing", func(c *Config) *int { return &c.Done.Target }),
+		one("done.coverage_drop", kind.Whole(0, 100), "most points that it may fall", func(c *Config) *int { return &c.Done.Drop }),
 		one("done.allowed_licences", kind.List(), "licences that new dependencies may have, by their SPDX names", func(c *Config) *[]string { return &c.Done.Licences }),
 	)
 }

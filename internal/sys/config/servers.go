@@ -20,12 +20,13 @@ type Server struct {
 	Tools   []string // that are offered; none: all
 	Timeout time.Duration
 	Writes  bool
+	Network []string // presets and hosts that its program reaches; none: no network
 }
 
 func serverKeys() []Key {
 	servers := func(c *Config) *map[string]Server { return &c.Servers }
 	return []Key{
-		part("mcp.servers.*.command", kind.Text(), "program of this MCP server, which runs in the sandbox without a network; one of the project's file needs trust", servers, func(s *Server) *string { return &s.Command }),
+		part("mcp.servers.*.command", kind.Text(), "program of this MCP server, which runs in the sandbox, without a network unless one is named; one of the project's file needs trust", servers, func(s *Server) *string { return &s.Command }),
 		part("mcp.servers.*.args", kind.Texts(), "its arguments", servers, func(s *Server) *[]string { return &s.Args }),
 		part("mcp.servers.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`), "variables that it is given; ${NAME} stands for one of yours, not in the project's file", servers, func(s *Server) *[]string { return &s.Env }),
 		part("mcp.servers.*.cwd", kind.Text(), "directory of the worktree that it runs in", servers, func(s *Server) *string { return &s.Cwd }),
@@ -34,6 +35,7 @@ func serverKeys() []Key {
 		part("mcp.servers.*.roles", kind.List("planner", "coder", "tester", "reviewer", "merger"), "roles that are offered its tools; without any, coder and tester", servers, func(s *Server) *[]string { return &s.Roles }),
 		part("mcp.servers.*.tools", kind.Texts(), "tools of it that are offered; without any, all", servers, func(s *Server) *[]string { return &s.Tools }),
 		part("mcp.servers.*.timeout", kind.Span(), "longest that a call may go without a sign of progress; 0s: a minute", servers, func(s *Server) *time.Duration { return &s.Timeout }),
+		part("mcp.servers.*.network", kind.Texts(), "hosts, as in network.allow, and presets that its program reaches, through the proxy; network.deny holds for them too", servers, func(s *Server) *[]string { return &s.Network }).trusted("it opens the network"),
 		part("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *Server) *bool { return &s.Writes }),
 	}
 }

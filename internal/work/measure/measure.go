@@ -27,6 +27,7 @@ type Change struct {
 	Tree  string   // git tree
 	Files []string // that the task's plan names; nil: there is no plan
 	Run   bool     // it is what a run came to
+	Taken Taken    // what gates measured
 }
 
 // Judge holds a change to the rules. It returns what was found of it, and of
@@ -39,7 +40,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if err != nil {
 		return nil, nil, err
 	}
-	found := bounds.Measured{Tree: c.Tree, Files: bounds.Read(patch), Whole: whole, Planned: c.Files, Run: c.Run}
+	found := bounds.Measured{Tree: c.Tree, Files: bounds.Read(patch), Whole: whole, Planned: c.Files, Run: c.Run, Cover: c.Taken.Cover, Audit: c.Taken.Audit}
 	if mode := m.Rules.Modes[done.Licences]; mode == done.Warn || mode == done.Block {
 		if found.Deps, err = m.added(ctx, c, found.Files); err != nil {
 			return nil, nil, err

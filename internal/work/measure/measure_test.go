@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,6 +89,61 @@ func TestDependencies(t *testing.T) {
 	var none *measure.Meter
 	if all, _, err := none.Judge(ctx, measure.Change{}); all != nil || err != nil {
 		t.Error(all, err)
+	}
+}
+
+// TestAudit tells what was found from what nobody could tell.
+func TestAudit(t *testing.T) {
+	m := &measure.Meter{Rules: done.Rules{Modes: map[string]done.Mode{done.Audit: done.Block}}}
+	gates := m.Gates()
+	if len(gates) != 1 || gates[0].Name != "audit" {
+		t.Fatal(gates)
+	}
+	const clean = "exit 0"
+	for name, c := range map[string]struct {
+		file, tool, says string
+		want             int
+	}{
+		"nothing to look at": {"README", "npm", clean, 0},
+		"clean":              {"go.mod", "govulncheck", clean, 0},
+		"go":                 {"go.mod", "govulncheck", "echo 'Vulnerability #1: GO-1'; exit 3", 3},
+		"go offline":         {"go.mod", "govulncheck", "echo 'govulncheck: fetching vulnerabilities: dial tcp: no such host'; exit 1", 4},
+		"npm":                {"package-lock.json", "npm", "echo '2 high severity vulnerabilities'; exit 1", 3},
+		"npm offline":        {"package-lock.json", "npm", "echo 'npm error audit endpoint returned an error'; exit 1", 4},
+		"rust":               {"Cargo.lock", "cargo", "echo 'error: 1 vulnerability found!'; exit 1", 3},
+		"python":             {"requirements.txt", "pip-audit", "echo 'Found 3 known vulnerabilities in 1 package'; exit 1", 3},
+		"no tool":            {"requirements.txt", "none", clean, 4},
+	} {
+		dir, bin := t.TempDir(), t.TempDir()
+		write(t, dir, map[string]string{c.file: ""})
+		write(t, bin, map[string]string{c.tool: "#!/bin/sh\n" + c.says + "\n"})
+		if err := os.Chmod(filepath.Join(bin, c.tool), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), gates[0].Args[0], gates[0].Args[1:]...)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + bin + ":/usr/bin:/bin"}
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != c.want {
+			t.Errorf("%s: exit %d, want %d: %s", name, got, c.want, out)
+		}
+	}
+	found := []nexus.Finding{{Message: "GO-1"}}
+	for _, c := range []struct {
+		e     nexus.Evidence
+		found int
+		why   string
+	}{
+		{nexus.Evidence{Gate: "audit", State: nexus.Pass}, 0, ""},
+		{nexus.Evidence{Gate: "audit", State: nexus.Pass, Exit: 3, Findings: found}, 0, ""},                                                        // as on the base
+		{nexus.Evidence{Gate: "audit", State: nexus.Pass, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "pass: no such host"}, // as on the base, too
+		{nexus.Evidence{Gate: "audit", State: nexus.Fail, Exit: 3, Findings: found}, 1, ""},
+		{nexus.Evidence{Gate: "audit", State: nexus.Fail, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "fail: no such host"},
+		{nexus.Evidence{Gate: "audit", State: nexus.Timeout, Exit: -1, Why: "did not end"}, 0, "timeout: did not end"},
+	} {
+		rest, taken := m.Take([]nexus.Evidence{{Gate: "build"}, c.e}, nil)
+		if len(rest) != 1 || taken.Audit == nil || len(taken.Audit.Found) != c.found || taken.Audit.Why != c.why {
+			t.Errorf("%+v: %+v", c.e, taken.Audit)
+		}
 	}
 }
 

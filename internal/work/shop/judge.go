@@ -66,7 +66,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, gates, d); err != nil {
+		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates), d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -95,6 +95,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 			gates = related.Before(gates, related.Choose(c.Tree.Dir, r.Origin.Changed, gates))
 			r.Later = s.Related == Deferred
 		}
+		gates = s.Meter.Last(gates)
 	}
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Judged = func(e nexus.Evidence, cached bool) error {
@@ -104,8 +105,9 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return v.Evidence, err
 	}
-	done, err := s.done(ctx, c, v.Evidence, d)
-	return append(v.Evidence, done...), err
+	evidence, taken := s.Meter.Take(v.Evidence, r.Base)
+	done, err := s.done(ctx, c, evidence, taken, d)
+	return append(evidence, done...), err
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.

@@ -50,12 +50,12 @@ func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
 
 // done holds a change that its gates found nothing wrong with to the
 // definition of done, and returns what decides. What only warns is recorded.
-func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, d Desk) ([]nexus.Evidence, error) {
+func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun })
 	if red || c.Base == "" {
 		return nil, nil
 	}
-	all, decides, err := s.Meter.Judge(ctx, measure.Change{Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == ""})
+	all, decides, err := s.Meter.Judge(ctx, measure.Change{Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken})
 	if err != nil {
 		return nil, fmt.Errorf("hold the change to the definition of done: %w", err)
 	}

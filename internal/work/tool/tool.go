@@ -102,6 +102,7 @@ type Output struct {
 	Finished json.RawMessage // what the agent hands in, when it is done
 	Judged   nexus.Judgement // by the policy; nothing where only the role's rights count
 	Most     int             // bytes that the model sees, the rest is kept; 0 means 30,000
+	Reached  []egress.Tally  // hosts that were asked for, where the set does not know
 }
 
 // Answer is what became of one call.
@@ -242,7 +243,7 @@ func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
-	var reached []egress.Tally
+	reached := out.Reached
 	if c.Tool == "shell" || c.Tool == "job" {
 		reached = s.env.Net.Take()
 		if no := egress.Refusals(reached); no != "" {

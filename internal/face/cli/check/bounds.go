@@ -16,10 +16,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
+// bounded reports whether the change is held to the definition of done.
+func (f checkFlags) bounded() bool {
+	return f.base != "" && (len(f.gates) == 0 || slices.Contains(f.gates, "done"))
+}
+
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, all []nexus.Evidence) (verdict.Verdict, error) {
-	if f.base == "" || len(f.gates) > 0 && !slices.Contains(f.gates, "done") {
+func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, all []nexus.Evidence, taken measure.Taken) (verdict.Verdict, error) {
+	if !f.bounded() {
 		return verdict.Of(all), nil
 	}
 	user, err := git.Find(ctx, dir)
@@ -35,7 +40,7 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 		return verdict.Verdict{}, err
 	}
 	defer remove()
-	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree})
+	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken})
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

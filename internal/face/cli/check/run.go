@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -26,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // checkFlags are the flags of `check`.
@@ -94,7 +96,10 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if f.list {
 		return listGates(a, gates)
 	}
-	all, turned, err := judge(ctx, a, f, shape, dir, settings, gates)
+	if f.bounded() {
+		gates = provide.Meter(settings, a.Env).Last(gates)
+	}
+	all, turned, taken, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := bound(ctx, a, f, dir, settings, all)
+	v, err := bound(ctx, a, f, dir, settings, all, taken)
 	if err != nil {
 		return err
 	}
@@ -173,23 +178,24 @@ func listGates(a *frame.App, gates []gate.Gate) error {
 	})
 }
 
-// judge runs the gates and says how each ends.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) ([]nexus.Evidence, []verdict.Turned, error) {
+// judge runs the gates and says how each ends, and what was measured beside
+// them.
+func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (_ []nexus.Evidence, _ []verdict.Turned, taken measure.Taken, _ error) {
 	if len(gates) == 0 && f.base == "" {
-		return nil, nil, nil
+		return nil, nil, taken, nil
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, taken, err
 	}
 	cache := cacheOf(a, dir)
 	now, err := runner(a, box, dir, cache, settings)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, taken, err
 	}
 	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, taken, err
 	}
 	now.Net = grant.Gate
 	if f.fix {
@@ -200,11 +206,11 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	var base *base
 	if f.base != "" {
 		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
-			return nil, nil, err
+			return nil, nil, taken, err
 		}
 		defer base.remove()
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
-			return nil, nil, err
+			return nil, nil, taken, err
 		}
 	}
 	unweighed := remember(&now)
@@ -214,14 +220,14 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, taken, err
 		}
 		all = append(all, e)
 		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
 		if base != nil && g.Tests && g.Of == "" {
 			tests, err := base.turned(ctx, a, g, unweighed(e))
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, taken, err
 			}
 			turned = append(turned, tests...)
 		}
@@ -233,7 +239,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	return all, turned, nil
+	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
+	return all, turned, taken, nil
 }
 
 // remember lets a runner keep what its gates said before that was weighed, and

@@ -53,7 +53,7 @@ func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s se
 		return checked("temporary files", "", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
-	all := &foreign.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env}
+	all := &foreign.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: servers.Way(a)}
 	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
 	if !box.Hides() {
 		env.Tmp = tmp

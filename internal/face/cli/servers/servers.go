@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
@@ -79,6 +81,22 @@ func Items(a *frame.App, dir string) ([]trust.Item, error) {
 	return items, nil
 }
 
+// Way gives programs of servers a way out to the hosts and presets that the
+// user named for them, and to nothing that is denied.
+func Way(a *frame.App) func(names []string) (*egress.Way, error) {
+	return func(names []string) (*egress.Way, error) {
+		c, _, err := a.Settings()
+		if err != nil {
+			return nil, err
+		}
+		g, err := network.GrantFor(strings.Join(names, ","), c.Network, "", nil, a.Env)
+		if err != nil {
+			return nil, err
+		}
+		return g.Open(), nil
+	}
+}
+
 // Open returns the servers that agents may use in the repository at dir, and
 // says which they may not, and what to do about it. It starts none.
 func Open(a *frame.App, dir string) (*foreign.Servers, error) {
@@ -88,7 +106,7 @@ func Open(a *frame.App, dir string) (*foreign.Servers, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	s := &foreign.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: func(text string) { a.Say("%s", text) }}
+	s := &foreign.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: func(text string) { a.Say("%s", text) }, Way: Way(a)}
 	for _, one := range all {
 		switch {
 		case one.Why != nil:

@@ -3,6 +3,7 @@ package watch
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -14,9 +15,23 @@ func answerCommand(a *frame.App) *cobra.Command {
 }
 
 func approveCommand(a *frame.App) *cobra.Command {
-	return request(a, "approve ID [--run RUN] [--json]", "agree to what an agent asks leave for", 1, func(args []string) nexus.Request {
+	var why string
+	c := request(a, "approve ID [--why TEXT] [--run RUN] [--json]", "agree to what an agent asks leave for, or do without a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
 	})
+	c.Flags().StringVar(&why, "why", "", "`TEXT` why a criterion, such as T1/AC-2, need not be met")
+	answer := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if _, _, criterion := accept.ParseID(args[0]); !criterion {
+			return answer(c, args)
+		}
+		run, err := c.Flags().GetString("run")
+		if err != nil {
+			return err
+		}
+		return waive(c.Context(), a, run, args[0], why)
+	}
+	return c
 }
 
 func rejectCommand(a *frame.App) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -22,6 +23,8 @@ type Detail struct {
 	Route    *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
 	Attempts []Attempt         `json:"attempts"`
 	Report   string            `json:"report,omitzero"` // why it was parked, in full
+
+	Escalation *escalate.Report `json:"escalation,omitempty"` // what a person needs to go on with it
 }
 
 // Attempt is one try at a task.
@@ -70,7 +73,7 @@ type Session struct {
 // Of returns what there is to tell about a task; with an attempt's ID,
 // of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
-	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}}
+	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Escalation: escalate.Of(s, t)}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
 			d.Attempts = append(d.Attempts, attemptOf(a, now))
@@ -124,6 +127,9 @@ func Draw(s view.Style, d Detail) string {
 	}
 	for _, a := range d.Attempts {
 		drawAttempt(&b, s, a)
+	}
+	if d.Report == "" && d.Escalation != nil {
+		d.Report = d.Escalation.Text()
 	}
 	if d.Report != "" {
 		b.WriteString("\n" + s.Bold("report") + "\n" + indent(view.CleanText(d.Report)))

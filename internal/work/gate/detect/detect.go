@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -181,20 +182,11 @@ func golangci(text string) []string {
 // Accept returns the gate that shows a criterion, and false where its check
 // is no command: empty, or the name of a gate.
 func Accept(c nexus.Criterion) (gate.Gate, bool) {
-	check := strings.TrimSpace(c.Check)
-	if check == "" || !strings.ContainsAny(check, " \t\n/.") {
+	name, command := accept.Gate(c)
+	if !command {
 		return gate.Gate{}, false
 	}
-	return fromLine(nexus.AcceptGate+brief(check), check), true
-}
-
-// brief cuts a command to what fits into a name.
-func brief(check string) string {
-	check = strings.Join(strings.Fields(check), " ")
-	if r := []rune(check); len(r) > 60 {
-		return string(r[:60]) + "..."
-	}
-	return check
+	return fromLine(name, strings.TrimSpace(c.Check)), true
 }
 
 // Acceptance returns the gates that show the criteria beyond gates, each once,

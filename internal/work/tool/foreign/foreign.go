@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/outside"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -45,6 +46,10 @@ type Servers struct {
 	Book *trust.Book
 	Env  func(string) string // variables of the user
 	Say  func(string)        // what somebody should know; may be nil
+
+	// Way returns a way out of the sandbox to these hosts and presets; nil:
+	// there is none.
+	Way func(names []string) (*egress.Way, error)
 
 	mu  sync.Mutex
 	out map[string]bool // servers that could not be met in this run
@@ -158,9 +163,14 @@ func (l *link) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool
 	out := tool.Output{Judged: judged, Changed: l.writes(), Most: shown}
 	r, err := l.call(ctx, t, input)
 	if err != nil {
+		out.Reached = l.reached()
 		return out, fmt.Errorf("%s: %w", what, err)
 	}
 	out.Text, out.Failed = l.draw(r), r.Failed
+	out.Reached = l.reached()
+	if no := egress.Refusals(out.Reached); no != "" {
+		out.Text += no
+	}
 	return out, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -38,7 +39,15 @@ type link struct {
 	mu      sync.Mutex // held while a call is made: one at a time
 	session *mcp.Session
 	process *piped.Process
+	way     *egress.Way // out of the sandbox; nil: there is none
 	starts  int
+}
+
+// reached returns which hosts the server asked for since it was last called.
+func (l *link) reached() []egress.Tally {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.way.Take()
 }
 
 // its begins the names of the server's tools in the book.
@@ -215,6 +224,16 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 		c.Writable = l.env.Writable
 	} else {
 		c.Readable = append([]string{l.env.Dir}, c.Readable...)
+	}
+	if len(d.Network) > 0 {
+		if l.servers.Way == nil {
+			return nil, errors.New("it asks for a network, and there is none")
+		}
+		way, err := l.servers.Way(d.Network)
+		if err != nil {
+			return nil, err
+		}
+		l.way, c.Proxy, c.Env = way, way.Serve, way.Env(c.Env, l.env.Box.Hides())
 	}
 	p, err := piped.Start(life, l.env.Box.Run, c)
 	l.process = p

@@ -27,6 +27,15 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	return r
 }
 
+// Percent reads how much was covered from what a report of coverage says of
+// itself, and false where it says something else.
+func Percent(why string) (float64, bool) {
+	var percent float64
+	var lines int
+	n, err := fmt.Sscanf(why, "%f%% of %d lines", &percent, &lines)
+	return percent, n == 2 && err == nil && lines > 0
+}
+
 // LCOV reads a tracefile.
 func LCOV(in raw.Input) raw.Report {
 	var c raw.Coverage

@@ -1,0 +1,252 @@
+// Package accept says of each criterion of a run's tasks whether it is met on
+// the tree that landed, and by which evidence.
+//
+// Nothing is met by somebody's word: without evidence of that very tree a
+// criterion is unknown. A person may waive one, with a reason, which makes it
+// no more met than it was.
+package accept
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// State is what is known of a criterion.
+type State string
+
+// The states of a criterion. The zero State is [Unknown].
+const (
+	Met     State = "met"
+	Unmet   State = "unmet"
+	Unknown State = "unknown"
+)
+
+// Row is one criterion with its evidence.
+type Row struct {
+	ID          string              `json:"id"` // T1/AC-2
+	Task        nexus.TaskID        `json:"task"`
+	Criterion   string              `json:"criterion"`
+	Fingerprint string              `json:"fingerprint"` // of its text and its check: evidence of another text is none
+	Check       string              `json:"check,omitzero"`
+	State       State               `json:"state"`
+	Why         string              `json:"why,omitzero"` // why not met
+	Evidence    *Evidence           `json:"evidence,omitempty"`
+	Waived      *Waiver             `json:"waived,omitempty"`
+	Verifier    *nexus.CriterionMet `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
+}
+
+// Evidence is what shows a criterion.
+type Evidence struct {
+	Gate    string          `json:"gate"`
+	Command string          `json:"command,omitzero"`
+	State   nexus.GateState `json:"state"`
+	Tree    string          `json:"tree"`
+	Counts  nexus.Counts    `json:"counts,omitzero"`
+	Files   []string        `json:"files,omitempty"` // file:line of what it found
+	Output  string          `json:"output,omitzero"` // blob
+	Exit    int             `json:"exit"`
+}
+
+// Waiver is a person's word that a criterion need not be met.
+type Waiver struct {
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
+// Table is what is known of all criteria of a run.
+type Table struct {
+	Run     nexus.RunID `json:"run"`
+	Commit  string      `json:"commit,omitzero"` // that landed last
+	Tree    string      `json:"tree,omitzero"`   // that was judged in the end
+	Met     int         `json:"met"`
+	Unmet   int         `json:"unmet"`
+	Unknown int         `json:"unknown"`
+	Waived  int         `json:"waived"` // of those that are not met
+	Rows    []Row       `json:"criteria"`
+}
+
+// ID names a criterion of a task, from 1.
+func ID(task nexus.TaskID, n int) string { return fmt.Sprintf("%s/AC-%d", task, n) }
+
+// ParseID takes a criterion's name apart.
+func ParseID(id string) (task nexus.TaskID, n int, ok bool) {
+	t, rest, found := strings.Cut(id, "/AC-")
+	n, err := strconv.Atoi(rest)
+	return nexus.TaskID(t), n, found && t != "" && err == nil && n > 0 && strconv.Itoa(n) == rest
+}
+
+// Find returns the criterion of that name.
+func Find(s *state.State, id string) (nexus.Criterion, bool) {
+	task, n, ok := ParseID(id)
+	if !ok {
+		return nexus.Criterion{}, false
+	}
+	t := s.Task(task)
+	if t == nil || n > len(t.Criteria) {
+		return nexus.Criterion{}, false
+	}
+	return t.Criteria[n-1], true
+}
+
+// Fingerprint stands for a criterion's text and check, whatever their blanks.
+func Fingerprint(c nexus.Criterion) string {
+	text := strings.Join(strings.Fields(c.Text), " ") + "\x00" + strings.Join(strings.Fields(c.Check), " ")
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Gate returns the name of the gate that shows a criterion, empty where none
+// does. Command says that it is a command of the criterion's own.
+func Gate(c nexus.Criterion) (name string, command bool) {
+	check := strings.Join(strings.Fields(c.Check), " ")
+	if !strings.ContainsAny(check, " /.") {
+		return check, false
+	}
+	const longest = 60
+	if r := []rune(check); len(r) > longest {
+		check = string(r[:longest]) + "..."
+	}
+	return nexus.AcceptGate + check, true
+}
+
+// Waivers returns what people waived, by the criterion's name. The last word
+// on each counts.
+func Waivers(events []nexus.Event) map[string]Waiver {
+	all := map[string]Waiver{}
+	for _, e := range events {
+		if f, ok := e.Fact.(nexus.RequestMade); ok && f.Request.Verb == nexus.VerbApprove {
+			if _, _, ok := ParseID(f.Request.ID); ok {
+				all[f.Request.ID] = Waiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At}
+			}
+		}
+	}
+	return all
+}
+
+// Of returns what is known of the criteria of a run. Evidence is that of the
+// tree that was judged last, after everything landed; until then nothing is
+// known.
+func Of(s *state.State, waivers map[string]Waiver) Table {
+	t := Table{Run: s.Run, Rows: []Row{}}
+	if len(s.Landings) > 0 {
+		t.Commit = s.Tip
+	}
+	judged := map[string]nexus.Evidence{}
+	if s.Result != nil {
+		t.Tree = s.Result.Verdict.Tree
+		for _, e := range s.Result.Verdict.Evidence {
+			judged[e.Gate] = e
+		}
+	}
+	for _, task := range s.Tasks {
+		for i, c := range task.Criteria {
+			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
+			r.judge(s, task, c, t.Tree, judged)
+			r.Verifier = said(task, c)
+			if w, ok := waivers[r.ID]; ok {
+				r.Waived = &w
+			}
+			t.add(r)
+		}
+	}
+	return t
+}
+
+func (t *Table) add(r Row) {
+	switch r.State {
+	case Met:
+		t.Met++
+	case Unmet:
+		t.Unmet++
+	default:
+		t.Unknown++
+	}
+	if r.Waived != nil && r.State != Met {
+		t.Waived++
+	}
+	t.Rows = append(t.Rows, r)
+}
+
+// Open returns how many criteria are unmet, and how many unknown, that nobody
+// waived.
+func (t Table) Open() (unmet, unknown int) {
+	for _, r := range t.Rows {
+		switch {
+		case r.Waived != nil:
+		case r.State == Unmet:
+			unmet++
+		case r.State != Met:
+			unknown++
+		}
+	}
+	return unmet, unknown
+}
+
+// judge fills in what shows a criterion.
+func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree string, judged map[string]nexus.Evidence) {
+	gate, command := Gate(c)
+	e, ok := judged[gate]
+	switch {
+	case gate == "":
+		r.Why = "nothing checks it: a person must look"
+	case task.Status != nexus.Landed:
+		r.Why = fmt.Sprintf("%s has not landed: it is %s", task.ID, s.StatusOf(task))
+	case tree == "":
+		r.Why = "what landed was not judged as a whole yet"
+	case !ok && command:
+		r.Why = "its command did not run on the tree that landed"
+	case !ok:
+		r.Why = fmt.Sprintf("no gate %s ran on the tree that landed", gate)
+	case e.Tree != tree:
+		r.Why = fmt.Sprintf("its evidence is of another tree, %.12s", e.Tree)
+	case e.Passed():
+		r.State = Met
+	case e.State == nexus.Fail || e.State == nexus.Timeout:
+		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
+	default:
+		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it could not tell"))
+	}
+	if ok && e.Tree == tree && tree != "" {
+		r.Evidence = &Evidence{Gate: e.Gate, Command: e.Command, State: e.State, Tree: e.Tree, Counts: e.Counts, Output: e.Output, Exit: e.Exit}
+		for _, f := range e.Findings {
+			if f.File != "" {
+				r.Evidence.Files = append(r.Evidence.Files, fmt.Sprintf("%s:%d", f.File, f.Line))
+			}
+		}
+	}
+}
+
+func first(e nexus.Evidence) string {
+	if len(e.Findings) == 0 {
+		return fmt.Sprintf("exit %d", e.Exit)
+	}
+	text, _, _ := strings.Cut(e.Findings[0].Message, "\n")
+	return strings.TrimPrefix(e.Findings[0].Test+": "+text, ": ")
+}
+
+// said returns what the last verifier of a task's work said of a criterion.
+func said(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
+	var last *nexus.CriterionMet
+	for _, a := range task.Attempts {
+		for _, round := range a.Rounds {
+			if round.Verified == nil {
+				continue
+			}
+			for _, m := range round.Verified.Criteria {
+				if strings.TrimSpace(m.Criterion) == strings.TrimSpace(c.Text) {
+					last = &m
+				}
+			}
+		}
+	}
+	return last
+}

@@ -1,0 +1,108 @@
+package accept_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// ran returns a run whose tasks have four criteria, as the gates of its last
+// tree judged them.
+func ran(status nexus.TaskStatus, tree string, evidence ...nexus.Evidence) *state.State {
+	s := state.New("r")
+	s.Tip = "c1"
+	t := &state.Task{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{
+		{Text: "tests pass", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}, {Text: "it is fast", Check: "bench"},
+	}}, Status: status}
+	s.Tasks = append(s.Tasks, t)
+	s.Landings = []*state.Landing{{}}
+	if tree != "" {
+		s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: tree, Evidence: evidence}}
+	}
+	return s
+}
+
+func green(gate string) nexus.Evidence {
+	return nexus.Evidence{Gate: gate, State: nexus.Pass, Tree: "t"}
+}
+
+func states(t accept.Table) string {
+	var all []string
+	for _, r := range t.Rows {
+		all = append(all, string(r.State))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestOf(t *testing.T) {
+	red := nexus.Evidence{Gate: "accept: sh greet.sh", State: nexus.Fail, Tree: "t", Exit: 1}
+	other := green("test")
+	other.Tree = "u"
+	unsure := nexus.Evidence{Gate: "test", State: nexus.Unverifiable, Tree: "t"}
+	for name, c := range map[string]struct {
+		s    *state.State
+		want string
+	}{
+		"all that can be shown":   {ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), "met met unknown unknown"},
+		"one is red":              {ran(nexus.Landed, "t", green("test"), red), "met unmet unknown unknown"},
+		"another tree shows none": {ran(nexus.Landed, "t", other), "unknown unknown unknown unknown"},
+		"a gate that cannot tell": {ran(nexus.Landed, "t", unsure), "unknown unknown unknown unknown"},
+		"nothing was judged":      {ran(nexus.Landed, ""), "unknown unknown unknown unknown"},
+		"it did not land":         {ran(nexus.Parked, "t", green("test"), green("accept: sh greet.sh")), "unknown unknown unknown unknown"},
+		"no tree is no evidence":  {ran(nexus.Landed, "t", nexus.Evidence{Gate: "test", State: nexus.Pass}), "unknown unknown unknown unknown"},
+	} {
+		table := accept.Of(c.s, nil)
+		if got := states(table); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		for _, r := range table.Rows {
+			if (r.State == accept.Met) == (r.Why != "") {
+				t.Errorf("%s: %s is %s because %q", name, r.ID, r.State, r.Why)
+			}
+		}
+	}
+}
+
+// TestWaived lets a person's word stand beside the evidence, and not for it.
+func TestWaived(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := accept.Waivers([]nexus.Event{
+		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: "old", By: "ann"}}},
+		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: "seen on the screen", By: "ann"}}},
+		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "T1/AC-4", Text: "yes"}}},
+	})
+	table := accept.Of(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
+	if r := table.Rows[2]; r.State != accept.Unknown || r.Waived == nil || r.Waived.By != "ann" || r.Waived.Reason != "seen on the screen" {
+		t.Errorf("%+v", r)
+	}
+	if unmet, unknown := table.Open(); unmet != 0 || unknown != 1 || table.Waived != 1 || table.Unknown != 2 || table.Met != 2 {
+		t.Errorf("%d unmet, %d unknown; %+v", unmet, unknown, table)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if task, n, ok := accept.ParseID(accept.ID("F1-A-01", 12)); !ok || task != "F1-A-01" || n != 12 {
+		t.Error(task, n, ok)
+	}
+	for _, bad := range []string{"", "T1", "T1/AC-", "T1/AC-0", "T1/AC-01", "T1/AC--1", "/AC-1", "T1/AC-x"} {
+		if _, _, ok := accept.ParseID(bad); ok {
+			t.Errorf("%q names a criterion", bad)
+		}
+	}
+	a, b := nexus.Criterion{Text: "it  greets\n", Check: "go test ./..."}, nexus.Criterion{Text: "it greets", Check: "go  test ./..."}
+	if accept.Fingerprint(a) != accept.Fingerprint(b) {
+		t.Error("blanks count")
+	}
+	b.Check = "go test ./a"
+	if accept.Fingerprint(a) == accept.Fingerprint(b) {
+		t.Error("the check does not count")
+	}
+	s := ran(nexus.Landed, "")
+	if _, ok := accept.Find(s, "T9/AC-1"); ok {
+		t.Error("found what is not there")
+	}
+}

@@ -1,0 +1,231 @@
+// Package escalate says of a task that waits for a person, or failed, what was
+// tried, what went wrong last, and what could be done next.
+package escalate
+
+import (
+	"cmp"
+	_ "embed" // the schema
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Schema is the JSON Schema of a [Report].
+//
+//go:embed schema.json
+var Schema []byte
+
+// Report is what a person needs to go on with a task.
+type Report struct {
+	Version     int              `json:"version"` // 1
+	Run         nexus.RunID      `json:"run"`
+	Task        nexus.TaskID     `json:"task"`
+	Title       string           `json:"title"`
+	Status      nexus.TaskStatus `json:"status"` // parked or failed
+	Reason      string           `json:"reason"`
+	Errors      []Fault          `json:"errors"` // the last ones, newest first
+	Tried       []Try            `json:"tried"`
+	Spent       nexus.Money      `json:"spent"`
+	Suggestions []string         `json:"suggestions"` // best first
+}
+
+// Fault is one thing that went wrong, told once however often it was seen.
+type Fault struct {
+	Attempt nexus.AttemptID `json:"attempt"`
+	Round   int             `json:"round"`
+	From    string          `json:"from"` // the gate, or review, verify, proof, train
+	File    string          `json:"file,omitzero"`
+	Line    int             `json:"line,omitzero"`
+	Test    string          `json:"test,omitzero"`
+	Message string          `json:"message"`
+	Seen    int             `json:"seen"` // rounds that ended with it
+}
+
+// Try is one attempt.
+type Try struct {
+	Attempt  nexus.AttemptID `json:"attempt"`
+	Tier     nexus.Tier      `json:"tier"`
+	Strategy nexus.Strategy  `json:"strategy,omitzero"`
+	Models   []string        `json:"models,omitempty"`
+	Rounds   []string        `json:"rounds,omitempty"` // who wrote, why, and what stopped it
+	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
+	Category nexus.Category  `json:"category,omitzero"`
+	Why      string          `json:"why,omitzero"`
+	Commit   string          `json:"commit,omitzero"` // the work, which is kept
+}
+
+// most is how many faults are named.
+const most = 10
+
+// Of returns the report of a task, nil while the task needs nobody.
+func Of(s *state.State, t *state.Task) *Report {
+	if t.Status != nexus.Parked && t.Status != nexus.Failed {
+		return nil
+	}
+	r := &Report{
+		Version: 1, Run: s.Run, Task: t.ID, Title: t.Title, Status: t.Status, Reason: t.Why,
+		Errors: []Fault{}, Tried: []Try{}, Spent: t.Spent,
+	}
+	var all []Fault
+	for _, a := range t.Attempts {
+		try := Try{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
+		for _, session := range a.Sessions {
+			if session.Model != "" && !slices.Contains(try.Models, session.Model) {
+				try.Models = append(try.Models, session.Model)
+			}
+		}
+		for _, round := range a.Rounds {
+			found := faults(a, round)
+			try.Rounds = append(try.Rounds, line(round, found))
+			all = append(all, found...)
+		}
+		r.Tried = append(r.Tried, try)
+	}
+	r.Errors = append(r.Errors, last(all)...)
+	r.Suggestions = suggest(s, t)
+	return r
+}
+
+// faults returns what a round ended with.
+func faults(a *state.Attempt, r *state.Round) []Fault {
+	var all []Fault
+	add := func(from string, findings []nexus.Finding, why string) {
+		if len(findings) == 0 && why != "" {
+			findings = []nexus.Finding{{Message: why}}
+		}
+		for _, f := range findings {
+			all = append(all, Fault{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
+		}
+	}
+	for _, e := range r.Evidence {
+		if !e.Passed() && e.State != nexus.NotRun {
+			add(e.Gate, e.Findings, cmp.Or(e.Why, fmt.Sprintf("%s, exit %d", e.State, e.Exit)))
+		}
+	}
+	if p := r.Proof; p != nil && p.Proof != nexus.ProofRed {
+		add("proof", p.Findings, p.Why)
+	}
+	if v := r.Verified; v != nil && (v.Category != "" || !v.Read) {
+		add("verify", v.Findings, v.Why)
+	}
+	for _, v := range r.Reviews {
+		if !v.Approved {
+			add("review", v.Findings, v.Summary)
+		}
+	}
+	if len(r.Handed) > 0 || r.HandedWhy != "" {
+		add("train", r.Handed, r.HandedWhy)
+	}
+	return all
+}
+
+// line says in short what a round was.
+func line(r *state.Round, found []Fault) string {
+	text := string(r.Role)
+	if r.Cause != "" {
+		text += " because of " + r.Cause
+	}
+	if len(found) == 0 {
+		return text + ": nothing against it"
+	}
+	first, _, _ := strings.Cut(found[0].Message, "\n")
+	return fmt.Sprintf("%s: %s: %s", text, found[0].From, first)
+}
+
+// last returns the newest faults first, each once.
+func last(all []Fault) []Fault {
+	var kept []Fault
+	for _, f := range slices.Backward(all) {
+		same := slices.IndexFunc(kept, func(k Fault) bool {
+			return k.From == f.From && k.File == f.File && k.Test == f.Test && k.Message == f.Message
+		})
+		switch {
+		case same >= 0:
+			kept[same].Seen++
+		case len(kept) < most:
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// suggest returns what could be done, by why the task was left.
+func suggest(s *state.State, t *state.Task) []string {
+	id := string(t.ID)
+	var all []string
+	a := t.Current()
+	switch {
+	case t.OverCap != nil:
+		all = append(all, "raise the budget of the task, then nexus retry "+id+" and nexus resume")
+	case t.Replan != nil:
+		all = append(all, "plan it anew, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
+	case a == nil:
+	case a.Category == nexus.IsolationViolation:
+		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
+	case a.Category == nexus.VerifierRejected:
+		all = append(all, "read what the verifier says against the tests in nexus show "+id+": either the task must say that they change, or they must stay")
+	case a.Category == nexus.GreenfieldNoTests:
+		all = append(all, "nobody wrote a test: name in the task where tests go, or give it the strategy no-test with a reason")
+	case a.Outcome == nexus.Conflicted:
+		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it meets")
+	case a.Outcome == nexus.Unverified:
+		all = append(all, "give the task a criterion with a command that can tell, or look at nexus diff "+id+" yourself")
+	case a.Outcome == nexus.Inapplicable:
+		all = append(all, "mend the environment first: nexus doctor")
+	case a.Outcome == nexus.GaveUp:
+		all = append(all, "answer what the agent says it lacks: nexus tell "+id+" TEXT")
+	case a.Outcome == nexus.NoProgress:
+		all = append(all, "the same failure came again and again: say what the agent does not see with nexus tell "+id+" TEXT, or split the task")
+	case a.Outcome == nexus.Exhausted:
+		all = append(all, "the task is too large for its limits: split it, or raise limits.rounds or limits.task_time")
+	}
+	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed {
+		all = append(all, "begin at a stronger tier: "+string(next))
+	}
+	var waits []string
+	for _, other := range s.Tasks {
+		if by, blocked := s.Blocker(other); blocked && by == t.ID {
+			waits = append(waits, string(other.ID))
+		}
+	}
+	again := "nexus retry " + id + ", then nexus resume, goes on with it"
+	if len(waits) > 0 {
+		again += "; " + strings.Join(waits, ", ") + " wait for it"
+	}
+	return append(all, again, "nexus skip "+id+" leaves it out")
+}
+
+// Text writes a report for people.
+func (r Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is %s: %s\n", r.Task, r.Status, r.Reason)
+	if len(r.Errors) > 0 {
+		b.WriteString("last errors\n")
+	}
+	for _, f := range r.Errors {
+		at := f.File
+		if f.Line > 0 {
+			at = fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		first, _, _ := strings.Cut(f.Message, "\n")
+		fmt.Fprintf(&b, "  %s\n", strings.Join(slices.DeleteFunc([]string{f.From, at, f.Test, first}, func(p string) bool { return p == "" }), ": "))
+		if f.Seen > 1 {
+			fmt.Fprintf(&b, "    seen %d times\n", f.Seen)
+		}
+	}
+	b.WriteString("tried\n")
+	for _, t := range r.Tried {
+		fmt.Fprintf(&b, "  %s %s %s: %s\n", t.Attempt, t.Tier, t.Strategy, strings.TrimSuffix(fmt.Sprintf("%s: %s", cmp.Or(t.Outcome, "not ended"), t.Why), ": "))
+		for _, round := range t.Rounds {
+			fmt.Fprintf(&b, "    %s\n", round)
+		}
+	}
+	b.WriteString("what could be done\n")
+	for _, s := range r.Suggestions {
+		fmt.Fprintf(&b, "  %s\n", s)
+	}
+	return b.String()
+}

@@ -1,0 +1,128 @@
+package escalate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func round(n int, cause string, findings ...nexus.Finding) *state.Round {
+	return &state.Round{
+		RoundStarted: nexus.RoundStarted{Round: n, Role: nexus.Coder, Cause: cause},
+		Evidence:     []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: "test", State: nexus.Fail, Tree: "t", Exit: 1, Findings: findings}},
+	}
+}
+
+// left returns a run with a task that two attempts came to nothing at.
+func left(status nexus.TaskStatus, outcome nexus.Outcome) (*state.State, *state.Task) {
+	s := state.New("r")
+	same := nexus.Finding{Gate: "test", File: "a_test.go", Line: 7, Test: "m.TestA", Message: "want 3, have 2\nmore"}
+	t := &state.Task{
+		Task: nexus.Task{ID: "T1", Title: "Add"}, Status: status, Why: "the same failure 3 times", Tier: nexus.Fast,
+		Attempts: []*state.Attempt{
+			{ID: "T1.1", Tier: nexus.Fast, Strategy: nexus.TestAfter, Outcome: nexus.Exhausted, Why: "60 turns"},
+			{
+				ID: "T1.2", Tier: nexus.Fast, Strategy: nexus.TestAfter, Outcome: outcome, Why: "the same failure 3 times", Commit: "c9",
+				Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Model: "p/m"}}, {SessionStarted: nexus.SessionStarted{Model: "p/m"}}},
+				Rounds: []*state.Round{
+					round(1, "", nexus.Finding{Message: "old"}, same), round(2, "test", same), round(3, "test", same),
+				},
+			},
+		},
+	}
+	s.Tasks = append(s.Tasks, t)
+	return s, t
+}
+
+// TestReport holds every report against its schema.
+func TestReport(t *testing.T) {
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(escalate.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []nexus.TaskStatus{nexus.Parked, nexus.Failed} {
+		for _, outcome := range []nexus.Outcome{
+			nexus.NoProgress, nexus.Exhausted, nexus.Unverified, nexus.Conflicted, nexus.GaveUp, nexus.Inapplicable, nexus.Accepted, "",
+		} {
+			r := escalate.Of(left(status, outcome))
+			data, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var any map[string]any
+			if err := json.Unmarshal(data, &any); err != nil {
+				t.Fatal(err)
+			}
+			if err := resolved.Validate(any); err != nil {
+				t.Errorf("%s, %s: %v\n%s", status, outcome, err, data)
+			}
+			any["version"] = 2
+			if err := resolved.Validate(any); err == nil {
+				t.Fatal("the schema takes anything")
+			}
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	s, task := left(nexus.Parked, nexus.NoProgress)
+	r := escalate.Of(s, task)
+	if f := r.Errors[0]; f.Seen != 3 || f.Round != 3 || f.Test != "m.TestA" || f.File != "a_test.go" || f.Line != 7 || f.Attempt != "T1.2" {
+		t.Errorf("newest: %+v", f)
+	}
+	if len(r.Errors) != 2 || r.Errors[1].Message != "old" {
+		t.Errorf("%+v", r.Errors)
+	}
+	if len(r.Tried) != 2 || r.Tried[1].Commit != "c9" || len(r.Tried[1].Models) != 1 || len(r.Tried[1].Rounds) != 3 {
+		t.Errorf("%+v", r.Tried)
+	}
+	want := `T1 is parked: the same failure 3 times
+last errors
+  test: a_test.go:7: m.TestA: want 3, have 2
+    seen 3 times
+  test: old
+tried
+  T1.1 fast test-after: exhausted: 60 turns
+  T1.2 fast test-after: no-progress: the same failure 3 times
+    coder: test: old
+    coder because of test: test: want 3, have 2
+    coder because of test: test: want 3, have 2
+what could be done
+  the same failure came again and again: say what the agent does not see with nexus tell T1 TEXT, or split the task
+  nexus retry T1, then nexus resume, goes on with it
+  nexus skip T1 leaves it out
+`
+	if got := r.Text(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	for _, status := range []nexus.TaskStatus{nexus.Pending, nexus.Running, nexus.Landed, nexus.Skipped} {
+		if r := escalate.Of(left(status, nexus.Accepted)); r != nil {
+			t.Errorf("%s: %+v", status, r)
+		}
+	}
+}
+
+// TestMost names the last ten faults, however many there were.
+func TestMost(t *testing.T) {
+	s, task := left(nexus.Failed, nexus.NoProgress)
+	var many []nexus.Finding
+	for i := range 30 {
+		many = append(many, nexus.Finding{Message: fmt.Sprintf("fault %d", i)})
+	}
+	task.Attempts[1].Rounds = append(task.Attempts[1].Rounds, round(4, "test", many...))
+	r := escalate.Of(s, task)
+	if len(r.Errors) != 10 || r.Errors[0].Message != "fault 29" || !strings.Contains(r.Text(), "stronger tier: balanced") {
+		t.Errorf("%s", r.Text())
+	}
+}

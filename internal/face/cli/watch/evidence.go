@@ -1,0 +1,74 @@
+package watch
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+)
+
+func evidenceCommand(a *frame.App) *cobra.Command {
+	c := a.Command("evidence [RUN] [--json]", "say which criteria are met on what landed, and what shows it", func(ctx context.Context, args []string) error {
+		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
+			var events []nexus.Event
+			for e, err := range p.Journal.Events(ctx, r.ID, 0) {
+				if err != nil {
+					return err
+				}
+				if _, ok := e.Fact.(nexus.RequestMade); ok {
+					events = append(events, e)
+				}
+			}
+			t := accept.Of(s, accept.Waivers(events))
+			if err := a.Answer(t, func(s view.Style) string { return criteria.Draw(s, t) }); err != nil {
+				return err
+			}
+			switch unmet, unknown := t.Open(); {
+			case unmet > 0:
+				return frame.ExitError(frame.CodeFailed)
+			case unknown > 0:
+				return frame.ExitError(frame.CodePartial)
+			}
+			return nil
+		})
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial)
+	c.Args = frame.Takes(0, 1)
+	a.JSONFlag(c)
+	return c
+}
+
+// waive puts into the journal that a person does without a criterion.
+func waive(ctx context.Context, a *frame.App, run, id, why string) error {
+	p, err := a.Open(ctx, frame.Changes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	s, err := p.Replay(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	if _, ok := accept.Find(s, id); !ok {
+		return frame.NotFound("criterion", id, "nexus evidence lists them.")
+	}
+	if strings.TrimSpace(why) == "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion is waived for a reason", Hint: "Say it with --why."}
+	}
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbApprove, ID: id, Text: why, By: a.Env("USER")})
+	if err != nil {
+		return err
+	}
+	return a.Answer(asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}, func(view.Style) string { return "waived: " + view.Clean(id) + "\n" })
+}

@@ -1,0 +1,62 @@
+// Package criteria shows what is known of the criteria of a run.
+package criteria
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Draw draws the table for people.
+func Draw(s view.Style, t accept.Table) string {
+	rows := make([][]string, 0, len(t.Rows))
+	for _, r := range t.Rows {
+		rows = append(rows, []string{r.ID, paint(s, r.State), view.Clean(r.Criterion), view.Clean(shows(r))})
+	}
+	var b strings.Builder
+	b.WriteString(view.Table(s, []string{"criterion", "state", "text", "evidence"}, rows))
+	fmt.Fprintf(&b, "%d met, %d unmet, %d unknown", t.Met, t.Unmet, t.Unknown)
+	if t.Waived > 0 {
+		fmt.Fprintf(&b, ", %d of them waived", t.Waived)
+	}
+	if t.Tree != "" {
+		fmt.Fprintf(&b, "; on tree %.12s", t.Tree)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func paint(s view.Style, state accept.State) string {
+	switch state {
+	case accept.Met:
+		return s.Good(string(state))
+	case accept.Unmet:
+		return s.Bad(string(state))
+	default:
+		return s.Warn(string(state))
+	}
+}
+
+// shows says what shows a criterion, or why nothing does.
+func shows(r accept.Row) string {
+	var parts []string
+	if e := r.Evidence; e != nil {
+		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
+		if e.Counts != (nexus.Counts{}) {
+			text += fmt.Sprintf(", %d passed, %d failed", e.Counts.Passed, e.Counts.Failed)
+		}
+		parts = append(parts, text)
+		parts = append(parts, e.Files[:min(len(e.Files), 3)]...)
+	}
+	if r.Why != "" {
+		parts = append(parts, r.Why)
+	}
+	if w := r.Waived; w != nil {
+		parts = append(parts, fmt.Sprintf("waived by %s: %s", w.By, cmp.Or(w.Reason, "no reason given")))
+	}
+	return strings.Join(parts, "; ")
+}
