@@ -200,7 +200,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	now.Net = grant.Gate
 	if f.fix {
 		if err := putRight(ctx, a, now, dir, f.base, gates); err != nil {
-			return nil, nil, err
+			return nil, nil, measure.Taken{}, err
 		}
 	}
 	var base *base
