@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -11,9 +12,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// putRight lets the formatters and linters of a working tree change the files
+// putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
 // that differ from a commit, and says which did.
-func putRight(ctx context.Context, a *frame.App, r gate.Runner, dir, rev string, gates []gate.Gate) error {
+func putRight(ctx context.Context, a *frame.App, f checkFlags, r gate.Runner, dir string, gates []gate.Gate) error {
+	if !f.fix {
+		return nil
+	}
+	rev := f.base
 	names, err := changed(ctx, dir, rev)
 	if err != nil {
 		return err
@@ -31,11 +36,7 @@ func putRight(ctx context.Context, a *frame.App, r gate.Runner, dir, rev string,
 		if err != nil {
 			return err
 		}
-		rev := rev
-		if rev == "" {
-			rev = "HEAD"
-		}
-		was, err := repo.Run(ctx, "ls-tree", "--full-tree", "--name-only", rev, "--", filepath.ToSlash(at))
+		was, err := repo.Run(ctx, "ls-tree", "--full-tree", "--name-only", cmp.Or(rev, "HEAD"), "--", filepath.ToSlash(at))
 		if err != nil {
 			return err
 		}

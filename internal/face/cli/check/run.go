@@ -198,10 +198,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		return nil, nil, taken, err
 	}
 	now.Net = grant.Gate
-	if f.fix {
-		if err := putRight(ctx, a, now, dir, f.base, gates); err != nil {
-			return nil, nil, measure.Taken{}, err
-		}
+	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
+		return nil, nil, taken, err
 	}
 	var base *base
 	if f.base != "" {
