@@ -91,6 +91,7 @@ type (
 		Commit string `json:"commit"`
 		Target string `json:"target,omitzero"` // branch that was fast-forwarded
 		Why    string `json:"why,omitzero"`    // why the target was not moved though asked for
+		Bare   string `json:"bare,omitzero"`   // why its commits have no notes of their evidence though asked for
 	}
 	// RunEnded closes the run.
 	RunEnded struct {

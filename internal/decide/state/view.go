@@ -1,6 +1,7 @@
 package state
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,6 +24,14 @@ type View struct {
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
 	Dead      []string           // why earlier attempts at the task ended, oldest first
+	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
+}
+
+// Proof is what was shown of a commit on the run's branch.
+type Proof struct {
+	nexus.TrainLanded
+	Evidence []nexus.Evidence   // of its tree, the last of each gate
+	Review   *nexus.ReviewGiven // the last of the attempt; nil for none
 }
 
 // View returns what the worker of a task, the plan (for an empty task) or a
@@ -39,6 +48,9 @@ func (s *State) View(id nexus.TaskID) View {
 	t := s.tasks[id]
 	if t == nil {
 		v.Attempt = s.Planning.Clone()
+		if s.Delivering() {
+			v.Proofs = s.proofs()
+		}
 		return v
 	}
 	v.Task = *t
@@ -72,6 +84,49 @@ func (s *State) meanwhile(a *Attempt) []nexus.Task {
 	}
 	if a.Base == s.Tip {
 		return nil
+	}
+	return all
+}
+
+// proofs returns what was shown of each commit on the branch.
+func (s *State) proofs() []Proof {
+	known := map[string]map[string]nexus.Evidence{}
+	keep := func(e nexus.Evidence) {
+		if known[e.Tree] == nil {
+			known[e.Tree] = map[string]nexus.Evidence{}
+		}
+		known[e.Tree][e.Gate] = e
+	}
+	reviews := map[nexus.AttemptID]*nexus.ReviewGiven{}
+	for _, l := range s.Landings {
+		a := s.attempts[l.Attempt]
+		if a == nil {
+			continue
+		}
+		for _, r := range a.Rounds {
+			for _, e := range r.Evidence {
+				keep(e)
+			}
+			for _, given := range r.Reviews {
+				reviews[l.Attempt] = &given
+			}
+		}
+	}
+	for _, e := range s.evidence { // what the train and the result were told, too
+		keep(e)
+	}
+	if s.Result != nil {
+		for _, e := range s.Result.Verdict.Evidence {
+			keep(e)
+		}
+	}
+	all := make([]Proof, 0, len(s.Landings))
+	for _, l := range s.Landings {
+		p := Proof{TrainLanded: l.TrainLanded, Review: reviews[l.Attempt]}
+		for _, gate := range slices.Sorted(maps.Keys(known[l.Tree])) {
+			p.Evidence = append(p.Evidence, known[l.Tree][gate])
+		}
+		all = append(all, p)
 	}
 	return all
 }

@@ -300,6 +300,9 @@ func describeRun(f nexus.Fact) string {
 		if f.Target != "" {
 			text += ", " + f.Target + " moved along"
 		}
+		if f.Bare != "" {
+			text += ", without notes of the evidence (" + f.Bare + ")"
+		}
 		return Because(text, f.Why)
 	case nexus.RunEnded:
 		return Because(string(f.Status), f.Why)

@@ -22,6 +22,7 @@ import (
 type World struct {
 	Shop   *shop.Shop
 	Branch string // to publish to; empty means nexus/<run>
+	Notes  bool   // what is published gets notes of its evidence
 }
 
 // Now implements [run.World].
@@ -134,6 +135,14 @@ func (w *World) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.
 	}
 	if err := w.Shop.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
+	}
+	if w.Notes {
+		if err := w.note(ctx, v); err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			f.Bare = err.Error()
+		}
 	}
 	if !v.Goal.Land {
 		return []nexus.Fact{f}, nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -126,7 +127,8 @@ func TestCrashWhilePublishing(t *testing.T) {
 		}
 		return made
 	}
-	w := &local.World{Shop: s}
+	w := &local.World{Shop: s, Notes: true}
+	var proofs []state.Proof
 	for i, name := range []string{"one", "two"} {
 		tip := commit(name, base)
 		v := state.View{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
@@ -134,6 +136,8 @@ func TestCrashWhilePublishing(t *testing.T) {
 			tip = commit(name, first(t, user, target))
 			v.Tip = tip
 		}
+		v.Proofs = append(proofs, state.Proof{TrainLanded: nexus.TrainLanded{Task: nexus.TaskID(name), Attempt: nexus.AttemptID(name), Commit: tip, Tree: "t"}})
+		proofs = v.Proofs
 		if err := s.Trees.Publish(t.Context(), "nexus/r", tip); err != nil { // a process died after this
 			t.Fatal(err)
 		}
@@ -149,6 +153,14 @@ func TestCrashWhilePublishing(t *testing.T) {
 				if at := first(t, user, branch); at != tip {
 					t.Errorf("%s is at %s, want %s", branch, at, tip)
 				}
+			}
+		}
+		if out, err := user.Run(t.Context(), "rev-list", "--count", "refs/notes/nexus"); err != nil || strings.TrimSpace(out) != strconv.Itoa(i+1) {
+			t.Errorf("notes were written %s times, want %d, %v", out, i+1, err)
+		}
+		for _, p := range proofs {
+			if out, err := user.Run(t.Context(), "notes", "--ref=nexus", "show", p.Commit); err != nil || strings.Count(out, "\n") != 1 || !strings.Contains(out, `"task":"`+string(p.Task)+`"`) {
+				t.Errorf("the note of %s is %q, %v", p.Task, out, err)
 			}
 		}
 		if out, err := user.Run(t.Context(), "status", "--porcelain"); err != nil || out != "" {

@@ -3,8 +3,8 @@
 //
 // The copy shares no object file with the user's repository that either could
 // lose to the other's cleaning up. Of the user's checkouts only their own git
-// directory is ever touched, only by [Clone.Publish] and [Clone.Land], and
-// without running a hook.
+// directory is ever touched, only by [Clone.Publish], [Clone.Land] and
+// [Clone.Note], and without running a hook.
 package clone
 
 import (

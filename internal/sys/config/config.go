@@ -42,6 +42,7 @@ type Config struct {
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
 	Sandbox    string // auto, native, bwrap, landlock or off
+	Notes      bool   // evidence goes into git notes at the end of a run
 	Land       bool   // fast-forward the target at the end of a run
 	Target     string // branch that runs are meant for; empty: the one that is checked out
 	StatusFile string // empty: none
@@ -162,6 +163,7 @@ func Default() Config {
 		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
 		Done:      done.Default(),
 		MapTokens: 4_000,
+		Notes:     true,
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",

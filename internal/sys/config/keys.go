@@ -223,6 +223,7 @@ func runKeys() []Key {
 		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
+		one("git.notes", kind.Boolean(), "what the gates and the reviewer said of each commit that a run publishes goes into the git notes refs/notes/nexus, which nothing pushes by itself", func(c *Config) *bool { return &c.Notes }),
 		one("target", kind.Text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),
 		one("status_file", kind.Text(), "file that says how the run stands, kept up to date", func(c *Config) *string { return &c.StatusFile }).
 			trusted("it decides which file is overwritten"),

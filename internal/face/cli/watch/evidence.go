@@ -16,7 +16,14 @@ import (
 )
 
 func evidenceCommand(a *frame.App) *cobra.Command {
-	c := a.Command("evidence [RUN] [--json]", "say which criteria are met on what landed, and what shows it", func(ctx context.Context, args []string) error {
+	commit := ""
+	c := a.Command("evidence [RUN] [--commit REV] [--json]", "say which criteria are met on what landed, and what shows it", func(ctx context.Context, args []string) error {
+		if commit != "" {
+			if len(args) > 0 {
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--commit names a commit of any run", Hint: "Leave out the run."}
+			}
+			return noted(ctx, a, commit)
+		}
 		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
 			var events []nexus.Event
 			for e, err := range p.Journal.Events(ctx, r.ID, 0) {
@@ -41,6 +48,7 @@ func evidenceCommand(a *frame.App) *cobra.Command {
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial)
 	c.Args = frame.Takes(0, 1)
+	c.Flags().StringVar(&commit, "commit", "", "say what the git note at `REV` tells of its tree: gates, commands, counts and review")
 	a.JSONFlag(c)
 	return c
 }

@@ -1,0 +1,50 @@
+package watch
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/proof"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/notes"
+)
+
+// noted shows what the git note of a commit tells of its tree. It reads no
+// journal: the repository alone is enough.
+func noted(ctx context.Context, a *frame.App, rev string) error {
+	p, err := a.Open(ctx, frame.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	commit, err := p.Repo.Resolve(ctx, rev)
+	if err != nil {
+		return err
+	}
+	tree, err := p.Repo.Tree(ctx, commit)
+	if err != nil {
+		return err
+	}
+	text, err := notes.Read(ctx, p.Repo, commit)
+	if err != nil {
+		return err
+	}
+	all, rest := attest.Parse(text)
+	if len(all) == 0 {
+		return &nexus.Error{
+			Code: nexus.CodeNotFound, Message: "there is no note of evidence at commit " + view.Short(commit),
+			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + notes.Ref + ":" + notes.Ref + ".",
+		}
+	}
+	t := proof.Table{Commit: commit, Tree: tree, Notes: all, Text: rest}
+	if err := a.Answer(t, func(s view.Style) string { return proof.Draw(s, t) }); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(n attest.Note) bool { return n.Tree != tree }) {
+		return frame.ExitError(frame.CodeFailed)
+	}
+	return nil
+}
