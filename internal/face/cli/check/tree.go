@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/again"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
@@ -23,20 +23,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// again is what a gate says of a tree now, beside what a run recorded of it.
-type again struct {
-	Gate     string      `json:"gate"`
-	Recorded bool        `json:"recorded"`
-	Run      nexus.RunID `json:"run,omitzero"`
-	Same     bool        `json:"same"`
-	Differs  []string    `json:"differs,omitempty"` // what is not the same: command, toolchain, state, counts, findings
-}
-
 // reproduced is what --tree prints.
 type reproduced struct {
 	verdict.Verdict
-	Tree  string  `json:"tree"`
-	Again []again `json:"again"`
+	Tree  string       `json:"tree"`
+	Again []again.Said `json:"again"`
 }
 
 // exact is a tree of the repository or of its private clone, checked out by
@@ -132,13 +123,13 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 		return err
 	}
 	r.Net = grant.Gate
-	old, err := recorded(ctx, p, x.hash)
+	old, err := again.Recorded(ctx, p, x.hash)
 	if err != nil {
 		return err
 	}
 	for name := range old { // what a run was asked for besides
 		if line, ok := strings.CutPrefix(name, nexus.AcceptGate); ok && len(f.gates) == 0 {
-			if g, ok := detect.Accept(nexus.Criterion{Check: old[name].e.Command}); ok && line != "" {
+			if g, ok := detect.Accept(nexus.Criterion{Check: old[name].Evidence.Command}); ok && line != "" {
 				g.Name = name
 				gates = append(gates, g)
 			}
@@ -152,7 +143,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 			return err
 		}
 		all = append(all, e)
-		c := compare(old, e)
+		c := again.Compare(old, e)
 		out.Again = append(out.Again, c)
 		a.Say("%s", c)
 	}
@@ -160,91 +151,8 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err := write(a, shape, out.Verdict, out); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(out.Again, func(c again) bool { return c.Recorded && !c.Same }) {
+	if slices.ContainsFunc(out.Again, func(c again.Said) bool { return c.Recorded && !c.Same }) {
 		return frame.ExitError(frame.CodeFailed)
 	}
 	return ends(out.State)
-}
-
-// String says it in a line.
-func (c again) String() string {
-	switch {
-	case !c.Recorded:
-		return c.Gate + ": no run recorded what it said of this tree"
-	case c.Same:
-		return fmt.Sprintf("%s: the same as run %s recorded", c.Gate, c.Run)
-	default:
-		return fmt.Sprintf("%s: not as run %s recorded: %s", c.Gate, c.Run, strings.Join(c.Differs, "; "))
-	}
-}
-
-// record is evidence of a run, as it was before it was held against a base.
-type record struct {
-	run nexus.RunID
-	e   nexus.Evidence
-}
-
-// recorded returns what runs recorded last of a tree, by gate.
-func recorded(ctx context.Context, p *frame.Place, tree string) (map[string]record, error) {
-	all := map[string]record{}
-	if p.Journal == nil {
-		return all, nil
-	}
-	blobs, err := p.Blobs()
-	if err != nil {
-		return nil, err
-	}
-	runs, err := p.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, run := range runs {
-		for ev, err := range p.Journal.Events(ctx, run.ID, 0) {
-			if err != nil {
-				return nil, err
-			}
-			f, ok := ev.Fact.(nexus.GateJudged)
-			if !ok || f.Evidence.Tree != tree {
-				continue
-			}
-			e := f.Evidence
-			if plain, ok := gate.Plain(e, blobs.Get); ok {
-				e = plain
-			}
-			all[e.Gate] = record{run.ID, e}
-		}
-	}
-	return all, nil
-}
-
-// compare holds what a gate says against what was recorded.
-func compare(old map[string]record, now nexus.Evidence) again {
-	was, ok := old[now.Gate]
-	c := again{Gate: now.Gate, Recorded: ok, Run: was.run}
-	if !ok {
-		return c
-	}
-	differs := func(what, a, b string) {
-		if a != b {
-			c.Differs = append(c.Differs, fmt.Sprintf("%s %s, now %s", what, cmp.Or(a, "none"), cmp.Or(b, "none")))
-		}
-	}
-	tools := func(e nexus.Evidence) string { s, _, _ := strings.Cut(e.Toolchain, "; environment "); return s }
-	differs("command", was.e.Command, now.Command)
-	differs("toolchain", tools(was.e), tools(now))
-	differs("state", string(was.e.State), string(now.State))
-	differs("counts", fmt.Sprintf("%d/%d/%d", was.e.Counts.Passed, was.e.Counts.Failed, was.e.Counts.Skipped), fmt.Sprintf("%d/%d/%d", now.Counts.Passed, now.Counts.Failed, now.Counts.Skipped))
-	differs("findings", places(was.e), places(now))
-	c.Same = len(c.Differs) == 0
-	return c
-}
-
-// places names what a gate found, without what differs from run to run.
-func places(e nexus.Evidence) string {
-	var all []string
-	for _, f := range e.Findings {
-		all = append(all, fmt.Sprintf("%s:%d %s", f.File, f.Line, cmp.Or(f.Test, f.Code)))
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
 }
