@@ -56,12 +56,9 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 	found := map[string]bool{}
 	var all []*suspect
 	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
-		if f.Code != "test" || f.Test == "" || found[f.Test] || lone.Wanted(f.Test, r.Wanted) ||
+		if _, ok := lone.Args(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || lone.Wanted(f.Test, r.Wanted) ||
 			lone.Touched(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
 			slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.Test == f.Test }) {
-			continue
-		}
-		if _, ok := lone.Args(g.Lone, g.Dir, f.Test); !ok {
 			continue
 		}
 		found[f.Test] = true

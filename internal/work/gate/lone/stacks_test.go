@@ -74,14 +74,13 @@ func (p project) able(t *testing.T) {
 
 // tree writes the project, whose odd test fails always or once, and knows by a
 // file outside of it.
-func (p project) tree(t *testing.T, count string, always, broken bool, extra map[string]string) gate.Tree {
+func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree {
 	t.Helper()
 	word := map[bool]string{true: p.becomes, false: p.is}[always]
 	files := maps.Clone(p.files)
 	if broken {
 		files[p.state] = strings.Replace(files[p.state], p.is, p.becomes, 1)
 	}
-	maps.Copy(files, extra)
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -118,10 +117,10 @@ func link(t *testing.T, dir string) {
 }
 
 // judge holds the broken tree against the project, by its test gate.
-func (p project) judge(t *testing.T, always bool, changed, wants []string, extra map[string]string) nexus.Evidence {
+func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus.Evidence {
 	t.Helper()
 	count := filepath.Join(t.TempDir(), "count")
-	base, tree := p.tree(t, count, always, false, nil), p.tree(t, count, always, true, extra)
+	base, tree := p.tree(t, count, always, false), p.tree(t, count, always, true)
 	box, err := sandbox.Find(t.Context(), sandbox.Off)
 	if err != nil {
 		t.Fatal(err)
@@ -161,15 +160,15 @@ func TestStacks(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			p.able(t)
-			e := p.judge(t, false, nil, nil, nil)
+			e := p.judge(t, false, nil, nil)
 			if e.State != nexus.Pass || len(e.Flaky) != 1 || e.Flaky[0].Failed != 1 || e.Flaky[0].Runs != 3 || !strings.Contains(e.Why, "failed in 1 of 3 runs") {
 				t.Fatalf("once: %s %q, flaky %v: %v", e.State, e.Why, e.Flaky, e.Findings)
 			}
 			odd := e.Flaky[0].Test
 			for name, e := range map[string]nexus.Evidence{
-				"each time": p.judge(t, true, nil, nil, nil),
-				"its own":   p.judge(t, false, []string{p.suite}, nil, nil),
-				"wanted":    p.judge(t, false, nil, []string{"the test " + odd + " passes"}, nil),
+				"each time": p.judge(t, true, nil, nil),
+				"its own":   p.judge(t, false, []string{p.suite}, nil),
+				"wanted":    p.judge(t, false, nil, []string{"the test " + odd + " passes"}),
 			} {
 				if e.State != nexus.Fail || len(e.Flaky) > 0 || len(e.Findings) == 0 || e.Findings[0].Test != odd {
 					t.Errorf("%s: %s %q, flaky %v: %v", name, e.State, e.Why, e.Flaky, e.Findings)
@@ -190,7 +189,7 @@ func TestAmongOthers(t *testing.T) {
 		"state.py":            "broken = False\nseen = []\n\n\ndef see():\n    seen.append(1)\n    return broken and len(seen) > 1\n",
 		"tests/test_state.py": "import state\n\n\ndef test_one():\n    assert not state.see()\n\n\ndef test_two():\n    assert not state.see()\n",
 	}
-	if e := p.judge(t, true, nil, nil, nil); e.State != nexus.Fail || len(e.Flaky) > 0 {
+	if e := p.judge(t, true, nil, nil); e.State != nexus.Fail || len(e.Flaky) > 0 {
 		t.Errorf("%s %q, flaky %v: %v", e.State, e.Why, e.Flaky, e.Findings)
 	}
 }
