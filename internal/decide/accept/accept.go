@@ -72,6 +72,7 @@ type Table struct {
 	Unknown int         `json:"unknown"`
 	Waived  int         `json:"waived"` // of those that are not met
 	Rows    []Row       `json:"criteria"`
+	Groups  []Group     `json:"groups,omitempty"` // of tasks, where the plan has some
 }
 
 // ID names a criterion of a task, from 1.
@@ -158,6 +159,7 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 			t.add(r)
 		}
 	}
+	t.Groups = t.groups(s)
 	return t
 }
 

@@ -1,6 +1,7 @@
 package accept_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,29 @@ func TestNames(t *testing.T) {
 	s := ran(nexus.Landed, "")
 	if _, ok := accept.Find(s, "T9/AC-1"); ok {
 		t.Error("found what is not there")
+	}
+}
+
+func TestGroups(t *testing.T) {
+	s := ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh"))
+	s.Tasks[0].Group, s.Tasks[0].Criteria = "greet", s.Tasks[0].Criteria[:2]
+	add := func(id nexus.TaskID, group string, status nexus.TaskStatus, criteria ...nexus.Criterion) {
+		s.Tasks = append(s.Tasks, &state.Task{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status})
+	}
+	add("T2", "", nexus.Parked)
+	add("T3", "count", nexus.Landed, nexus.Criterion{Text: "nice"})
+	add("T4", "greet", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
+	add("T5", "list", nexus.Parked, nexus.Criterion{Text: "nice"})
+	want := []accept.Group{
+		{Name: "greet", Tasks: 2, Landed: 2, Met: 3, Done: true},
+		{Name: "count", Tasks: 1, Landed: 1, Unknown: 1, Why: "T3/AC-1 is unknown"},
+		{Name: "list", Tasks: 1, Unknown: 1, Why: "T5 is parked"},
+	}
+	if got := accept.Of(s, nil).Groups; !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	want[1].Done, want[1].Why = true, ""
+	if got := accept.Of(s, map[string]accept.Waiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
+		t.Errorf("waived: %+v", got)
 	}
 }

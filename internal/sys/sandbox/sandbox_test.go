@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -38,6 +39,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// listener takes a port and writes down which, none where none may be had.
+const listener = `setsid perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1");
+	open $f, ">", "port.new"; print $f $s ? $s->sockport : "none"; close $f; rename "port.new", "port"; sleep 4711' & until test -e port; do sleep 0.01; done
+`
+
 // victim runs ten commands that would outlive it.
 func victim(m Mode, dir string) {
 	b, err := Find(context.Background(), m)
@@ -53,7 +59,7 @@ func victim(m Mode, dir string) {
 				fmt.Fprintln(os.Stderr, err)
 			}
 			_, _ = b.Run(context.Background(), Command{
-				Args: []string{"/bin/sh", "-c", `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
+				Args: []string{"/bin/sh", "-c", listener + `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
 				Dir:  tree, Env: Env(), Mark: os.Getenv("TEST_OWNER"),
 			})
 		})
@@ -493,7 +499,8 @@ func TestOutputBomb(t *testing.T) {
 }
 
 // A hundred runs in each kind of box lose the process that started them, and
-// nothing of them is left: no process, no mount, no directory.
+// nothing of them is left: no process, no mount, no directory, no control group
+// and no port.
 func TestKilledParents(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
@@ -535,6 +542,14 @@ func killParent(t *testing.T, b *Box) {
 	if !alive() {
 		t.Fatal("control: nothing runs")
 	}
+	ports, _ := filepath.Glob(filepath.Join(dir, "*", "port"))
+	if len(ports) != boxesOfVictim || b.Name() == "off" && !taken(t, ports[0]) {
+		t.Fatalf("control: %d listen", len(ports))
+	}
+	groups := func() int { return len(groupsOf(t, cmd.Process.Pid)) }
+	if had := b.groups != nil; had != (groups() > 0) {
+		t.Fatalf("control: %d groups, and groups can be made: %t", groups(), had)
+	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -548,6 +563,17 @@ func killParent(t *testing.T, b *Box) {
 	if n, err := proc.Sweep(owner); n != 0 || err != nil {
 		t.Errorf("a second sweep: %d, %v", n, err)
 	}
+	if _, err := Find(t.Context(), Mode(b.Name())); err != nil { // as the next process does
+		t.Fatal(err)
+	}
+	if n := groups(); n > 0 {
+		t.Errorf("%d control groups are left", n)
+	}
+	for _, p := range ports {
+		if taken(t, p) {
+			t.Errorf("%s is still taken", p)
+		}
+	}
 	for _, m := range mounts(t) {
 		if strings.Contains(m, dir) || strings.Contains(m, tmp) {
 			t.Errorf("mounted: %s", m)
@@ -556,6 +582,33 @@ func killParent(t *testing.T, b *Box) {
 	if b.Name() != "off" { // whose directories nobody is left to remove
 		wait(t, func() bool { left, _ := filepath.Glob(filepath.Join(tmp, "nexus-box-*")); return left == nil })
 	}
+}
+
+// taken reports whether somebody listens on the port that a file names.
+func taken(t *testing.T, file string) bool {
+	t.Helper()
+	port, err := os.ReadFile(file)
+	if err != nil || string(port) == "none" {
+		return false
+	}
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+string(port))
+	if err != nil {
+		return true
+	}
+	return l.Close() != nil
+}
+
+// groupsOf returns the control groups that a process made.
+func groupsOf(t *testing.T, pid int) []string {
+	t.Helper()
+	var all []string
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), "nexusbox-") && strings.Contains(d.Name(), "-"+strconv.Itoa(pid)+"-") {
+			all = append(all, path)
+		}
+		return nil // what is gone meanwhile is none
+	})
+	return all
 }
 
 func TestSweepSparesOthers(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	parseraw "github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -103,9 +103,6 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 			e = weigh.Against(base, raw, r.Wanted)
 		}
 	}
-	if g.Of != "" { // that it runs fewer than all is what it is for
-		e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return f.Code == parseraw.CodeFewer })
-	}
 	if e.State == raw.State && e.Why == raw.Why && len(e.Findings) == len(raw.Findings) {
 		return e, base, cached, nil
 	}
@@ -137,10 +134,10 @@ func (r Runner) base(g Gate) nexus.Evidence {
 // that is red for more than warnings: of a tool that lets warnings pass, new
 // ones are not held against a tree that has old errors.
 func blocking(e nexus.Evidence) []nexus.Finding {
-	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, parseraw.Blocks) {
+	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.Blocks) {
 		return e.Findings
 	}
-	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !parseraw.Blocks(f) })
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.Blocks(f) })
 }
 
 // seal keeps evidence as it was before it was weighed, and returns the blob's

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -62,8 +63,9 @@ type Scouts struct {
 	ctx  context.Context //nolint:containedctx // of the session, which they end with
 	stop context.CancelCauseFunc
 
-	mu  sync.Mutex // guards what follows, and the fields of each
-	all []*scout
+	mu   sync.Mutex // guards what follows, and the fields of each
+	all  []*scout
+	back chan struct{} // closed, and replaced, when one is back
 
 	out sync.WaitGroup
 }
@@ -82,7 +84,7 @@ type scout struct {
 // many as sent before.
 func New(ctx context.Context, sent int, look Look) *Scouts {
 	ctx, stop := context.WithCancelCause(ctx)
-	s := &Scouts{look: look, ctx: ctx, stop: stop, all: make([]*scout, sent)}
+	s := &Scouts{look: look, ctx: ctx, stop: stop, all: make([]*scout, sent), back: make(chan struct{})}
 	for i := range s.all {
 		s.all[i] = &scout{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known of it"}
 		close(s.all[i].over)
@@ -125,6 +127,8 @@ func (s *Scouts) start(c *scout) {
 		}
 		c.report, c.why = report, why
 		close(c.over)
+		close(s.back)
+		s.back = make(chan struct{})
 	})
 }
 
@@ -201,6 +205,7 @@ func (s *Scouts) Send(question string) (string, error) {
 // Show implements [tool.Scouts].
 func (s *Scouts) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
 	if id == "" {
+		s.await(ctx, wait)
 		return s.list(), nil
 	}
 	c, err := s.find(id)
@@ -229,6 +234,27 @@ func (s *Scouts) Show(ctx context.Context, id string, wait time.Duration) (strin
 		text += "\nIt rests on " + strings.Join(c.report.Places, ", ")
 	}
 	return text, nil
+}
+
+// await waits until one is back of which its sender does not know, for as long
+// as one is out.
+func (s *Scouts) await(ctx context.Context, wait time.Duration) {
+	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaited)
+	defer stop()
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		back := s.back
+		out := slices.ContainsFunc(s.all, (*scout).out)
+		news := slices.ContainsFunc(s.all, func(c *scout) bool { return !c.told && !c.out() })
+		s.mu.Unlock()
+		if news || !out {
+			return
+		}
+		select {
+		case <-back:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Stop implements [tool.Scouts].

@@ -122,6 +122,32 @@ func TestScoutsWithoutReport(t *testing.T) {
 	})
 }
 
+func TestWaitForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scout.New(t.Context(), 0, after)
+		defer s.Close(scout.ErrLeft)
+		wait := func(want time.Duration) {
+			t.Helper()
+			start := time.Now()
+			if _, err := s.Show(t.Context(), "", 5*time.Minute); err != nil || time.Since(start) != want {
+				t.Errorf("%s, %v", time.Since(start), err)
+			}
+		}
+		wait(0) // nobody is out
+		send(t, s, "3 late")
+		send(t, s, "1 first")
+		send(t, s, "60 never")
+		wait(time.Minute)
+		wait(0) // it was not told yet
+		if news := s.News(); len(news) != 1 || !strings.HasPrefix(news[0], "Scout 2 ") {
+			t.Errorf("%q", news)
+		}
+		wait(2 * time.Minute)
+		s.News()
+		wait(5 * time.Minute)
+	})
+}
+
 // TestNobodyIsLeftOut ends a session while scouts are out.
 func TestNobodyIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

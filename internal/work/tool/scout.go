@@ -13,7 +13,7 @@ type Scouts interface {
 	// Send sends one more, and returns at once.
 	Send(question string) (string, error)
 	// Show returns what a scout came to, or what it does, after waiting for its
-	// report; without an ID it names them all.
+	// report; without an ID it names them all, after waiting for the next.
 	Show(ctx context.Context, id string, wait time.Duration) (string, error)
 	// Stop calls one back.
 	Stop(id string) (string, error)
@@ -27,7 +27,7 @@ func scoutTool(e Env) Tool {
 	return Tool{
 		Name: ScoutTool,
 		Description: "Let a scout, who only reads, look into a question while you go on. You are told when it reports; " +
-			"id shows the report, after wait_seconds at most; stop calls it back.",
+			"id shows the report, after wait_seconds at most; no id waits for the next; stop calls one back.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","maxLength":2000},"id":{"type":"string"},` +
 			`"wait_seconds":{"type":"integer","minimum":0,"maximum":300},"stop":{"type":"boolean"}},"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {

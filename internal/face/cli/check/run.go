@@ -34,7 +34,7 @@ import (
 type checkFlags struct {
 	gates                    []string
 	base, shape, summary     string
-	explain                  string
+	explain, tree            string
 	stop, list, related, fix bool
 	mutate                   bool
 	junit, sarif, github     bool
@@ -62,6 +62,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.mutate, "mutate", false, "put faults into the lines that are new since the base, HEAD if not given, and name those that no test notices")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
+	fl.StringVar(&f.tree, "tree", "", "judge a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and say whether it is as recorded")
 	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
 	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
@@ -70,6 +71,9 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
+	for _, other := range []string{"base", "fix", "related", "mutate"} {
+		c.MarkFlagsMutuallyExclusive("tree", other)
+	}
 	a.Knobs(c, "sandbox")
 	return c
 }
@@ -83,6 +87,9 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
+	}
+	if f.tree != "" {
+		return reproduce(ctx, a, f, shape, settings)
 	}
 	gates, alone, err := f.pick(dir, settings.Gates)
 	if err != nil {
@@ -122,7 +129,12 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if err := summarize(cmp.Or(f.summary, a.Env("GITHUB_STEP_SUMMARY")), a.Mask.Text(verdict.Summary(v))); err != nil {
 		return err
 	}
-	switch v.State {
+	return ends(v.State)
+}
+
+// ends returns the exit code that a verdict comes to.
+func ends(state nexus.GateState) error {
+	switch state {
 	case nexus.Pass:
 		return nil
 	case nexus.Fail, nexus.Timeout, nexus.Flaky, nexus.MissingAsset:

@@ -18,16 +18,10 @@ import (
 func evidenceCommand(a *frame.App) *cobra.Command {
 	c := a.Command("evidence [RUN] [--json]", "say which criteria are met on what landed, and what shows it", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
-			var events []nexus.Event
-			for e, err := range p.Journal.Events(ctx, r.ID, 0) {
-				if err != nil {
-					return err
-				}
-				if _, ok := e.Fact.(nexus.RequestMade); ok {
-					events = append(events, e)
-				}
+			t, err := table(ctx, p, r.ID, s)
+			if err != nil {
+				return err
 			}
-			t := accept.Of(s, accept.Waivers(events))
 			if err := a.Answer(t, func(s view.Style) string { return criteria.Draw(s, t) }); err != nil {
 				return err
 			}
@@ -43,6 +37,20 @@ func evidenceCommand(a *frame.App) *cobra.Command {
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
 	return c
+}
+
+// table returns what is known of the criteria of a run.
+func table(ctx context.Context, p *frame.Place, run nexus.RunID, s *state.State) (accept.Table, error) {
+	var events []nexus.Event
+	for e, err := range p.Journal.Events(ctx, run, 0) {
+		if err != nil {
+			return accept.Table{}, err
+		}
+		if _, ok := e.Fact.(nexus.RequestMade); ok {
+			events = append(events, e)
+		}
+	}
+	return accept.Of(s, accept.Waivers(events)), nil
 }
 
 // waive puts into the journal that a person does without a criterion.

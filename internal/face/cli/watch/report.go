@@ -22,8 +22,12 @@ func reportCommand(a *frame.App) *cobra.Command {
 		if a.JSON {
 			shape = "json"
 		}
-		return a.Look(ctx, frame.First(args), func(_ *frame.Place, _ journal.Run, s *state.State) error {
-			q := quality.Of(s)
+		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
+			t, err := table(ctx, p, r.ID, s)
+			if err != nil {
+				return err
+			}
+			q := quality.Of(s, t)
 			text := ""
 			switch shape {
 			case "json":
@@ -33,7 +37,6 @@ func reportCommand(a *frame.App) *cobra.Command {
 				}
 				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--output takes markdown or junit", Hint: "Redirect the JSON instead: nexus report --json > FILE."}
 			case "junit":
-				var err error
 				if text, err = verdict.JUnit(verdict.Of(q.Evidence())); err != nil {
 					return err
 				}

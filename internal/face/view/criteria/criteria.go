@@ -27,7 +27,19 @@ func Draw(s view.Style, t accept.Table) string {
 		fmt.Fprintf(&b, "; on tree %.12s", t.Tree)
 	}
 	b.WriteString("\n")
+	for _, g := range t.Groups {
+		fmt.Fprintf(&b, "%s: %s\n", view.Clean(g.Name), told(s, g))
+	}
 	return b.String()
+}
+
+// told says in a few words where a group stands.
+func told(s view.Style, g accept.Group) string {
+	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
+	if g.Done {
+		return s.Good("done") + ", " + text
+	}
+	return s.Warn("not done") + ", " + text + ": " + view.Clean(g.Why)
 }
 
 func paint(s view.Style, state accept.State) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -27,6 +28,7 @@ type Quality struct {
 	Spent   nexus.Money     `json:"spent"`
 	Metrics Metrics         `json:"metrics"`
 	Gates   []Gate          `json:"gates"`
+	Groups  []accept.Group  `json:"groups,omitempty"`
 	Tasks   []Task          `json:"tasks"`
 }
 
@@ -81,9 +83,9 @@ type Task struct {
 	Escalated bool             `json:"escalated,omitzero"`
 }
 
-// Of says how well a run went.
-func Of(s *state.State) Quality {
-	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}}
+// Of says how well a run went whose criteria stand as the table says.
+func Of(s *state.State, t accept.Table) Quality {
+	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
 	}
@@ -268,6 +270,13 @@ func Markdown(q Quality) string {
 	}
 	for _, g := range q.Gates {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f | %.1f s |\n", cell(g.Name), g.Judged, g.Red, g.Unsure, g.Tries, g.Seconds)
+	}
+	if len(q.Groups) > 0 {
+		b.WriteString("\n## Groups\n\n| group | state | tasks landed | criteria met | why not |\n|---|---|--:|--:|---|\n")
+	}
+	for _, g := range q.Groups {
+		state := map[bool]string{true: "done", false: "not done"}[g.Done]
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d of %d | %s |\n", cell(g.Name), state, g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown, cell(g.Why))
 	}
 	if len(q.Tasks) > 0 {
 		b.WriteString("\n## Tasks\n\n| task | status | attempts | rounds | tiers | sent back by | money |\n|---|---|--:|--:|---|---|--:|\n")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -40,7 +41,7 @@ func TestFigures(t *testing.T) {
 		{Task: nexus.Task{ID: "C"}, Status: nexus.Parked, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Unverifiable}, nil)}},
 		{Task: nexus.Task{ID: "D"}, Status: nexus.Pending},
 	}
-	q := quality.Of(s)
+	q := quality.Of(s, accept.Table{})
 	want := quality.Metrics{
 		Tasks: 4, Begun: 3, Landed: 2, Parked: 1, Attempts: 4. / 3, Rounds: 2, MostRounds: 4, FirstAttempt: 1. / 3, FirstRound: 1. / 3,
 		Escalated: 1. / 3, Person: 1. / 3, Reviews: 3, Rejected: 1. / 3, Unverified: 2,
@@ -64,7 +65,7 @@ func TestFigures(t *testing.T) {
 }
 
 func TestNothingYet(t *testing.T) {
-	q := quality.Of(state.New("r"))
+	q := quality.Of(state.New("r"), accept.Table{})
 	data, err := json.Marshal(q)
 	if err != nil || !strings.Contains(string(data), `"gates":[],"tasks":[]`) {
 		t.Errorf("%s %v", data, err)
@@ -78,7 +79,7 @@ func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
 	s := state.New("r")
 	s.Goal.Goal.Text = "x\n# Done | **all** <img src=x> @everyone [a](http://x)"
 	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
-	text := quality.Markdown(quality.Of(s))
+	text := quality.Markdown(quality.Of(s, accept.Table{}))
 	for _, bad := range []string{"\n# Done", "<img", "@everyone", " **all", " [a](", "\n| c", "\n## y"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%q stands in it: %s", bad, text)

@@ -1,0 +1,158 @@
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/again"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+// reproduced is what --tree prints.
+type reproduced struct {
+	verdict.Verdict
+	Tree  string       `json:"tree"`
+	Again []again.Said `json:"again"`
+}
+
+// exact is a tree of the repository or of its private clone, checked out by
+// itself.
+type exact struct {
+	dir, hash string
+	repo      git.Repo // whose work tree it is
+	done      func()
+}
+
+// checkout makes a directory that holds exactly a tree.
+func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, error) {
+	var x exact
+	var err error
+	from := p.Repo
+	if x.hash, err = from.Tree(ctx, rev); err != nil {
+		from = git.Repo{Dir: filepath.Join(p.State, "repo.git")}
+		if _, missing := os.Stat(from.Dir); missing != nil {
+			return x, err
+		}
+		if hash, inClone := from.Tree(ctx, rev); inClone == nil {
+			x.hash, err = hash, nil
+		}
+	}
+	if err != nil {
+		return x, err
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return x, err
+	}
+	at, err := os.MkdirTemp(cache, "tree-")
+	if err != nil {
+		return x, err
+	}
+	x.done = func() { _ = os.RemoveAll(at) } // a copy
+	x.dir = filepath.Join(at, "tree")
+	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
+	err = os.Mkdir(x.dir, 0o700)
+	if err == nil {
+		_, err = x.repo.Run(ctx, "read-tree", x.hash)
+	}
+	if err = errors.Join(err, x.reset(ctx, true)); err != nil {
+		x.done()
+		return x, fmt.Errorf("check out %s: %w", rev, err)
+	}
+	return x, nil
+}
+
+// reset puts the tree back; bare removes what git ignores, too.
+func (x exact) reset(ctx context.Context, bare bool) error {
+	clean := "-ffdq"
+	if bare {
+		clean = "-ffdqx"
+	}
+	_, err := x.repo.Run(ctx, "clean", clean)
+	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force")
+	return errors.Join(err, err2)
+}
+
+// reproduce runs the gates on a clean checkout of exactly one tree, and says
+// whether they say what a run recorded of it.
+func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, settings config.Config) error {
+	p, err := a.Open(ctx, frame.Reads)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	sum := sha256.Sum256([]byte(p.State))
+	cache := filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
+	x, err := checkout(ctx, p, cache, f.tree)
+	if err != nil {
+		return err
+	}
+	defer x.done()
+	gates, err := pickGates(x.dir, settings.Gates, f.gates)
+	if err != nil {
+		return err
+	}
+	if f.list {
+		return listGates(a, gates)
+	}
+	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
+	if err != nil {
+		return err
+	}
+	r, err := runner(a, box, x.dir, filepath.Join(cache, "tree"), settings)
+	if err != nil {
+		return err
+	}
+	r.Reset = x.reset
+	grant, err := network.Reachable(settings.Network, frame.Top(p.Repo.Work), a.Trust(), a.Env, box)
+	if err != nil {
+		return err
+	}
+	r.Net = grant.Gate
+	old, err := again.Recorded(ctx, p, x.hash)
+	if err != nil {
+		return err
+	}
+	for name := range old { // what a run was asked for besides
+		if line, ok := strings.CutPrefix(name, nexus.AcceptGate); ok && len(f.gates) == 0 {
+			if g, ok := detect.Accept(nexus.Criterion{Check: old[name].Evidence.Command}); ok && line != "" {
+				g.Name = name
+				gates = append(gates, g)
+			}
+		}
+	}
+	out := reproduced{Tree: x.hash}
+	var all []nexus.Evidence
+	for _, g := range gates {
+		e, err := r.Judge(ctx, gate.Tree{Dir: x.dir, Hash: x.hash}, g)
+		if err != nil {
+			return err
+		}
+		all = append(all, e)
+		c := again.Compare(old, e)
+		out.Again = append(out.Again, c)
+		a.Say("%s", c)
+	}
+	out.Verdict = verdict.Of(all)
+	if err := write(a, shape, out.Verdict, out); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(out.Again, func(c again.Said) bool { return c.Recorded && !c.Same }) {
+		return frame.ExitError(frame.CodeFailed)
+	}
+	return ends(out.State)
+}
