@@ -84,7 +84,7 @@ func remote(t *testing.T, h http.Handler) Server {
 	s := httptest.NewServer(h)
 	t.Cleanup(func() {
 		s.CloseClientConnections()
-		s.Close()
+		go s.Close() // a call that hangs and did not hear of its end would be waited for
 	})
 	return Server{Name: "test", URL: s.URL + "/mcp", Near: true, Begin: time.Minute}
 }

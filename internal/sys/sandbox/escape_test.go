@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 )
 
@@ -185,6 +186,7 @@ func (s *scene) boxed(t *testing.T, b *Box, script string) (bool, Result) {
 
 // Every harm works without a sandbox, and in none of them.
 func TestEscapeCommands(t *testing.T) {
+	raced.Skip(t, "what is tried here is the kernel, by programs of others")
 	all := harms()
 	for name := range jailtest.Forbidden() {
 		all = append(all, harm{name: "call " + name, script: `"$PROBE" ` + jailtest.Arg + " '" + name + "'"})
@@ -266,6 +268,7 @@ func paths() (planted, machine []string) {
 }
 
 func TestEscapePaths(t *testing.T) {
+	raced.Skip(t, "what is tried here is the kernel, by programs of others")
 	planted, machine := paths()
 	if n := len(planted) + len(machine); n < 60 {
 		t.Errorf("only %d paths", n)

@@ -7,11 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 )
 
 // nobody is a user who owns nothing.
@@ -27,9 +27,7 @@ func TestAsAnotherUser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the suites again")
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("another user races as this one does")
-	}
+	raced.Skip(t, "another user races as this one does")
 	dir, err := os.MkdirTemp("", "nx-") //nolint:usetesting // its parents must be open to others
 	if err != nil {
 		t.Fatal(err)

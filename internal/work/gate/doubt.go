@@ -41,6 +41,9 @@ func (s *suspect) open() bool { return s.flake == nil && !s.lost }
 // and of those that a criterion names, nothing is doubted. It keeps within the
 // gate's time.
 func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+	if r.Origin != nil && len(g.Lone.Args) > 0 {
+		return r.doubtAlone(ctx, t, g, base, raw)
+	}
 	c, ok := gosrc.ParseTest(g.Args)
 	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil

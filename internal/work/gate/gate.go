@@ -37,6 +37,7 @@ type Gate struct {
 	Timeout time.Duration // 0: the runner's
 
 	Related stack.Part    // how it runs those of its tests that a change concerns; see work/related
+	Lone    stack.Lone    // how it runs one test alone; see gate/lone
 	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 }

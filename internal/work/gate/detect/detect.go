@@ -28,7 +28,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	early := map[string]bool{}
 	for _, f := range stack.Find(dir, used...) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Fix: f.Fix})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Fix: f.Fix})
 		early[f.Name] = f.First
 	}
 	for _, name := range steps() {

@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -233,6 +234,7 @@ func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Eviden
 }
 
 func TestWholeTrees(t *testing.T) {
+	raced.Skip(t, "what is judged here is what other programs print")
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

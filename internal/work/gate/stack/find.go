@@ -23,6 +23,7 @@ type Found struct {
 	Step
 	First bool // it judges before the build
 	Part  Part // how it runs some of its tests; zero where it cannot
+	Lone  Lone // how it runs one test; zero where it cannot
 	Fix   []Fixer
 }
 
@@ -123,6 +124,13 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 			if p.holds(part.If) {
 				part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
 				f.Part = part
+				break
+			}
+		}
+		for _, lone := range step.Alone {
+			if p.holds(lone.If) {
+				lone.Args, lone.Format = s.command(p, lone.Args), cmp.Or(lone.Format, step.Format)
+				f.Lone = lone
 				break
 			}
 		}

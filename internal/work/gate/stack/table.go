@@ -41,6 +41,9 @@ type Step struct {
 	// Related are commands that run only the tests that a change concerns; the
 	// first that fits.
 	Related []Part
+	// Alone are commands that run one test and no other, to tell a flaky one
+	// from a broken one; the first that fits.
+	Alone []Lone
 	// Fix are commands that put right, by themselves, what the step would find;
 	// all that fit.
 	Fix []Fixer
@@ -62,6 +65,29 @@ type Part struct {
 	Args   []string
 	Format string // empty: the step's
 }
+
+// Lone is a command that runs one test of a step by its name. In its words
+// {test} stands for the name as a pattern that nothing else matches, or as it
+// is, and {file} for the test's file; see [Lone.Name]. No shell reads the name.
+type Lone struct {
+	If     string // see [Step.If]
+	Name   string // how findings call a test, and what the runner wants; one of the below
+	Args   []string
+	Format string // empty: the step's
+}
+
+// What runners call a test.
+const (
+	NamePytest   = "pytest"   // file.py::Class::test[case], as it is
+	NameUnittest = "unittest" // package.module.Class.test, as it is
+	NameTitles   = "titles"   // suite > test, as a pattern of JavaScript over titles with spaces between
+	NameInFile   = "in-file"  // file > suite > test, as the file and such a pattern
+	NameLast     = "last"     // suite > test, as a pattern over the last title, with or without the others
+	NameExact    = "exact"    // the name as it is
+	NameCTest    = "ctest"    // a pattern of CMake
+	NameRuby     = "ruby"     // a pattern of Ruby over the whole description
+	NamePHP      = "php"      // Class::test with data set, as a pattern with slashes around it
+)
 
 // The ways in which the tests that a change concerns are found.
 const (
@@ -99,12 +125,12 @@ func nodeStack() Stack {
 			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
 			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
 			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}}},
-			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true, Related: scriptParts()},
-			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}},
-			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}},
-			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}},
+			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone()},
+			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}},
+			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}},
+			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}},
 			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: []string{"{run}", "playwright", "test", "--reporter=list"}, Format: "playwright", Tests: true},
-			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}},
+			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}},
 		},
 	}
 }
@@ -130,6 +156,36 @@ func scriptParts() []Part {
 		mochaPart("runs:test:mocha$ !file:.mocharc*"),
 		nodePart("runs:test:node_--test$"),
 	}
+}
+
+// scriptLone are the ways in which it runs one of its tests.
+func scriptLone() []Lone {
+	return []Lone{
+		jestLone("runs:test:jest$"),
+		vitestLone("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
+		mochaLone("runs:test:mocha$"),
+		nodeLone("runs:test:node_--test$"),
+	}
+}
+
+func vitestLone(cond string) Lone {
+	return Lone{If: cond, Name: NameInFile, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--testNamePattern={test}", "{file}"}, Format: "vitest"}
+}
+
+func jestLone(cond string) Lone {
+	return Lone{If: cond, Name: NameInFile, Args: []string{"{run}", "jest", "--testNamePattern={test}", "--runTestsByPath", "{file}"}, Format: "jest"}
+}
+
+func mochaLone(cond string) Lone {
+	return Lone{If: cond, Name: NameTitles, Args: []string{"{run}", "mocha", "--grep={test}"}, Format: "mocha"}
+}
+
+func nodeLone(cond string) Lone {
+	return Lone{If: cond, Name: NameLast, Args: []string{"node", "--test", "--test-reporter=tap", "--test-name-pattern={test}"}, Format: "tap"}
+}
+
+func phpLone(tool string) []Lone {
+	return []Lone{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
 }
 
 func vitestPart(cond string) Part {
@@ -160,8 +216,8 @@ func pythonStack() Stack {
 			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}},
-			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}},
+			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}},
+			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}},
 		},
 	}
 }
@@ -173,7 +229,7 @@ func rustStack() Stack {
 			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}},
-			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}},
+			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}},
 		},
 	}
 }
@@ -208,7 +264,7 @@ func cmakeStack() Stack {
 		Name: "cmake", Markers: []string{"CMakeLists.txt"},
 		Steps: []Step{
 			{Gate: "build", Args: shell(made), Format: "gcc"},
-			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true},
+			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
 		},
 	}
 }
@@ -219,7 +275,7 @@ func rubyStack() Stack {
 		Runners: []Runner{{"file:Gemfile.lock", []string{"bundle", "exec"}}, {"", nil}},
 		Steps: []Step{
 			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
-			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true},
+			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}},
 			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true},
 			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`}, Format: "minitest", Tests: true},
 		},
@@ -232,8 +288,8 @@ func phpStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
 			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
-			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true},
-			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true},
+			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit")},
+			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit")},
 		},
 	}
 }

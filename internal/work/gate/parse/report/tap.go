@@ -108,6 +108,7 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	case !failed:
 		if !parent {
 			t.run.Counts.Passed++
+			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "pass"})
 		}
 	case opens || parent && redBelow: // the points below say why
 	default:

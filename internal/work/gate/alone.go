@@ -1,0 +1,159 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
+)
+
+// mostAlone bounds how many tests are run one by one; more are broken.
+const mostAlone = 10
+
+// doubtAlone is [Runner.doubt] for runners that can be told to run one test.
+// Each suspect runs by itself, since one that fails must not hide another.
+func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+	all := r.lonely(t, g, base, raw)
+	if len(all) == 0 || len(all) > mostAlone {
+		return raw, nil
+	}
+	left := time.Duration(0)
+	if limit := r.limit(g); limit > 0 {
+		if left = limit - raw.Duration; left < time.Second {
+			return raw, nil
+		}
+	}
+	if err := r.oneByOne(ctx, t, g, all, &left, r.sawNow(base, g)); err != nil {
+		return raw, err
+	}
+	if slices.ContainsFunc(all, (*suspect).open) && r.Origin.Use != nil && base.Tree != "" {
+		if err := r.Origin.Use(ctx, func(b Runner, t Tree) error {
+			return b.oneByOne(ctx, t, g, all, &left, sawBase)
+		}); err != nil {
+			return raw, err
+		}
+	}
+	if err := r.among(ctx, t, g, raw, all, &left); err != nil {
+		return raw, err
+	}
+	for _, s := range all {
+		if s.flake != nil {
+			raw.Flaky = append(raw.Flaky, *s.flake)
+		}
+	}
+	return raw, nil
+}
+
+// lonely returns the tests that are red now and were not on the base, whose
+// runner can run them alone, and that the work did not touch.
+func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
+	found := map[string]bool{}
+	var all []*suspect
+	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
+		if _, ok := lone.Args(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || lone.Wanted(f.Test, r.Wanted) ||
+			lone.Touched(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
+			slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.Test == f.Test }) {
+			continue
+		}
+		found[f.Test] = true
+		all = append(all, &suspect{name: f.Test, found: f, base: weigh.Pieces{}, now: weigh.Pieces{}, failed: 1, runs: 1})
+	}
+	slices.SortFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	return all
+}
+
+// oneByOne runs the suspects that are still open, each alone.
+func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
+	limited := *left > 0
+	alone := g
+	alone.Reports = nil
+	alone.Format = cmp.Or(g.Lone.Format, g.Format)
+	for range maxReruns {
+		for _, s := range all {
+			if !s.open() {
+				continue
+			}
+			if limited && *left < time.Second {
+				return nil
+			}
+			alone.Args, _ = lone.Args(g.Lone, g.Dir, s.name)
+			res, read, err := r.run(ctx, t, alone, *left)
+			if err != nil {
+				return err
+			}
+			if limited {
+				*left -= res.Duration
+			}
+			end := ended(read, s.name)
+			if res.TimedOut {
+				end = "run"
+			}
+			saw(s, end, read)
+		}
+	}
+	return nil
+}
+
+// among runs the whole gate again for tests that pass alone: one that is red
+// each time among the others is broken by what they leave behind, not flaky.
+func (r Runner) among(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, all []*suspect, left *time.Duration) error {
+	limited := *left > 0
+	var open []*suspect
+	for _, s := range all {
+		if s.flake != nil && !s.flake.Base {
+			open = append(open, s)
+		}
+	}
+	for range maxReruns {
+		if len(open) == 0 || limited && *left < time.Second {
+			break
+		}
+		res, read, err := r.run(ctx, t, g, *left)
+		if err != nil {
+			return err
+		}
+		if limited {
+			*left -= res.Duration
+		}
+		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && tests(read.Counts) >= tests(raw.Counts)
+		open = slices.DeleteFunc(open, func(s *suspect) bool {
+			s.flake.Runs++
+			green := whole && !res.TimedOut && !slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == s.name })
+			if !green {
+				s.flake.Failed++
+			}
+			return green
+		})
+	}
+	for _, s := range open {
+		s.flake = nil
+	}
+	return nil
+}
+
+func tests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
+
+// ended returns how the only test of a run ended, empty where that is not sure:
+// it passed only when something ran, and nothing else is red.
+func ended(read parse.Report, test string) string {
+	switch {
+	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
+		return "fail"
+	case read.State != nexus.Pass || read.Counts.Passed == 0 || read.Counts.Failed > 0:
+		return ""
+	case len(read.Tests) == 0: // the output does not name what passed
+		return "pass"
+	}
+	for _, t := range read.Tests {
+		if t.State == "pass" && (t.Name == test || strings.TrimPrefix(t.String(), ".") == test) {
+			return "pass"
+		}
+	}
+	return ""
+}

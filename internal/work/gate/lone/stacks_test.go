@@ -1,0 +1,195 @@
+package lone_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+)
+
+// tools is where .ci/deps puts the tools of JavaScript.
+const tools = "/usr/local/lib/nexus-tools/node_modules"
+
+// project is a small project of a stack.
+type project struct {
+	name, tool  string // tool: what must be installed
+	state       string // the file that the work changes
+	is, becomes string // in it
+	suite       string // the file of the odd test
+	files       map[string]string
+}
+
+func projects(t *testing.T) []project {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/stacks.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []project{
+		{name: "pytest", tool: "pytest", state: "state.py", is: "False", becomes: "True", suite: "tests/test_state.py"},
+		{name: "unittest", tool: "python3", state: "state.py", is: "False", becomes: "True", suite: "tests/test_state.py"},
+		{name: "node", tool: "node", state: "state.js", is: "false", becomes: "true", suite: "state.test.js"},
+		{name: "mocha", tool: tools + "/mocha", state: "state.js", is: "false", becomes: "true", suite: "test/state.js"},
+		{name: "vitest", tool: tools + "/vitest", state: "state.js", is: "false", becomes: "true", suite: "src/state.test.js"},
+		{name: "rust", tool: "cargo", state: "src/lib.rs", is: "false", becomes: "true", suite: "tests/state.rs"},
+		{name: "cmake", tool: "ctest", state: "state.h", is: "0", becomes: "1", suite: "odd.c"},
+		{name: "ruby", tool: "rspec", state: "lib/state.rb", is: "false", becomes: "true", suite: "spec/state_spec.rb"},
+		{name: "php", tool: "phpunit", state: "state.php", is: "false", becomes: "true", suite: "tests/StateTest.php"},
+	}
+	for i := range all {
+		all[i].files = map[string]string{}
+		for _, f := range a.Files {
+			if name, ok := strings.CutPrefix(f.Name, all[i].name+"/"); ok {
+				all[i].files[name] = string(f.Data)
+			}
+		}
+	}
+	return all
+}
+
+func (p project) able(t *testing.T) {
+	t.Helper()
+	_, err := os.Stat(p.tool)
+	if !strings.HasPrefix(p.tool, "/") {
+		_, err = exec.LookPath(p.tool)
+	}
+	if err != nil {
+		t.Skip(p.tool + " is not there: run make deps")
+	}
+}
+
+// tree writes the project, whose odd test fails always or once, and knows by a
+// file outside of it.
+func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree {
+	t.Helper()
+	word := map[bool]string{true: p.becomes, false: p.is}[always]
+	files := maps.Clone(p.files)
+	if broken {
+		files[p.state] = strings.Replace(files[p.state], p.is, p.becomes, 1)
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text = strings.NewReplacer("COUNT", count, "ALWAYS", word).Replace(text)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.HasPrefix(p.tool, "/") {
+		link(t, filepath.Join(dir, "node_modules"))
+	}
+	return gate.Tree{Dir: dir, Hash: filepath.Base(dir)}
+}
+
+// link gives a project the tools of JavaScript, in a directory to which they
+// can write.
+func link(t *testing.T, dir string) {
+	t.Helper()
+	all, err := os.ReadDir(tools)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	for _, e := range all {
+		if err == nil {
+			err = os.Symlink(filepath.Join(tools, e.Name()), filepath.Join(dir, e.Name()))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// judge holds the broken tree against the project, by its test gate.
+func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus.Evidence {
+	t.Helper()
+	count := filepath.Join(t.TempDir(), "count")
+	base, tree := p.tree(t, count, always, false), p.tree(t, count, always, true)
+	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := goenv.Prepare(t.TempDir(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lend := gate.Runner{Box: box, Env: append(setup.Env, "CI=true"), Timeout: 10 * time.Minute, Versions: &goenv.Versions{}}
+	gates, err := detect.Gates(tree.Dir, config.Gates{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return !g.Tests })
+	if len(gates) != 1 || len(gates[0].Lone.Args) == 0 {
+		t.Fatalf("%+v", gates)
+	}
+	was, err := lend.Judge(t.Context(), base, gates[0])
+	if err != nil || was.State != nexus.Pass {
+		t.Fatalf("the base: %+v, %v", was, err)
+	}
+	r := lend
+	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
+	r.Wanted = wants
+	r.Origin = &gate.Origin{Dir: base.Dir, Changed: append(changed, p.state), Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(lend, base) }}
+	e, err := r.Weigh(t.Context(), tree, gates[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestStacks judges, with the real tools, a test that fails once and one that
+// fails each time, and one that fails once but is the work's own or wanted.
+func TestStacks(t *testing.T) {
+	for _, p := range projects(t) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			p.able(t)
+			e := p.judge(t, false, nil, nil)
+			if e.State != nexus.Pass || len(e.Flaky) != 1 || e.Flaky[0].Failed != 1 || e.Flaky[0].Runs != 3 || !strings.Contains(e.Why, "failed in 1 of 3 runs") {
+				t.Fatalf("once: %s %q, flaky %v: %v", e.State, e.Why, e.Flaky, e.Findings)
+			}
+			odd := e.Flaky[0].Test
+			for name, e := range map[string]nexus.Evidence{
+				"each time": p.judge(t, true, nil, nil),
+				"its own":   p.judge(t, false, []string{p.suite}, nil),
+				"wanted":    p.judge(t, false, nil, []string{"the test " + odd + " passes"}),
+			} {
+				if e.State != nexus.Fail || len(e.Flaky) > 0 || len(e.Findings) == 0 || e.Findings[0].Test != odd {
+					t.Errorf("%s: %s %q, flaky %v: %v", name, e.State, e.Why, e.Flaky, e.Findings)
+				}
+			}
+		})
+	}
+}
+
+// TestAmongOthers breaks a test by what another leaves behind: it passes alone,
+// and is not flaky.
+func TestAmongOthers(t *testing.T) {
+	all := projects(t)
+	p := all[slices.IndexFunc(all, func(p project) bool { return p.name == "pytest" })]
+	p.able(t)
+	p.files = map[string]string{
+		"pytest.ini":          "[pytest]\npythonpath = .\n",
+		"state.py":            "broken = False\nseen = []\n\n\ndef see():\n    seen.append(1)\n    return broken and len(seen) > 1\n",
+		"tests/test_state.py": "import state\n\n\ndef test_one():\n    assert not state.see()\n\n\ndef test_two():\n    assert not state.see()\n",
+	}
+	if e := p.judge(t, true, nil, nil); e.State != nexus.Fail || len(e.Flaky) > 0 {
+		t.Errorf("%s %q, flaky %v: %v", e.State, e.Why, e.Flaky, e.Findings)
+	}
+}
