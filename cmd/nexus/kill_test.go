@@ -278,7 +278,7 @@ func (s *stage) git(args ...string) string {
 }
 
 // fingerprint hashes a checkout with everything that git keeps beside it but
-// objects and the branches that Nexus makes.
+// objects and the branches and notes that Nexus makes.
 func fingerprint(t *testing.T, dir string) string {
 	t.Helper()
 	sum := sha256.New()
@@ -289,7 +289,7 @@ func fingerprint(t *testing.T, dir string) string {
 			return err
 		case rel == ".git/objects" || rel == ".git/refs/heads/nexus" || rel == ".git/logs/refs/heads/nexus":
 			return fs.SkipDir
-		case d.IsDir():
+		case d.IsDir() || rel == ".git/refs/notes/nexus":
 			return nil
 		}
 		var data []byte
