@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -156,6 +157,7 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 // TestStacks judges, with the real tools, a test that fails once and one that
 // fails each time, and one that fails once but is the work's own or wanted.
 func TestStacks(t *testing.T) {
+	raced.Skip(t, "what is judged here is what other programs print")
 	for _, p := range projects(t) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
