@@ -65,18 +65,15 @@ func (w *Way) Take() []Tally {
 	return w.book.Take()
 }
 
-// goModules serves Go modules where nobody says otherwise; see `go help
-// goproxy`.
-const goModules = "proxy.golang.org"
-
 // Env returns an environment with what tools need to fetch what they may. Go's
 // own cache of modules is not written: what is fetched goes to a private one,
 // which takes from that as from a proxy.
 func (w *Way) Env(env []string, private bool) []string {
-	if !w.Reaches(goModules, portHTTPS) {
+	modules, err := Preset("go")
+	if err != nil || !w.Reaches(modules[0], portHTTPS) {
 		return env
 	}
-	from := "https://" + goModules
+	from := "https://" + modules[0] // the first of them is the proxy; see `go help goproxy`
 	env = slices.Clone(env)
 	value := func(name string) (v string) {
 		for _, e := range env {

@@ -232,9 +232,13 @@ func TestGrant(t *testing.T) {
 	if g.Gate("test") != nil || g.Role("coder") != nil || g.Gate("tester") != nil || g.Gate("install") == nil || g.Role("tester") == nil {
 		t.Error("others than those named")
 	}
+	modules, err := Preset("go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := g.Role("tester")
 	env := strings.Join(w.Env([]string{"GOPROXY=off", "GOFLAGS=-x", "GOMODCACHE=/m o"}, true), " ")
-	if env != "GOPROXY=off GOFLAGS=-x GOMODCACHE=/m o GOMODCACHE=/tmp/gomodcache GOFLAGS=-x -modcacherw GOPROXY=file:///m%20o/cache/download,https://proxy.golang.org" {
+	if env != "GOPROXY=off GOFLAGS=-x GOMODCACHE=/m o GOMODCACHE=/tmp/gomodcache GOFLAGS=-x -modcacherw GOPROXY=file:///m%20o/cache/download,https://"+modules[0] {
 		t.Error(env)
 	}
 	if env := (&Grant{}).Open().Env([]string{"GOPROXY=off"}, true); len(env) != 1 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/spot"
 )
 
 // texts holds one help text a command: what it does and, after a line
@@ -115,30 +116,9 @@ func unknownFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	message := fmt.Sprintf("%s knows no flag --%s", c.CommandPath(), view.Clean(unknown))
-	near := slices.MinFunc(names, func(x, y string) int { return cmp.Compare(distance(unknown, x), distance(unknown, y)) })
-	if distance(unknown, near) <= 1+len(unknown)/4 {
+	near := slices.MinFunc(names, func(x, y string) int { return cmp.Compare(spot.Distance(unknown, x), spot.Distance(unknown, y)) })
+	if spot.Distance(unknown, near) <= 1+len(unknown)/4 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean --%s?", near)}
 	}
 	return usage(c, message)
-}
-
-// distance returns how many characters must be typed anew to get from x to y.
-func distance(x, y string) int {
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(x) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(y) {
-			change := before
-			if x[i] != y[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
 }

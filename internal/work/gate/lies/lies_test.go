@@ -26,12 +26,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
-
-// tools is where .ci/deps puts the tools of JavaScript.
-const tools = "/usr/local/lib/nexus-tools/node_modules"
 
 // gone is the text of a file that a tree no longer has.
 const gone = "GONE\n"
@@ -125,27 +123,9 @@ func write(t *testing.T, files map[string]string) gate.Tree {
 		}
 	}
 	if text := files["package.json"]; strings.Contains(text, "vitest") || strings.Contains(text, "mocha") {
-		link(t, filepath.Join(dir, "node_modules"))
+		gatetest.Link(t, filepath.Join(dir, "node_modules"))
 	}
 	return gate.Tree{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
-}
-
-// link gives a project the tools of JavaScript, in a directory to which they
-// can write.
-func link(t *testing.T, dir string) {
-	t.Helper()
-	all, err := os.ReadDir(tools)
-	if err == nil {
-		err = os.Mkdir(dir, 0o700)
-	}
-	for _, e := range all {
-		if err == nil {
-			err = os.Symlink(filepath.Join(tools, e.Name()), filepath.Join(dir, e.Name()))
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func runner(t *testing.T) gate.Runner {

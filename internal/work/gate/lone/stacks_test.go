@@ -19,11 +19,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
-
-// tools is where .ci/deps puts the tools of JavaScript.
-const tools = "/usr/local/lib/nexus-tools/node_modules"
 
 // project is a small project of a stack.
 type project struct {
@@ -44,8 +42,8 @@ func projects(t *testing.T) []project {
 		{name: "pytest", tool: "pytest", state: "state.py", is: "False", becomes: "True", suite: "tests/test_state.py"},
 		{name: "unittest", tool: "python3", state: "state.py", is: "False", becomes: "True", suite: "tests/test_state.py"},
 		{name: "node", tool: "node", state: "state.js", is: "false", becomes: "true", suite: "state.test.js"},
-		{name: "mocha", tool: tools + "/mocha", state: "state.js", is: "false", becomes: "true", suite: "test/state.js"},
-		{name: "vitest", tool: tools + "/vitest", state: "state.js", is: "false", becomes: "true", suite: "src/state.test.js"},
+		{name: "mocha", tool: gatetest.JavaScript + "/mocha", state: "state.js", is: "false", becomes: "true", suite: "test/state.js"},
+		{name: "vitest", tool: gatetest.JavaScript + "/vitest", state: "state.js", is: "false", becomes: "true", suite: "src/state.test.js"},
 		{name: "rust", tool: "cargo", state: "src/lib.rs", is: "false", becomes: "true", suite: "tests/state.rs"},
 		{name: "cmake", tool: "ctest", state: "state.h", is: "0", becomes: "1", suite: "odd.c"},
 		{name: "ruby", tool: "rspec", state: "lib/state.rb", is: "false", becomes: "true", suite: "spec/state_spec.rb"},
@@ -94,27 +92,9 @@ func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree
 		}
 	}
 	if strings.HasPrefix(p.tool, "/") {
-		link(t, filepath.Join(dir, "node_modules"))
+		gatetest.Link(t, filepath.Join(dir, "node_modules"))
 	}
 	return gate.Tree{Dir: dir, Hash: filepath.Base(dir)}
-}
-
-// link gives a project the tools of JavaScript, in a directory to which they
-// can write.
-func link(t *testing.T, dir string) {
-	t.Helper()
-	all, err := os.ReadDir(tools)
-	if err == nil {
-		err = os.Mkdir(dir, 0o700)
-	}
-	for _, e := range all {
-		if err == nil {
-			err = os.Symlink(filepath.Join(tools, e.Name()), filepath.Join(dir, e.Name()))
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // judge holds the broken tree against the project, by its test gate.

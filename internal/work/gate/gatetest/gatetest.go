@@ -1,0 +1,28 @@
+// Package gatetest lends tests the tools that .ci/deps installs.
+package gatetest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// JavaScript is the directory with the tools of JavaScript.
+const JavaScript = "/usr/local/lib/nexus-tools/node_modules"
+
+// Link gives a project those tools, in a directory to which they can write.
+func Link(tb testing.TB, dir string) {
+	tb.Helper()
+	all, err := os.ReadDir(JavaScript)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	for _, e := range all {
+		if err == nil {
+			err = os.Symlink(filepath.Join(JavaScript, e.Name()), filepath.Join(dir, e.Name()))
+		}
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
