@@ -41,7 +41,7 @@ func New(tb testing.TB, gates ...gate.Gate) (s *shop.Shop, base string, user git
 	box, err := sandbox.Find(tb.Context(), sandbox.Off)
 	fine(err)
 	s = &shop.Shop{
-		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
+		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at, //nolint:forbidigo // as the program wires it
 		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
 	}
 	tb.Cleanup(func() {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
@@ -25,8 +24,6 @@ import (
 // maxStarts is how often a server is started in a session: one that died may
 // try again once.
 const maxStarts = 2
-
-const lastWords = 2 * time.Second // for what a server says when it ends
 
 // link is a server as one session has it.
 type link struct {
