@@ -163,6 +163,10 @@ func suggest(s *state.State, t *state.Task) []string {
 	case t.Replan != nil:
 		all = append(all, "plan it anew, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
 	case a == nil:
+	case a.Broken, a.Outcome == "" && a.Refusals == 0:
+		all = append(all, "not the work failed but what it runs on: see nexus doctor, and nexus logs for what came before")
+	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
+		all = append(all, "it is green alone and red once merged: nexus show "+id+" says with what, and what landed meanwhile may be at fault")
 	case a.Category == nexus.IsolationViolation:
 		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
 	case a.Category == nexus.VerifierRejected:
@@ -184,7 +188,7 @@ func suggest(s *state.State, t *state.Task) []string {
 	case a.Outcome == nexus.Exhausted:
 		all = append(all, "the task is too large for its limits: split it, or raise limits.rounds or limits.task_time")
 	}
-	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed {
+	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed && a != nil && a.Outcome != "" {
 		all = append(all, "begin at a stronger tier: "+string(next))
 	}
 	var waits []string
