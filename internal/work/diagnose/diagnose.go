@@ -106,7 +106,7 @@ func (w *search) look(ctx context.Context, x *subject) error {
 	if err != nil {
 		return err
 	}
-	return w.blame(ctx, x, own, w.view.Proofs[green], w.view.Proofs[first])
+	return w.blame(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
 }
 
 // known returns what a gate said of a commit's tree.
@@ -193,7 +193,7 @@ func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Eviden
 }
 
 // blame says what the first red commit shows.
-func (w *search) blame(ctx context.Context, x *subject, own nexus.TaskID, green, red state.Proof) error {
+func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) error {
 	f := x.fault
 	f.Commit, f.Of = red.Commit, string(red.Task)
 	changed, err := w.Trees.Git().Changed(ctx, red.Parent, red.Commit)

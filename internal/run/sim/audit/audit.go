@@ -115,12 +115,8 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.RunEnded:
 		b.end(f)
 	case nexus.ResultGated:
-		b.result = &f
-		if f.Verdict.Passed {
-			b.passed[b.tip] = true
-		}
+		b.result, b.passed[b.tip] = &f, b.passed[b.tip] || f.Verdict.Passed
 	case nexus.ResultPublished:
-		b.offered = true
 		b.published(f)
 	case nexus.RequestSettled:
 		b.settle(f)
@@ -198,6 +194,7 @@ func (b *Audit) end(f nexus.RunEnded) {
 
 // published checks that what is said of the branches is so.
 func (b *Audit) published(f nexus.ResultPublished) {
+	b.offered = true
 	books := b.world.Books()
 	if f.Branch != "" && books.Published != f.Commit {
 		b.wrong("%s is said to be published, and %s is", f.Commit, books.Published)

@@ -29,16 +29,9 @@ func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fac
 	if err := x.wait(ctx, time.Minute); err != nil {
 		return nil, err
 	}
-	if x.pick(2) == 0 || len(x.a.Sessions) > 0 {
-		id := nexus.SessionID(x.a.ID + "/verifier.1")
-		if old := x.a.Session(id); old == nil || !old.Over {
-			why := ""
-			if old == nil || len(old.Messages) == 0 {
-				why = "brief"
-			}
-			if _, err := x.converse(ctx, nexus.Verifier, id, why); err != nil {
-				return nil, err
-			}
+	if asks := x.pick(2) == 0; asks || len(x.a.Sessions) > 0 {
+		if err := x.consult(ctx); err != nil {
+			return nil, err
 		}
 	}
 	found := nexus.FaultsFound{Attempt: x.a.ID, Faults: slices.Clone(f.Faults)}
@@ -47,4 +40,19 @@ func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fac
 		found.Faults[i].Why = "as it looks"
 	}
 	return []nexus.Fact{found}, x.fault()
+}
+
+// consult asks where the fault lies, once.
+func (x *Actor) consult(ctx context.Context) error {
+	id := nexus.SessionID(x.a.ID + "/verifier.1")
+	old := x.a.Session(id)
+	if old != nil && old.Over {
+		return nil
+	}
+	why := ""
+	if old == nil || len(old.Messages) == 0 {
+		why = "brief"
+	}
+	_, err := x.converse(ctx, nexus.Verifier, id, why)
+	return err
 }
