@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -213,17 +212,19 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return nil, nil, taken, err
 	}
+	kept := memory{}
+	now.Put = kept.put
 	var base *base
 	if f.base != "" {
 		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
 			return nil, nil, taken, err
 		}
 		defer base.remove()
+		base.runner.Put = kept.put
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
 			return nil, nil, taken, err
 		}
 	}
-	unweighed := remember(&now)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
@@ -233,9 +234,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			return nil, nil, taken, err
 		}
 		all = append(all, e)
-		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
 		if base != nil && g.Tests && g.Of == "" {
-			tests, err := base.turned(ctx, a, g, unweighed(e))
+			tests, err := base.turned(ctx, a, g, kept.unweighed(e))
 			if err != nil {
 				return nil, nil, taken, err
 			}
@@ -250,28 +250,42 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
-	return all, turned, taken, nil
+	taken.Get = kept.get
+	return plain(all), turned, taken, nil
 }
 
-// remember lets a runner keep what its gates said before that was weighed, and
-// returns what finds it.
-func remember(r *gate.Runner) func(nexus.Evidence) nexus.Evidence {
-	kept := map[string][]byte{}
-	r.Put = func(data []byte) (string, error) {
-		sum := sha256.Sum256(data)
-		name := hex.EncodeToString(sum[:])
-		if bytes.HasPrefix(data, []byte(`{"gate"`)) { // not what they printed
-			kept[name] = data
-		}
-		return name, nil
+// plain takes from evidence what leads nowhere once the command has ended.
+func plain(all []nexus.Evidence) []nexus.Evidence {
+	for i := range all {
+		all[i].Raw, all[i].Output = "", ""
 	}
-	return func(e nexus.Evidence) nexus.Evidence {
-		var raw nexus.Evidence
-		if json.Unmarshal(kept[e.Raw], &raw) == nil && raw.Gate == e.Gate {
-			return raw
-		}
-		return e
+	return all
+}
+
+// memory keeps what gates printed, and what they said before that was weighed,
+// by its hash.
+type memory map[string][]byte
+
+func (m memory) put(data []byte) (string, error) {
+	sum := sha256.Sum256(data)
+	name := hex.EncodeToString(sum[:])
+	m[name] = data
+	return name, nil
+}
+
+func (m memory) get(name string) ([]byte, error) {
+	if data, ok := m[name]; ok {
+		return data, nil
 	}
+	return nil, frame.NotFound("output", name, "")
+}
+
+func (m memory) unweighed(e nexus.Evidence) nexus.Evidence {
+	var raw nexus.Evidence
+	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
+		return raw
+	}
+	return e
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
