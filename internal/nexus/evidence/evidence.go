@@ -92,6 +92,8 @@ type Flake struct {
 	Failed int    `json:"failed"`
 	Runs   int    `json:"runs"`
 	Base   bool   `json:"base,omitzero"` // seen on the base, while it was red each time now
+
+	Quarantine string `json:"quarantine,omitzero"` // why, and until when, people let its failure not count; it may have failed each time
 }
 
 // Passed reports whether the gate ran on the tree and found nothing.

@@ -131,6 +131,7 @@ type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
 	Order    []string          // names that come first, in this order
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
+	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
 }
@@ -167,7 +168,7 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
-		Gates:     Gates{Related: "task", Fix: "changed"},
+		Gates:     Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",
