@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -212,15 +212,15 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return nil, nil, taken, err
 	}
-	kept := memory{}
-	now.Put = kept.put
+	said := kept.Memory{}
+	now.Put = said.Put
 	var base *base
 	if f.base != "" {
 		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
 			return nil, nil, taken, err
 		}
 		defer base.remove()
-		base.runner.Put = kept.put
+		base.runner.Put = said.Put
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
 			return nil, nil, taken, err
 		}
@@ -235,7 +235,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 		all = append(all, e)
 		if base != nil && g.Tests && g.Of == "" {
-			tests, err := base.turned(ctx, a, g, kept.unweighed(e))
+			tests, err := base.turned(ctx, a, g, said.Unweighed(e))
 			if err != nil {
 				return nil, nil, taken, err
 			}
@@ -250,42 +250,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
-	taken.Get = kept.get
-	return plain(all), turned, taken, nil
-}
-
-// plain takes from evidence what leads nowhere once the command has ended.
-func plain(all []nexus.Evidence) []nexus.Evidence {
-	for i := range all {
-		all[i].Raw, all[i].Output = "", ""
-	}
-	return all
-}
-
-// memory keeps what gates printed, and what they said before that was weighed,
-// by its hash.
-type memory map[string][]byte
-
-func (m memory) put(data []byte) (string, error) {
-	sum := sha256.Sum256(data)
-	name := hex.EncodeToString(sum[:])
-	m[name] = data
-	return name, nil
-}
-
-func (m memory) get(name string) ([]byte, error) {
-	if data, ok := m[name]; ok {
-		return data, nil
-	}
-	return nil, frame.NotFound("output", name, "")
-}
-
-func (m memory) unweighed(e nexus.Evidence) nexus.Evidence {
-	var raw nexus.Evidence
-	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
-		return raw
-	}
-	return e
+	taken.Get = said.Get
+	return kept.Plain(all), turned, taken, nil
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
