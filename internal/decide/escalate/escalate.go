@@ -177,6 +177,10 @@ func suggest(s *state.State, t *state.Task) []string {
 	case t.Replan != nil:
 		all = append(all, "plan it anew, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
 	case a == nil:
+	case a.Broken, a.Outcome == "" && a.Refusals == 0:
+		all = append(all, "not the work failed but what it runs on: see nexus doctor, and nexus logs for what came before")
+	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
+		all = append(all, "it is green alone and red once merged: nexus show "+id+" says with what, and what landed meanwhile may be at fault")
 	case a.Category == nexus.IsolationViolation:
 		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
 	case a.Category == nexus.VerifierRejected:
@@ -187,6 +191,8 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it meets")
 	case a.Outcome == nexus.Unverified:
 		all = append(all, "give the task a criterion with a command that can tell, or look at nexus diff "+id+" yourself")
+	case a.Outcome == nexus.Inapplicable && hangs(a):
+		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "mend the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
@@ -196,7 +202,7 @@ func suggest(s *state.State, t *state.Task) []string {
 	case a.Outcome == nexus.Exhausted:
 		all = append(all, "the task is too large for its limits: split it, or raise limits.rounds or limits.task_time")
 	}
-	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed {
+	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed && a != nil && a.Outcome != "" {
 		all = append(all, "begin at a stronger tier: "+string(next))
 	}
 	var waits []string
@@ -210,6 +216,14 @@ func suggest(s *state.State, t *state.Task) []string {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
 	return append(all, again, "nexus skip "+id+" leaves it out")
+}
+
+// hangs reports whether an attempt ended as a test runner did not exit.
+func hangs(a *state.Attempt) bool {
+	r := a.Last()
+	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {
+		return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "hang" })
+	})
 }
 
 // Text writes a report for people.

@@ -72,8 +72,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return Step{Move: Judge}
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
-	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && facts.Tested && !proven(a):
-		return proveOwn(t, a, l)
+	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && !facts.Untouched && (facts.Tested || a.Of(nexus.Tester) != nil):
+		return proveOwn(t, a, l) // also where nobody wrote a test, when asked: that proves nothing
 	default:
 		return afterGates(t, a, l, facts)
 	}

@@ -2,136 +2,202 @@ package repair_test
 
 import (
 	"flag"
-	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-var update = flag.Bool("update", false, "rewrite the table")
+var update = flag.Bool("update", false, "rewrite the table and what the tapes expect")
 
-// situation is where an attempt may stand.
-type situation struct {
-	name  string
-	facts []nexus.Fact
+// limits are those of the table. A few rounds are enough to use them up.
+func limits() nexus.Limits {
+	return nexus.Limits{Rounds: 4, Same: 2, ReviewRounds: 2, MajorsBlock: 1}
 }
 
-// situations are those that a strategy can come into.
-func situations(s nexus.Strategy) []situation {
-	first, role := wrote(1, coder, ""), coder
-	if s.Sessions() {
-		first, role = wrote(1, tester, ""), tester
-	}
-	work, n := first, 1
-	all := []situation{
-		{"nothing was written", nil},
-		{"a session was cut off", first[:2]},
-		{"a session gave up", join(first[:3], []nexus.Fact{nexus.SessionEnded{Session: role, Outcome: nexus.GaveUp, Why: "no"}})},
-		{"a session ran out of turns", join(first[:3], []nexus.Fact{nexus.SessionEnded{Session: role, Outcome: nexus.Exhausted, Why: "60 turns"}})},
-		{"it was written", first},
-	}
-	if s.Sessions() {
-		all = append(all, situation{"the tester touched code", join(first, broke("a.go"))})
-		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
-			all = append(all, situation{"tests are " + string(p), join(first, proved(p))})
-		}
-		work, n = join(first, proved(nexus.ProofRed), wrote(2, coder, "")), 2
-		all = append(all, situation{"the code was written", work})
-	}
-	for _, v := range []nexus.GateState{nexus.Fail, nexus.Timeout, nexus.Environmental, nexus.MissingAsset, nexus.Flaky, nexus.Unverifiable, nexus.NotRun} {
-		all = append(all, situation{"gates say " + string(v), join(work, verdict(v, "test"))})
-	}
-	green := join(work, verdict(nexus.Pass, ""))
-	all = append(all, situation{"gates pass", green})
-	if s == nexus.TDDSimple {
-		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
-			all = append(all, situation{"its tests are " + string(p), join(green, proved(p))})
-		}
-		green = join(green, proved(nexus.ProofRed))
-	}
-	unread := []nexus.Fact{nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"}}
-	touched := join(work, suspect(), verdict(nexus.Pass, ""))
-	if s == nexus.TDDSimple {
-		touched = join(touched, proved(nexus.ProofRed))
-	}
-	all = append(all,
-		situation{"it touches its judges", touched},
-		situation{"which is right", join(touched, verified(""))},
-		situation{"which is not right", join(touched, verified(nexus.VerifierRejected))},
-		situation{"which nobody explains", join(touched, unread)},
-	)
-	if s.Sessions() {
-		all = append(all,
-			situation{"verified", join(green, verified(""))},
-			situation{"the verifier says no", join(green, verified(nexus.VerifierRejected))},
-			situation{"there is no verdict", join(green, unread)},
-		)
-		green = join(green, verified(""))
-	}
-	yes := nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Approved: true, Summary: "good"}
-	no := nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Summary: "bad", Findings: []nexus.Finding{{Severity: nexus.Critical, Message: "bad"}}}
-	none := nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Summary: "unreadable"}
-	return append(all,
-		situation{"the review approves", join(green, review(yes))},
-		situation{"the review rejects", join(green, review(no))},
-		situation{"the review cannot be read", join(green, review(none))},
-		situation{"rejected, and written again", join(green, review(no), wrote(n+1, coder, "review"))},
-	)
+// player plays a tape: an attempt begins with attempt.started, "?",
+// "? tested" or "? untouched" asks what follows, and after ">" stand the row of the
+// table and what it decides. The rest is what the world says.
+type player struct {
+	stand
+	rows map[string]bool
+	out  strings.Builder
 }
 
-// TestTable holds what follows in every situation of every strategy to the
-// table.
-func TestTable(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("# What follows in an attempt, by strategy and by where it stands.\n")
-	seen := map[string]bool{}
-	for _, s := range nexus.Strategies() {
-		for _, at := range situations(s) {
-			task := &state.Task{Task: nexus.Task{ID: "T1", Strategy: s}}
-			limits := nexus.Limits{Rounds: 50, Same: 3, ReviewRounds: 4, MajorsBlock: 1}
-			step := repair.Next(task, with(s, at.facts...), limits, repair.Facts{Tested: true})
-			if len(at.facts) == 0 {
-				step = repair.Next(task, with(s), limits, repair.Facts{})
+func (p *player) play(t *testing.T, text string) string {
+	t.Helper()
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		if strings.HasPrefix(line, ">") {
+			continue
+		}
+		p.out.WriteString(line + "\n")
+		word, rest, _ := strings.Cut(line, " ")
+		if line == "" || word == "#" {
+			continue
+		}
+		if word == "?" {
+			p.facts = repair.Facts{Tested: rest == "tested", Untouched: rest == "untouched"}
+			p.rows[p.row()] = true
+			p.out.WriteString("> " + p.row() + "\n")
+			for _, f := range p.begins(p.next()) {
+				p.a.Apply(f, time.Time{})
 			}
-			words := []string{string(step.Move), string(step.Role), string(step.Outcome), string(step.Category)}
-			if step.Cause != "" {
-				words = append(words, "because of "+step.Cause)
-			}
-			if step.Resume {
-				words = append(words, "going on")
-			}
-			seen[string(step.Move)], seen[string(step.Outcome)], seen[string(step.Category)] = true, true, true
-			fmt.Fprintf(&b, "%s, %s: %s\n", s, at.name, strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+			continue
+		}
+		f, err := tape.Parse(line)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		switch f := f.(type) {
+		case nexus.TaskPlanned:
+			p.task = f.Task
+		case nexus.AttemptStarted:
+			p.a = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy}
+		default:
+			p.a.Apply(f, time.Time{})
 		}
 	}
-	for _, m := range []repair.Move{repair.Write, repair.Judge, repair.Prove, repair.Verify, repair.Review, repair.End} {
-		if !seen[string(m)] {
-			t.Errorf("no situation leads to %s", m)
-		}
+	return p.out.String()
+}
+
+// taped plays all tapes and returns the rows that they reach.
+func taped(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.tape")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
 	}
-	for _, c := range []nexus.Category{nexus.IsolationViolation, nexus.SessionFailure, nexus.VerifierRejected} {
-		if !seen[string(c)] {
-			t.Errorf("no situation ends in %s", c)
-		}
-	}
-	const file = "testdata/table.golden"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+	rows := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
+		p := &player{stand: stand{limits: limits()}, rows: rows}
+		got := p.play(t, string(text))
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(string(text), got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", file, diff)
+		}
+	}
+	return rows
+}
+
+// kinds are the tasks that the table is of, by strategy.
+func kinds() []stand {
+	var all []stand
+	for _, s := range nexus.Strategies() {
+		all = append(all, stand{task: nexus.Task{ID: "T1", Strategy: s}, a: with(s), limits: limits()})
+	}
+	for _, k := range []nexus.TaskKind{nexus.DocsTask, nexus.TestTask} {
+		all = append(all, stand{task: nexus.Task{ID: "T1", Kind: k}, a: with(nexus.TestAfter), limits: limits()})
+	}
+	return all
+}
+
+// visit takes every way that an attempt can take, up to a number of steps.
+func (s stand) visit(habit string, steps int, meets func(stand)) {
+	meets(s)
+	if steps == 0 {
 		return
 	}
-	want, err := os.ReadFile(file)
+	step := s.next()
+	for _, facts := range s.does(step, habit) {
+		then := s
+		then.a = s.a.Clone()
+		for _, f := range slices.Concat(s.begins(step), facts) {
+			then.a.Apply(f, time.Time{})
+		}
+		then.visit(habit, steps-1, meets)
+	}
+}
+
+// reachable returns the rows that ways of an attempt lead to.
+func reachable(steps int) map[string]bool {
+	rows := map[string]bool{}
+	for _, s := range kinds() {
+		for _, s.facts = range []repair.Facts{{}, {Tested: true}, {Untouched: true}} {
+			for _, habit := range []string{"failure", "tree", "more"} {
+				s.visit(habit, steps, func(s stand) { rows[s.row()] = true })
+			}
+		}
+	}
+	return rows
+}
+
+// TestTable holds the table to the tapes and to all ways that an attempt can
+// take: each row has a tape that reaches it, and no decision is without a row.
+func TestTable(t *testing.T) {
+	const file = "testdata/table.golden"
+	onTape := taped(t)
+	if *update {
+		text := "# What follows in an attempt, by strategy and by where it stands.\n" + strings.Join(slices.Sorted(maps.Keys(onTape)), "\n") + "\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
+	rows, decided := map[string]bool{}, map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		rows[line] = true
+		name, step, _ := strings.Cut(line, ": ")
+		if other := decided[name]; other != "" {
+			t.Errorf("two rows for %s: %s, and %s", name, other, step)
+		}
+		decided[name] = step
+		if !onTape[line] {
+			t.Errorf("no tape reaches the row %s", line)
+		}
+	}
+	for _, row := range slices.Sorted(maps.Keys(onTape)) {
+		if !rows[row] {
+			t.Errorf("a tape decides without a row: %s", row)
+		}
+	}
+	steps := 6
+	if os.Getenv("NEXUS_NIGHTLY") != "" {
+		steps = 9 // more than that finds no more
+	}
+	for _, row := range slices.Sorted(maps.Keys(reachable(steps))) {
+		if !rows[row] {
+			t.Errorf("an attempt comes to what has no row: %s", row)
+		}
+	}
+}
+
+// TestTableIsWhole holds that every move, outcome and category of an attempt's
+// own is in the table.
+func TestTableIsWhole(t *testing.T) {
+	text, err := os.ReadFile("testdata/table.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{
+		string(repair.Write), string(repair.Judge), string(repair.Prove), string(repair.Verify), string(repair.Review), string(repair.End),
+		string(nexus.Accepted), string(nexus.NoProgress), string(nexus.Exhausted), string(nexus.Unverified), string(nexus.GaveUp), string(nexus.Inapplicable),
+		string(nexus.IsolationViolation), string(nexus.SessionFailure), string(nexus.TestsFailing), string(nexus.VerifierRejected), string(nexus.GreenfieldNoTests),
+	} {
+		if !strings.Contains(string(text), w) {
+			t.Errorf("no row has %s", w)
+		}
 	}
 }

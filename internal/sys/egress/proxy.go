@@ -104,16 +104,16 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	}
 	h, err := ParseHead(head)
 	if err != nil {
-		answer(c, refuse(http.StatusBadRequest, "not a request that is taken: %v", err))
 		p.told(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is taken: " + err.Error()})
+		answer(c, refuse(http.StatusBadRequest, "not a request that is taken: %v", err))
 		return
 	}
 	d := Decision{Target: h.Target}
 	out, no := p.reach(ctx, &d)
 	if no != nil {
 		d.Why = no.text
+		p.told(d) // before the one who asked knows, so that who hears of it finds it told
 		answer(c, no)
-		p.told(d)
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -295,7 +296,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Whoever serves knows, when it returns, what became of everything.
+// Who asked hears no refusal before it is told, and whoever serves knows, when
+// it returns, what became of everything.
 func TestToldBeforeTheEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -311,9 +313,11 @@ func TestToldBeforeTheEnd(t *testing.T) {
 	}
 	defer c.Close()
 	_, _ = io.WriteString(c, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n")
-	_, _ = io.ReadAll(c)
-	c.Close()
 	<-telling
+	_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	if n, err := c.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("it is answered before it is told:", n, err)
+	}
 	end(errOver)
 	select {
 	case <-done:

@@ -1,0 +1,302 @@
+package repair_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// stand is where an attempt stands, with all that its next step depends on.
+type stand struct {
+	task   nexus.Task
+	a      *state.Attempt
+	limits nexus.Limits
+	facts  repair.Facts
+}
+
+func (s stand) next() repair.Step {
+	return repair.Next(&state.Task{Task: s.task}, s.a, s.limits, s.facts)
+}
+
+// row returns the row of the table that a stand is in.
+func (s stand) row() string {
+	step, whose := s.next(), string(s.a.Strategy)
+	switch s.task.Kind {
+	case nexus.DocsTask:
+		whose += " of words"
+	case nexus.TestTask:
+		whose += " of tests"
+	default:
+	}
+	words := []string{string(step.Move), string(step.Role), string(step.Outcome), string(step.Category)}
+	if step.Cause != "" {
+		words = append(words, "because of "+step.Cause)
+	}
+	if step.Resume {
+		words = append(words, "going on")
+	}
+	return whose + ", " + s.where() + ": " + strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// where names the stand.
+func (s stand) where() string {
+	free := s
+	free.limits.Rounds = 0
+	if step := free.next(); step.Move == repair.Write && !step.Resume && s.limits.Rounds > 0 && len(s.a.Rounds) >= s.limits.Rounds {
+		return "no round is left"
+	}
+	r := s.a.Last()
+	switch {
+	case s.a.HandedWhy != "":
+		return "the train hands it back"
+	case r == nil && s.a.Strategy.Sessions() && s.facts.Tested && s.a.Proof == nil:
+		return "tests of an earlier attempt are there"
+	case r == nil && s.a.Strategy.Sessions() && s.facts.Tested:
+		return "tests of an earlier attempt are " + string(s.a.Proof.Proof)
+	case r == nil:
+		return "nothing was written"
+	}
+	session := s.a.Session(r.Session)
+	switch {
+	case session == nil || !session.Over:
+		return "the " + string(r.Role) + " was cut off" + because(r.Cause)
+	case session.Outcome != nexus.Accepted:
+		return "the " + string(r.Role) + " ended as " + string(session.Outcome)
+	case s.a.Strategy.Sessions() && s.a.Of(nexus.Coder) == nil:
+		return s.before(r)
+	case r.Verdict == nil:
+		return "the work was written"
+	case len(r.Reviews) > 0:
+		return s.reviewed(r)
+	}
+	return s.judged(r)
+}
+
+func because(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return ", mending what " + cause + " said"
+}
+
+// before names a stand before there is any work but tests.
+func (s stand) before(r *state.Round) string {
+	switch {
+	case r.Proof == nil && len(r.Broken) > 0:
+		return "the tester touched code"
+	case r.Proof == nil:
+		return "the tests were written"
+	}
+	return "tests are " + s.proof(r)
+}
+
+// proof names what was seen of tests, and whether for the last time.
+func (s stand) proof(r *state.Round) string {
+	n, last := 0, s.limits.Same
+	for _, o := range s.a.Rounds {
+		if o.Proof != nil && o.Proof.Proof == r.Proof.Proof {
+			n++
+		}
+	}
+	switch p := r.Proof.Proof; {
+	case p == nexus.ProofRed || p == nexus.ProofUnsure:
+		return string(p)
+	case p == nexus.ProofNone && n >= 2, n >= last:
+		return string(p) + " again and again"
+	default:
+		return string(p)
+	}
+}
+
+func (s stand) reviewed(r *state.Round) string {
+	v, said := r.Reviews[len(r.Reviews)-1], 0
+	for _, o := range s.a.Rounds {
+		for _, v := range o.Reviews {
+			if v.Reviewed && repair.Blocks(v, s.limits.MajorsBlock) {
+				said++
+			}
+		}
+	}
+	switch {
+	case !v.Reviewed && len(r.Reviews) > 1:
+		return "the review cannot be read again"
+	case !v.Reviewed:
+		return "the review cannot be read"
+	case v.Approved:
+		return "the review approves"
+	case !repair.Blocks(v, s.limits.MajorsBlock):
+		return "the review names what does not block"
+	case said >= s.limits.ReviewRounds:
+		return "the review rejects again and again"
+	default:
+		return "the review rejects"
+	}
+}
+
+// judged names a stand by what the gates said, and who read it after them.
+func (s stand) judged(r *state.Round) string {
+	v := r.Verdict
+	name := "gates say " + string(v.State)
+	if v.State == nexus.Pass {
+		name = "gates pass"
+	}
+	if strings.HasPrefix(v.Gate, nexus.AcceptGate) {
+		name = "criteria say " + string(v.State)
+	}
+	untested := ""
+	switch needs := s.task.Kind != nexus.DocsTask && s.a.Strategy != nexus.NoTest; {
+	case needs && !s.facts.Tested && s.a.Of(nexus.Tester) == nil:
+		untested = ", without a test"
+	case needs && !s.facts.Tested:
+		untested = ", and nobody wrote a test"
+	}
+	switch v.State {
+	case nexus.Fail, nexus.Timeout:
+		return name + s.stuck()
+	case nexus.NotRun:
+		if strings.HasPrefix(v.Gate, nexus.AcceptGate) {
+			return name + untested + s.stuck()
+		}
+	case nexus.Pass:
+		if r.Proof != nil && s.a.Strategy == nexus.TDDSimple && r.Proof.Proof != nexus.ProofRed {
+			return "its tests are " + s.proof(r)
+		}
+		if s.facts.Untouched {
+			name += ", and nothing was changed"
+		}
+	case nexus.Environmental, nexus.MissingAsset, nexus.Flaky, nexus.Unverifiable:
+		return name
+	default:
+		return "the gates said nothing"
+	}
+	if s.a.Strategy == nexus.TDDSimple && r.Proof == nil && s.a.Proof != nil && s.a.Proof.Proof == nexus.ProofRed {
+		name += ", and its tests were seen red"
+	} else if r.Proof != nil {
+		name = "its tests are " + string(r.Proof.Proof)
+	}
+	return name + untested + s.read(r)
+}
+
+func (s stand) stuck() string {
+	switch why := repair.Stuck(s.a, s.limits.Same); {
+	case why == "":
+		return ""
+	case strings.Contains(why, "tree"):
+		return ", of the same tree again and again"
+	case strings.Contains(why, "grew"):
+		return ", and more each time"
+	default:
+		return ", the same again and again"
+	}
+}
+
+// read names what a verifier said.
+func (s stand) read(r *state.Round) string {
+	said, no := "", 0
+	for _, o := range s.a.Rounds {
+		if o.Verified != nil && o.Verified.Category != "" {
+			no++
+		}
+	}
+	if r.Suspect != nil {
+		said = ", it touches its judges"
+	}
+	switch v := r.Verified; {
+	case v == nil:
+		return said
+	case !v.Read:
+		return said + ", nobody says whether it is right"
+	case v.Category == "":
+		return said + ", and the verifier says yes"
+	case no >= s.limits.ReviewRounds:
+		return said + ", and the verifier says no again and again"
+	default:
+		return said + ", and the verifier says no"
+	}
+}
+
+// does returns what may come of a step, each as facts: what the world says.
+func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
+	id, n := nexus.SessionID(step.Role), len(s.a.Rounds)
+	one := func(f nexus.Fact) []nexus.Fact { return []nexus.Fact{f} }
+	switch step.Move {
+	case repair.Write:
+		ends := func(o nexus.Outcome) []nexus.Fact {
+			return one(nexus.SessionEnded{Session: id, Outcome: o, Why: "so"})
+		}
+		if step.Resume {
+			return [][]nexus.Fact{ends(nexus.Accepted)}
+		}
+		all := [][]nexus.Fact{ends(nexus.Accepted), ends(nexus.GaveUp), ends(nexus.Exhausted), ends(nexus.Stopped)}
+		if step.Role == nexus.Tester && s.a.Strategy.Sessions() {
+			all = append(all, join(ends(nexus.Accepted), one(nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go"}})))
+		}
+		return all
+	case repair.Judge:
+		return s.judges(habit, n)
+	case repair.Prove:
+		var all [][]nexus.Fact
+		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
+			all = append(all, proved(p))
+		}
+		return all
+	case repair.Verify:
+		return [][]nexus.Fact{verified(""), verified(nexus.VerifierRejected), one(nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})}
+	case repair.Review:
+		r := nexus.ReviewGiven{Attempt: "T1.1", Tree: "t"}
+		yes, no, nit := r, r, r
+		yes.Reviewed, yes.Approved, yes.Summary = true, true, "good"
+		no.Reviewed, no.Summary, no.Findings = true, "bad", []nexus.Finding{{Severity: nexus.Critical, Message: "bad"}}
+		nit.Reviewed, nit.Summary, nit.Findings = true, "hm", []nexus.Finding{{Severity: nexus.Minor, Message: "a name"}}
+		r.Summary = "unreadable"
+		return [][]nexus.Fact{one(yes), one(no), one(nit), one(r)}
+	case repair.End:
+		if step.Outcome == nexus.Accepted && s.a.Refusals == 0 {
+			return [][]nexus.Fact{{
+				nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted},
+				nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Why: "red once merged", Tree: "m"},
+				nexus.AttemptResumed{Attempt: "T1.1", Tree: "m"},
+			}}
+		}
+	}
+	return nil
+}
+
+// judges returns what gates may say. By habit an attempt fails in the same
+// way, leaves the same tree, or gets redder each time.
+func (s stand) judges(habit string, n int) [][]nexus.Fact {
+	var all [][]nexus.Fact
+	tree := fmt.Sprintf("t%d", n)
+	say := func(v nexus.GateState, gate string) []nexus.Fact {
+		return []nexus.Fact{nexus.VerdictGiven{Attempt: "T1.1", Tree: tree, State: v, Gate: gate, Why: "so"}}
+	}
+	messages := []string{"want 1, have 2"}
+	switch habit {
+	case "tree":
+		tree, messages = "t", []string{strings.Repeat("x", n)}
+	case "more":
+		for i := range n {
+			messages = append(messages, strings.Repeat("x", i+1))
+		}
+	}
+	for _, v := range []nexus.GateState{nexus.Pass, nexus.Timeout, nexus.Environmental, nexus.MissingAsset, nexus.Flaky, nexus.Unverifiable, nexus.NotRun, ""} {
+		all = append(all, say(v, "test"))
+	}
+	return append(all, red("test", tree, messages...), say(nexus.NotRun, nexus.AcceptGate+"it adds"), join(suspect(), say(nexus.Pass, "test")), join(suspect(), say(nexus.NotRun, "test")))
+}
+
+// begins returns the facts with which a step is taken.
+func (s stand) begins(step repair.Step) []nexus.Fact {
+	if step.Move != repair.Write || step.Resume {
+		return nil
+	}
+	id := nexus.SessionID(step.Role)
+	fs := []nexus.Fact{nexus.RoundStarted{Attempt: "T1.1", Round: len(s.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: id}}
+	if s.a.Session(id) == nil {
+		fs = append(fs, nexus.SessionStarted{Session: id, Attempt: "T1.1", Role: step.Role})
+	}
+	return append(fs, nexus.PromptSent{Session: id, Message: "m"})
+}
