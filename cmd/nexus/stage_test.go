@@ -37,6 +37,7 @@ const patience = 45 * time.Second
 type play struct {
 	model  *scripted
 	beside map[string]*actor
+	box    *mailbox
 	begun  int64 // events up to this one belong to an earlier act
 }
 
@@ -81,13 +82,14 @@ func playOf(ts *testscript.TestScript) *play {
 //	future                 makes the journal one that a newer version wrote
 //	disk DIR SIZE          mounts a small disk there; see the condition [mount]
 //	readonly DIR           makes that disk read only
+//	form DIR TEXT, overhear, receive, received, reply, call   see channel_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site,
+		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "overhear": overhear,
 	}
 }
 

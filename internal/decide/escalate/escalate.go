@@ -177,6 +177,8 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it meets")
 	case a.Outcome == nexus.Unverified:
 		all = append(all, "give the task a criterion with a command that can tell, or look at nexus diff "+id+" yourself")
+	case a.Outcome == nexus.Inapplicable && hangs(a):
+		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "mend the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
@@ -200,6 +202,14 @@ func suggest(s *state.State, t *state.Task) []string {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
 	return append(all, again, "nexus skip "+id+" leaves it out")
+}
+
+// hangs reports whether an attempt ended as a test runner did not exit.
+func hangs(a *state.Attempt) bool {
+	r := a.Last()
+	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {
+		return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "hang" })
+	})
 }
 
 // Text writes a report for people.

@@ -82,6 +82,8 @@ type Evidence struct {
 	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
 	Base      string        `json:"base,omitzero"`    // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
+
+	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through
 }
 
 // Flake is a test that failed and passed on one and the same tree.
@@ -90,6 +92,8 @@ type Flake struct {
 	Failed int    `json:"failed"`
 	Runs   int    `json:"runs"`
 	Base   bool   `json:"base,omitzero"` // seen on the base, while it was red each time now
+
+	Quarantine string `json:"quarantine,omitzero"` // why, and until when, people let its failure not count; it may have failed each time
 }
 
 // Passed reports whether the gate ran on the tree and found nothing.

@@ -3,7 +3,6 @@ package local_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,14 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
-	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 )
 
 // desk has heard of nothing.
@@ -39,71 +34,11 @@ func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelF
 	return ctx, func() {}
 }
 
-// newShop returns a shop over a repository with one file, and its commit.
-func newShop(t *testing.T, gates ...gate.Gate) (*shop.Shop, string) {
-	t.Helper()
-	s, base, _ := place(t, gates...)
-	return s, base
-}
-
-// place returns the repository as well.
-func place(t *testing.T, gates ...gate.Gate) (*shop.Shop, string, git.Repo) {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("bad\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(args ...string) string {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-			"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	run("init", "-q")
-	run("add", ".")
-	run("commit", "-q", "-m", "base")
-	repo, err := git.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := t.TempDir()
-	trees, err := worktree.Open(t.Context(), repo, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open(filepath.Join(at, "blobs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &shop.Shop{
-		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
-	}
-	t.Cleanup(func() {
-		if err := s.Bases.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := trees.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s, run("rev-parse", "HEAD"), repo
-}
-
 // TestCrashWhilePublishing loses the word of what was done to the user's
 // branches, and half of the doing: the next process finds both as they should
 // be, and a run that goes on moves them on.
 func TestCrashWhilePublishing(t *testing.T) {
-	s, base, user := place(t)
+	s, base, user := shoptest.New(t)
 	_, target, err := user.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +116,7 @@ func first(t *testing.T, r git.Repo, branch string) string {
 // TestCrashAfterLanding finds a landing of which nobody heard: it is
 // confirmed, and the worktree that it was made in goes.
 func TestCrashAfterLanding(t *testing.T) {
-	s, base := newShop(t)
+	s, base, _ := shoptest.New(t)
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
 	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
 	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
@@ -218,7 +153,7 @@ func TestCrashAfterLanding(t *testing.T) {
 // TestReviewJudgesTheTip finds the worktree of a review that was cut off,
 // with what a gate wrote in it.
 func TestReviewJudgesTheTip(t *testing.T) {
-	s, base := newShop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
+	s, base, _ := shoptest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
 	left, err := s.Trees.Add(t.Context(), "r", "result", base)
 	if err != nil {
 		t.Fatal(err)

@@ -17,43 +17,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
-
-// sh runs plain git as a user would, with an identity of its own.
-func sh(tb testing.TB, dir string, args ...string) string {
-	tb.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org",
-		"GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		tb.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func put(tb testing.TB, dir string, files map[string]string) {
-	tb.Helper()
-	for name, text := range files {
-		p := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
 
 func repo(tb testing.TB, files map[string]string, init ...string) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	sh(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
-	put(tb, dir, files)
-	sh(tb, dir, "add", "-A")
-	sh(tb, dir, "commit", "-qm", "base")
+	gittest.Run(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
+	gittest.Write(tb, dir, files)
+	gittest.Run(tb, dir, "add", "-A")
+	gittest.Run(tb, dir, "commit", "-qm", "base")
 	return dir
 }
 
@@ -139,7 +112,7 @@ func hooks(tb testing.TB, gitDir string) (mark string) {
 		"pre-commit", "post-commit", "post-checkout", "post-index-change", "reference-transaction", "post-merge",
 		"pre-merge-commit", "pre-receive", "update", "post-receive", "post-update", "pre-push", "pre-auto-gc", "post-rewrite",
 	} {
-		put(tb, gitDir, map[string]string{"hooks/" + h: "#!/bin/sh\necho " + h + " >> " + mark + "\n"})
+		gittest.Write(tb, gitDir, map[string]string{"hooks/" + h: "#!/bin/sh\necho " + h + " >> " + mark + "\n"})
 		os.Chmod(filepath.Join(gitDir, "hooks", h), 0o755)
 	}
 	return mark
@@ -153,26 +126,30 @@ func TestUserIsUntouched(t *testing.T) {
 	states := map[string]func(dir string){
 		"clean": func(string) {},
 		"dirty": func(dir string) {
-			put(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
-			sh(t, dir, "add", "staged")
-			sh(t, dir, "stash", "-q")
-			put(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
-			sh(t, dir, "add", "staged")
+			gittest.Write(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
+			gittest.Run(t, dir, "add", "staged")
+			gittest.Run(t, dir, "stash", "-q")
+			gittest.Write(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
+			gittest.Run(t, dir, "add", "staged")
 		},
-		"detached":    func(dir string) { sh(t, dir, "checkout", "-q", "--detach") },
-		"mid-merge":   func(dir string) { conflict(t, dir, "merge", "side") },
-		"mid-rebase":  func(dir string) { conflict(t, dir, "rebase", "side") },
-		"index.lock":  func(dir string) { put(t, dir, map[string]string{".git/index.lock": ""}) },
-		"HEAD.lock":   func(dir string) { put(t, dir, map[string]string{".git/HEAD.lock": "", ".git/config.lock": ""}) },
-		"worktree":    func(dir string) { sh(t, dir, "worktree", "add", "-q", "-b", "w", filepath.Join(t.TempDir(), "w")) },
-		"packed refs": func(dir string) { sh(t, dir, "pack-refs", "--all"); sh(t, dir, "gc", "-q") },
+		"detached":   func(dir string) { gittest.Run(t, dir, "checkout", "-q", "--detach") },
+		"mid-merge":  func(dir string) { conflict(t, dir, "merge", "side") },
+		"mid-rebase": func(dir string) { conflict(t, dir, "rebase", "side") },
+		"index.lock": func(dir string) { gittest.Write(t, dir, map[string]string{".git/index.lock": ""}) },
+		"HEAD.lock": func(dir string) {
+			gittest.Write(t, dir, map[string]string{".git/HEAD.lock": "", ".git/config.lock": ""})
+		},
+		"worktree": func(dir string) {
+			gittest.Run(t, dir, "worktree", "add", "-q", "-b", "w", filepath.Join(t.TempDir(), "w"))
+		},
+		"packed refs": func(dir string) { gittest.Run(t, dir, "pack-refs", "--all"); gittest.Run(t, dir, "gc", "-q") },
 		"insteadOf": func(dir string) {
-			sh(t, dir, "config", "remote.origin.url", "ssh://nowhere/x")
-			sh(t, dir, "config", "fetch.prune", "true")
+			gittest.Run(t, dir, "config", "remote.origin.url", "ssh://nowhere/x")
+			gittest.Run(t, dir, "config", "fetch.prune", "true")
 		},
 		"signing": func(dir string) {
-			sh(t, dir, "config", "commit.gpgSign", "true")
-			sh(t, dir, "config", "gpg.program", "/nowhere")
+			gittest.Run(t, dir, "config", "commit.gpgSign", "true")
+			gittest.Run(t, dir, "config", "gpg.program", "/nowhere")
 		},
 	}
 	for name, state := range states {
@@ -186,7 +163,7 @@ func TestUserIsUntouched(t *testing.T) {
 			head, _, err := c.Git().Head(t.Context())
 			_ = head
 			_ = err
-			base := sh(t, dir, "rev-parse", "HEAD")
+			base := gittest.Run(t, dir, "rev-parse", "HEAD")
 			commit := change(t, c, base, map[string]string{"a": "new\n"})
 			for range 2 { // it is idempotent
 				if err := c.Publish(t.Context(), "nexus/run-1", commit); err != nil {
@@ -207,10 +184,10 @@ func TestUserIsUntouched(t *testing.T) {
 			if d := cmp.Diff(before, after); d != "" {
 				t.Error(d)
 			}
-			if got := sh(t, dir, "rev-parse", "nexus/run-1"); got != commit {
+			if got := gittest.Run(t, dir, "rev-parse", "nexus/run-1"); got != commit {
 				t.Errorf("published %s", got)
 			}
-			sh(t, dir, "fsck", "--strict")
+			gittest.Run(t, dir, "fsck", "--strict")
 			if data, err := os.ReadFile(mark); err == nil {
 				t.Errorf("hooks ran: %s", data)
 			}
@@ -221,12 +198,12 @@ func TestUserIsUntouched(t *testing.T) {
 // conflict leaves a repository in the middle of something.
 func conflict(t *testing.T, dir, verb, with string) {
 	t.Helper()
-	sh(t, dir, "checkout", "-qb", with)
-	put(t, dir, map[string]string{"a": "side\n"})
-	sh(t, dir, "commit", "-qam", "side")
-	sh(t, dir, "checkout", "-q", "main")
-	put(t, dir, map[string]string{"a": "main\n"})
-	sh(t, dir, "commit", "-qam", "main")
+	gittest.Run(t, dir, "checkout", "-qb", with)
+	gittest.Write(t, dir, map[string]string{"a": "side\n"})
+	gittest.Run(t, dir, "commit", "-qam", "side")
+	gittest.Run(t, dir, "checkout", "-q", "main")
+	gittest.Write(t, dir, map[string]string{"a": "main\n"})
+	gittest.Run(t, dir, "commit", "-qam", "main")
 	cmd := exec.Command("git", verb, with)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_COMMITTER_NAME=U", "GIT_COMMITTER_EMAIL=u@x", "GIT_AUTHOR_NAME=U", "GIT_AUTHOR_EMAIL=u@x")
@@ -238,7 +215,7 @@ func conflict(t *testing.T, dir, verb, with string) {
 func TestPublishKeepsWorkOfOthers(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
 	c := open(t, dir)
-	base := sh(t, dir, "rev-parse", "HEAD")
+	base := gittest.Run(t, dir, "rev-parse", "HEAD")
 	one := change(t, c, base, map[string]string{"a": "1\n"})
 	two := change(t, c, one, map[string]string{"a": "2\n"})
 	other := change(t, c, base, map[string]string{"a": "other\n"})
@@ -251,22 +228,22 @@ func TestPublishKeepsWorkOfOthers(t *testing.T) {
 		{commit: two},
 		{commit: other}, // ours, so it may be replaced
 		{commit: one, moved: true, before: func() {
-			sh(t, dir, "checkout", "-q", "nexus/r")
-			sh(t, dir, "commit", "-q", "--allow-empty", "-m", "user's")
-			sh(t, dir, "checkout", "-q", "main")
+			gittest.Run(t, dir, "checkout", "-q", "nexus/r")
+			gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "user's")
+			gittest.Run(t, dir, "checkout", "-q", "main")
 		}},
-		{commit: one, before: func() { sh(t, dir, "branch", "-D", "nexus/r") }},
-		{commit: two, moved: true, before: func() { sh(t, dir, "checkout", "-q", "nexus/r") }},
+		{commit: one, before: func() { gittest.Run(t, dir, "branch", "-D", "nexus/r") }},
+		{commit: two, moved: true, before: func() { gittest.Run(t, dir, "checkout", "-q", "nexus/r") }},
 	} {
 		if step.before != nil {
 			step.before()
 		}
-		was := sh(t, dir, "for-each-ref", "refs/heads/nexus")
+		was := gittest.Run(t, dir, "for-each-ref", "refs/heads/nexus")
 		err := c.Publish(t.Context(), "nexus/r", step.commit)
 		if isMoved(err) != step.moved || err != nil && !step.moved {
 			t.Fatalf("%+v: %v", step, err)
 		}
-		if now := sh(t, dir, "for-each-ref", "refs/heads/nexus"); step.moved && now != was {
+		if now := gittest.Run(t, dir, "for-each-ref", "refs/heads/nexus"); step.moved && now != was {
 			t.Errorf("refused, but moved to %s", now)
 		}
 	}
@@ -293,43 +270,43 @@ func TestLand(t *testing.T) {
 		check  func(w *world)
 	}{
 		{name: "checked out and clean", check: func(w *world) {
-			if got := sh(t, w.dir, "status", "--porcelain"); got != "" {
+			if got := gittest.Run(t, w.dir, "status", "--porcelain"); got != "" {
 				t.Errorf("status: %s", got)
 			}
 		}},
 		{name: "other changes stay", set: func(w *world) {
-			put(t, w.dir, map[string]string{"b": "mine\n", "staged": "s\n"})
-			sh(t, w.dir, "add", "staged")
+			gittest.Write(t, w.dir, map[string]string{"b": "mine\n", "staged": "s\n"})
+			gittest.Run(t, w.dir, "add", "staged")
 		}, check: func(w *world) {
-			if got := sh(t, w.dir, "status", "--porcelain"); got != "M b\nA  staged" {
+			if got := gittest.Run(t, w.dir, "status", "--porcelain"); got != "M b\nA  staged" {
 				t.Errorf("status: %s", got)
 			}
 		}},
-		{name: "same file is dirty", moved: true, set: func(w *world) { put(t, w.dir, map[string]string{"a": "mine\n"}) }},
-		{name: "untracked in the way", moved: true, set: func(w *world) { put(t, w.dir, map[string]string{"c/d": "mine\n"}) }},
+		{name: "same file is dirty", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{"a": "mine\n"}) }},
+		{name: "untracked in the way", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{"c/d": "mine\n"}) }},
 		{name: "ignored in the way", moved: true, set: func(w *world) {
-			put(t, w.dir, map[string]string{"ign": "mine\n"})
+			gittest.Write(t, w.dir, map[string]string{"ign": "mine\n"})
 			w.commit = change(t, w.c, w.commit, map[string]string{"ign": "theirs\n"})
 		}},
-		{name: "mid-merge", moved: true, set: func(w *world) { put(t, w.dir, map[string]string{".git/MERGE_HEAD": w.base + "\n"}) }},
-		{name: "index locked", moved: true, set: func(w *world) { put(t, w.dir, map[string]string{".git/index.lock": ""}) }},
-		{name: "user went on", moved: true, set: func(w *world) { sh(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine") }},
+		{name: "mid-merge", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{".git/MERGE_HEAD": w.base + "\n"}) }},
+		{name: "index locked", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{".git/index.lock": ""}) }},
+		{name: "user went on", moved: true, set: func(w *world) { gittest.Run(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine") }},
 		{name: "no such branch", target: "other", moved: true},
 		{name: "not forward", moved: true, set: func(w *world) {
-			sh(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine")
-			w.base = sh(t, w.dir, "rev-parse", "HEAD")
+			gittest.Run(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine")
+			w.base = gittest.Run(t, w.dir, "rev-parse", "HEAD")
 		}},
-		{name: "not checked out", target: "rel/1.0", set: func(w *world) { sh(t, w.dir, "branch", "rel/1.0") }, check: func(w *world) {
-			if got := sh(t, w.dir, "rev-parse", "HEAD"); got != w.base {
+		{name: "not checked out", target: "rel/1.0", set: func(w *world) { gittest.Run(t, w.dir, "branch", "rel/1.0") }, check: func(w *world) {
+			if got := gittest.Run(t, w.dir, "rev-parse", "HEAD"); got != w.base {
 				t.Errorf("HEAD is at %s", got)
 			}
 		}},
-		{name: "detached", set: func(w *world) { sh(t, w.dir, "checkout", "-q", "--detach") }},
+		{name: "detached", set: func(w *world) { gittest.Run(t, w.dir, "checkout", "-q", "--detach") }},
 		{name: "checked out elsewhere", target: "side", set: func(w *world) {
-			sh(t, w.dir, "worktree", "add", "-q", "-b", "side", filepath.Join(w.dir, "../side"))
+			gittest.Run(t, w.dir, "worktree", "add", "-q", "-b", "side", filepath.Join(w.dir, "../side"))
 		}, check: func(w *world) {
 			side := filepath.Join(w.dir, "../side")
-			if got := sh(t, side, "status", "--porcelain"); got != "" {
+			if got := gittest.Run(t, side, "status", "--porcelain"); got != "" {
 				t.Errorf("status: %s", got)
 			}
 			if data, _ := os.ReadFile(filepath.Join(side, "a")); string(data) != "new\n" {
@@ -338,7 +315,7 @@ func TestLand(t *testing.T) {
 		}},
 		{name: "mid-rebase", moved: true, set: func(w *world) {
 			conflict(t, w.dir, "rebase", "side")
-			w.base = sh(t, w.dir, "rev-parse", "main")
+			w.base = gittest.Run(t, w.dir, "rev-parse", "main")
 			w.commit = change(t, w.c, must(t)(w.c.Fetch(t.Context(), "main")), next)
 		}},
 		{name: "filter", moved: true, set: func(w *world) {
@@ -351,8 +328,8 @@ func TestLand(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "user")
-			sh(t, repo(t, files), "clone", "-q", ".", dir)
-			w := &world{dir: dir, base: sh(t, dir, "rev-parse", "HEAD"), c: open(t, dir)}
+			gittest.Run(t, repo(t, files), "clone", "-q", ".", dir)
+			w := &world{dir: dir, base: gittest.Run(t, dir, "rev-parse", "HEAD"), c: open(t, dir)}
 			w.commit = change(t, w.c, w.base, next)
 			if tc.set != nil {
 				tc.set(w)
@@ -382,7 +359,7 @@ func TestLand(t *testing.T) {
 				}
 				return
 			}
-			if got := sh(t, dir, "rev-parse", target); got != w.commit {
+			if got := gittest.Run(t, dir, "rev-parse", target); got != w.commit {
 				t.Errorf("%s is at %s", target, got)
 			}
 			if err := w.c.Land(t.Context(), target, w.commit, w.base); err != nil {
@@ -414,30 +391,30 @@ func TestKinds(t *testing.T) {
 		"sha256": func() string { return repo(t, files, "--object-format=sha256") },
 		"linked worktree": func() string {
 			w := filepath.Join(t.TempDir(), "w")
-			sh(t, repo(t, files), "worktree", "add", "-q", "--detach", w)
+			gittest.Run(t, repo(t, files), "worktree", "add", "-q", "--detach", w)
 			return w
 		},
 		"bare": func() string {
 			b := filepath.Join(t.TempDir(), "b")
-			sh(t, repo(t, files), "clone", "-q", "--bare", ".", b)
+			gittest.Run(t, repo(t, files), "clone", "-q", "--bare", ".", b)
 			return b
 		},
 		"alternates": func() string {
 			b := filepath.Join(t.TempDir(), "b")
-			sh(t, repo(t, files), "clone", "-q", "--shared", ".", b)
+			gittest.Run(t, repo(t, files), "clone", "-q", "--shared", ".", b)
 			return b
 		},
 		"shallow": func() string {
 			a, b := repo(t, files), filepath.Join(t.TempDir(), "b")
-			sh(t, a, "commit", "-q", "--allow-empty", "-m", "two")
-			sh(t, a, "clone", "-q", "--depth=1", "file://"+a, b)
+			gittest.Run(t, a, "commit", "-q", "--allow-empty", "-m", "two")
+			gittest.Run(t, a, "clone", "-q", "--depth=1", "file://"+a, b)
 			return b
 		},
-		"packed":       func() string { d := repo(t, files); sh(t, d, "gc", "-q"); return d },
+		"packed":       func() string { d := repo(t, files); gittest.Run(t, d, "gc", "-q"); return d },
 		"subdirectory": func() string { return filepath.Join(repo(t, files), "d") },
 		"space and ü": func() string {
 			b := filepath.Join(t.TempDir(), "a b ü")
-			sh(t, repo(t, files), "clone", "-q", ".", b)
+			gittest.Run(t, repo(t, files), "clone", "-q", ".", b)
 			return b
 		},
 	}
@@ -453,14 +430,14 @@ func TestKinds(t *testing.T) {
 			if err := c.Publish(t.Context(), "nexus/r", commit); err != nil {
 				t.Fatal(err)
 			}
-			if got := sh(t, dir, "show", "nexus/r:a"); got != "new" {
+			if got := gittest.Run(t, dir, "show", "nexus/r:a"); got != "new" {
 				t.Errorf("published %q", got)
 			}
 			// The user's own cleaning up takes nothing from the clone.
-			sh(t, dir, "branch", "-D", "nexus/r")
-			sh(t, dir, "-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
-			sh(t, c.Git().Dir, "fsck", "--strict", "--connectivity-only", commit)
-			if got := sh(t, c.Git().Dir, "show", commit+":a"); got != "new" {
+			gittest.Run(t, dir, "branch", "-D", "nexus/r")
+			gittest.Run(t, dir, "-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
+			gittest.Run(t, c.Git().Dir, "fsck", "--strict", "--connectivity-only", commit)
+			if got := gittest.Run(t, c.Git().Dir, "show", commit+":a"); got != "new" {
 				t.Errorf("the clone has %q", got)
 			}
 		})
@@ -470,14 +447,14 @@ func TestKinds(t *testing.T) {
 func TestFetch(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
 	c := open(t, dir)
-	sh(t, dir, "checkout", "-qb", "topic")
-	put(t, dir, map[string]string{"a": "topic\n"})
-	sh(t, dir, "commit", "-qam", "topic")
+	gittest.Run(t, dir, "checkout", "-qb", "topic")
+	gittest.Write(t, dir, map[string]string{"a": "topic\n"})
+	gittest.Run(t, dir, "commit", "-qam", "topic")
 	got := must(t)(c.Fetch(t.Context(), "topic"))
-	if want := sh(t, dir, "rev-parse", "topic"); got != want {
+	if want := gittest.Run(t, dir, "rev-parse", "topic"); got != want {
 		t.Errorf("fetched %s, not %s", got, want)
 	}
-	if text := sh(t, c.Git().Dir, "show", got+":a"); text != "topic" {
+	if text := gittest.Run(t, c.Git().Dir, "show", got+":a"); text != "topic" {
 		t.Errorf("a is %q", text)
 	}
 	for _, rev := range []string{"nothing", "--help", "-x", "", "HEAD\nHEAD", "HEAD^{tree}", "@{u}", "main:a"} {
@@ -491,7 +468,7 @@ func TestMove(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
 	c := open(t, dir)
 	ctx := t.Context()
-	base := sh(t, dir, "rev-parse", "HEAD")
+	base := gittest.Run(t, dir, "rev-parse", "HEAD")
 	one, two := change(t, c, base, map[string]string{"a": "1"}), change(t, c, base, map[string]string{"a": "2"})
 	const ref = "refs/nexus/run/train"
 	for i, step := range []struct {
@@ -519,7 +496,7 @@ func TestMove(t *testing.T) {
 	if again := change(t, c, base, map[string]string{"a": "1"}); again != one {
 		t.Errorf("the same commit came out as %s and %s", one, again)
 	}
-	if got := sh(t, c.Git().Dir, "log", "-1", "--format=%an <%ae> %ct %s/%b", one); got != "nexus <nexus@localhost> 1000000000 change/body" {
+	if got := gittest.Run(t, c.Git().Dir, "log", "-1", "--format=%an <%ae> %ct %s/%b", one); got != "nexus <nexus@localhost> 1000000000 change/body" {
 		t.Errorf("the commit says %q", got)
 	}
 }
@@ -527,19 +504,19 @@ func TestMove(t *testing.T) {
 func TestMerge(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "1\n2\n3\n4\n5\n", "b": "b\n", "c": "c\n"})
 	c := open(t, dir)
-	base := sh(t, dir, "rev-parse", "HEAD")
+	base := gittest.Run(t, dir, "rev-parse", "HEAD")
 	ours := change(t, c, base, map[string]string{"a": "one\n2\n3\n4\n5\n", "ö": "o\n"})
 	theirs := change(t, c, base, map[string]string{"a": "1\n2\n3\n4\nfive\n"})
 	m, err := c.Merge(t.Context(), base, ours, theirs)
 	if err != nil || len(m.Conflicts) > 0 {
 		t.Fatal(m, err)
 	}
-	if got := sh(t, c.Git().Dir, "show", m.Tree+":a"); got != "one\n2\n3\n4\nfive" {
+	if got := gittest.Run(t, c.Git().Dir, "show", m.Tree+":a"); got != "one\n2\n3\n4\nfive" {
 		t.Errorf("merged to %q", got)
 	}
 	// The base that is given counts, not the one git would find.
 	m, err = c.Merge(t.Context(), ours, base, ours)
-	if err != nil || m.Tree != sh(t, dir, "rev-parse", "HEAD^{tree}") {
+	if err != nil || m.Tree != gittest.Run(t, dir, "rev-parse", "HEAD^{tree}") {
 		t.Errorf("reverting gave %+v, %v", m, err)
 	}
 	clash := change(t, c, base, map[string]string{"a": "uno\n2\n3\n4\n5\n", "ö": "clash\n"})
@@ -550,7 +527,7 @@ func TestMerge(t *testing.T) {
 	if d := cmp.Diff([]string{"a", "ö"}, m.Conflicts); d != "" {
 		t.Error(d)
 	}
-	if got := sh(t, c.Git().Dir, "show", m.Tree+":a"); !strings.Contains(got, "<<<<<<<") || !strings.Contains(got, "uno") {
+	if got := gittest.Run(t, c.Git().Dir, "show", m.Tree+":a"); !strings.Contains(got, "<<<<<<<") || !strings.Contains(got, "uno") {
 		t.Errorf("no markers in %q", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
@@ -38,6 +39,7 @@ type Config struct {
 	Languages  map[string]Language // language servers
 	Network    Network
 	Worktree   Environment
+	Channels   channels.Settings
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
@@ -122,7 +124,7 @@ type Precheck struct {
 func Checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 
@@ -131,6 +133,7 @@ type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
 	Order    []string          // names that come first, in this order
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
+	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
 }
@@ -167,9 +170,10 @@ func Default() Config {
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"},
 		Sandbox:   "auto",
-		Gates:     Gates{Related: "task", Fix: "changed"},
+		Gates:     Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",
+		Channels:  channels.Default(),
 	}
 }

@@ -130,6 +130,7 @@ minutes = 45
 	want.Providers = map[string]config.Provider{"local": {Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "LOCAL_KEY"}}
 	want.Pricing = map[string]config.Price{"openai/gpt-4.1": {Input: 2 * nexus.Dollar, Output: 8 * nexus.Dollar, CacheRead: 37_500_000}}
 	want.Gates = config.Gates{
+		Linger:   10 * time.Second,
 		Commands: map[string]string{"build": "make build", "lint": "", "docs": "make docs"},
 		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Fix: "changed",
 	}
@@ -178,7 +179,7 @@ func TestEnvironmentFillsNames(t *testing.T) {
 	want.Roles = map[nexus.Role]config.Role{nexus.Reviewer: {Model: "anthropic/claude-haiku-5-5"}}
 	want.Providers = map[string]config.Provider{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
 	want.Limits.PerTier[nexus.Fast] = 2
-	want.Gates = config.Gates{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Related: "task", Fix: "changed"}
+	want.Gates = config.Gates{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Fix: "changed"}
 	want.Limits.GateTime, want.Land, want.Limits.RunMoney = 3*time.Minute, true, 3*nexus.Dollar
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
@@ -419,6 +420,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "B=2,A=1", `["A=1", "B=2"]`
 		case k.Name == "precheck.skip":
 			value, want = "disk,key", `["disk", "key"]`
+		case k.Name == "channels.order":
+			value, want = "web,file", `["web", "file"]`
 		case k.Type == "list of phrases":
 			value, want = "drop table, x * y", `["drop table", "x * y"]`
 		case k.Type == "list of commands":

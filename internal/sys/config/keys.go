@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), languageKeys(), environmentKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), languageKeys(), environmentKeys(), channelKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -165,6 +165,8 @@ func gateKeys() []Key {
 		one("mutation.sample", kind.Whole(1, 1000), "most faults that are tried on a tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		one("mutation.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Mutation.Time }),
 		one("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
+		one("gates.linger", kind.Span(), "how long a test runner may be silent once it told how all its tests ended, before it counts as hanging and is ended; 0s: for ever",
+			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		one("gates.related", kind.Words("task", "deferred", "off"), "when the tests that a change concerns run alone: task, in front of all tests each time; "+
 			"deferred, in their place until the work lands, when all tests run; off, never", func(c *Config) *string { return &c.Gates.Related }),
 		one("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters put the files of a change right before they judge them", func(c *Config) *string { return &c.Gates.Fix }),

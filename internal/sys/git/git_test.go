@@ -18,31 +18,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
-
-// sh runs plain git as a user would.
-func sh(tb testing.TB, dir string, args ...string) string {
-	tb.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=U", "GIT_AUTHOR_EMAIL=u@x", "GIT_COMMITTER_NAME=U", "GIT_COMMITTER_EMAIL=u@x")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		tb.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
 
 func repo(tb testing.TB, init ...string) Repo {
 	tb.Helper()
 	dir := tb.TempDir()
-	sh(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
+	gittest.Run(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a\n"), 0o644); err != nil {
 		tb.Fatal(err)
 	}
-	sh(tb, dir, "add", "-A")
-	sh(tb, dir, "commit", "-qm", "base")
+	gittest.Run(tb, dir, "add", "-A")
+	gittest.Run(tb, dir, "commit", "-qm", "base")
 	r, err := Find(tb.Context(), dir)
 	if err != nil {
 		tb.Fatal(err)
@@ -102,7 +89,7 @@ func TestFind(t *testing.T) {
 	if _, err := Find(t.Context(), filepath.Join(empty, "nowhere")); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
 		t.Errorf("no directory: %v", err)
 	}
-	sh(t, empty, "init", "-q")
+	gittest.Run(t, empty, "init", "-q")
 	if _, err := Find(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
 		t.Errorf("no commit: %v", err)
 	}
@@ -114,15 +101,15 @@ func TestFind(t *testing.T) {
 
 func TestHeadAndResolve(t *testing.T) {
 	r := repo(t)
-	want := sh(t, r.Work, "rev-parse", "HEAD")
+	want := gittest.Run(t, r.Work, "rev-parse", "HEAD")
 	if commit, branch, err := r.Head(t.Context()); commit != want || branch != "main" || err != nil {
 		t.Error(commit, branch, err)
 	}
-	sh(t, r.Work, "checkout", "-q", "--detach")
+	gittest.Run(t, r.Work, "checkout", "-q", "--detach")
 	if commit, branch, err := r.Head(t.Context()); commit != want || branch != "" || err != nil {
 		t.Error(commit, branch, err)
 	}
-	sh(t, r.Work, "tag", "-a", "-m", "x", "v1")
+	gittest.Run(t, r.Work, "tag", "-a", "-m", "x", "v1")
 	for _, rev := range []string{"main", "v1", want, want[:10], "HEAD^0"} {
 		if got, err := r.Resolve(t.Context(), rev); got != want || err != nil {
 			t.Errorf("%q: %s, %v", rev, got, err)
@@ -197,8 +184,8 @@ func TestIndexIsGits(t *testing.T) {
 			os.WriteFile(filepath.Join(r.Work, strings.Repeat("n", i+1)), nil, 0o644)
 		}
 		os.Symlink("a", filepath.Join(r.Work, "l"))
-		sh(t, r.Work, "-c", "index.version=2", "add", "-A")
-		size := len(sh(t, r.Work, "rev-parse", "HEAD")) / 2
+		gittest.Run(t, r.Work, "-c", "index.version=2", "add", "-A")
+		size := len(gittest.Run(t, r.Work, "rev-parse", "HEAD")) / 2
 		data, err := os.ReadFile(filepath.Join(r.Dir, "index"))
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +198,7 @@ func TestIndexIsGits(t *testing.T) {
 		for _, e := range x {
 			list = append(list, fmt.Sprintf("%06o %s 0\t%s", e.Mode, e.ID(), e.Path))
 		}
-		if d := cmp.Diff(sh(t, r.Work, "-c", "core.quotePath=false", "ls-files", "-s"), strings.Join(list, "\n")); d != "" {
+		if d := cmp.Diff(gittest.Run(t, r.Work, "-c", "core.quotePath=false", "ls-files", "-s"), strings.Join(list, "\n")); d != "" {
 			t.Error(d)
 		}
 		back, err := x.Bytes(size)
@@ -222,7 +209,7 @@ func TestIndexIsGits(t *testing.T) {
 			t.Error(err)
 		}
 		os.WriteFile(filepath.Join(r.Dir, "index"), back, 0o644)
-		if got := sh(t, r.Work, "status", "--porcelain", "--untracked-files=all"); strings.Contains(got, "??") || strings.Contains(got, "D ") {
+		if got := gittest.Run(t, r.Work, "status", "--porcelain", "--untracked-files=all"); strings.Contains(got, "??") || strings.Contains(got, "D ") {
 			t.Errorf("git reads our index as\n%s", got)
 		}
 		if e, ok := x.Find("b/c"); !ok || e.Path != "b/c" || len(x.Under("b")) != 1 || len(x.Under("")) != len(x) {
@@ -329,8 +316,8 @@ func TestObjectsAreGits(t *testing.T) {
 				t.Errorf("read a %s of %d bytes, %v", kind, len(got), err)
 			}
 		}
-		head := sh(t, r.Work, "rev-parse", "HEAD")
-		tree := sh(t, r.Work, "rev-parse", "HEAD^{tree}")
+		head := gittest.Run(t, r.Work, "rev-parse", "HEAD")
+		tree := gittest.Run(t, r.Work, "rev-parse", "HEAD^{tree}")
 		if n, err := o.Lookup(t.Context(), tree, "a"); n.Mode != ModeFile || err != nil {
 			t.Error(n, err)
 		}
@@ -343,7 +330,7 @@ func TestObjectsAreGits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sh(t, r.Work, "log", "-1", "--format=%P %T %an %ce %ct %s/%b", commit); got != head+" "+tree+" Ü u@x 42 two/body" {
+		if got := gittest.Run(t, r.Work, "log", "-1", "--format=%P %T %an %ce %ct %s/%b", commit); got != head+" "+tree+" Ü u@x 42 two/body" {
 			t.Error(got)
 		}
 		if _, data, err := o.Read(t.Context(), commit); err != nil {
@@ -362,7 +349,7 @@ func TestObjectsAreGits(t *testing.T) {
 				t.Errorf("a commit by %q", id)
 			}
 		}
-		sh(t, r.Work, "fsck", "--strict")
+		gittest.Run(t, r.Work, "fsck", "--strict")
 	}
 }
 
@@ -373,8 +360,8 @@ func TestPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	head := sh(t, r.Work, "rev-parse", "HEAD")
-	tree := sh(t, r.Work, "rev-parse", "HEAD^{tree}")
+	head := gittest.Run(t, r.Work, "rev-parse", "HEAD")
+	tree := gittest.Run(t, r.Work, "rev-parse", "HEAD^{tree}")
 	const ref = "refs/nexus/r/T1.1/snap"
 	for i, step := range []struct {
 		to, from string
@@ -384,7 +371,7 @@ func TestPoint(t *testing.T) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
-	if got := sh(t, r.Work, "rev-parse", ref); got != head {
+	if got := gittest.Run(t, r.Work, "rev-parse", ref); got != head {
 		t.Error(got)
 	}
 	if got, err := o.Ref("refs/nothing"); got != "" || err != nil {
@@ -439,7 +426,7 @@ func TestPathOK(t *testing.T) {
 		"a", ".gitignore", ".gitmodules", "git", "x.git", ".gitx", "git~2", "gitmod", "a:b",
 		".git", ".GIT", ".giT", "git~1", "GIT~1", ".git ", ".git.", ".git . .", ".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", ".gi\u202et", ".", "..", "",
 	}
-	blob := sh(t, r.Work, "rev-parse", "HEAD:a")
+	blob := gittest.Run(t, r.Work, "rev-parse", "HEAD:a")
 	for _, name := range names {
 		for _, p := range []string{name, "d/" + name, name + "/f"} {
 			for _, mode := range []uint32{ModeFile, ModeLink} {

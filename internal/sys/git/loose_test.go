@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
 
 // Objects of every size around where the way of storing changes, written from
@@ -36,7 +38,7 @@ func TestLooseObjectsAreGits(t *testing.T) {
 					if err := os.WriteFile(file, data, 0o600); err != nil {
 						t.Error(err)
 					}
-					if want := sh(t, r.Work, "hash-object", file); id != want {
+					if want := gittest.Run(t, r.Work, "hash-object", file); id != want {
 						t.Errorf("%d bytes are named %s, git says %s", n, id, want)
 					}
 					if _, got, err := o.Read(t.Context(), id); err != nil || !bytes.Equal(got, data) {
@@ -45,14 +47,14 @@ func TestLooseObjectsAreGits(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if out := sh(t, r.Work, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "garbage") {
+			if out := gittest.Run(t, r.Work, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "garbage") {
 				t.Error(out)
 			}
 			if left, _ := filepath.Glob(filepath.Join(r.Dir, "objects", "*", "tmp_obj_*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 			// Git can pack what we wrote, and clones get it.
-			sh(t, r.Work, "gc", "-q", "--prune=never")
+			gittest.Run(t, r.Work, "gc", "-q", "--prune=never")
 		})
 	}
 }

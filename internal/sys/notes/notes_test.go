@@ -4,39 +4,25 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/notes"
 )
-
-// sh runs plain git as a user would.
-func sh(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
 
 func repo(t *testing.T, init ...string) (dir string, r git.Repo, head string) {
 	t.Helper()
 	dir = t.TempDir()
-	sh(t, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
-	sh(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	gittest.Run(t, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
+	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
 	r, err := git.Find(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, r, sh(t, dir, "rev-parse", "HEAD")
+	return dir, r, gittest.Run(t, dir, "rev-parse", "HEAD")
 }
 
 // add appends a line unless it is there.
@@ -69,20 +55,20 @@ func TestWrite(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		sh(t, dir, "notes", "--ref", "nexus", "add", "-m", "Mine", head)
+		gittest.Run(t, dir, "notes", "--ref", "nexus", "add", "-m", "Mine", head)
 		if err := os.WriteFile(hook, []byte("#!/bin/sh\ntouch "+filepath.Join(dir, "ran")+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		write(t, r, head, "ours")
-		was := sh(t, dir, "rev-parse", notes.Ref)
+		was := gittest.Run(t, dir, "rev-parse", notes.Ref)
 		write(t, r, head, "ours")
-		if now := sh(t, dir, "rev-parse", notes.Ref); now != was {
+		if now := gittest.Run(t, dir, "rev-parse", notes.Ref); now != was {
 			t.Errorf("%s: the same again made another commit", format)
 		}
-		if got := sh(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
+		if got := gittest.Run(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
 			t.Errorf("%s: the note is %q", format, got)
 		}
-		if out := sh(t, dir, "status", "--porcelain"); out != "" {
+		if out := gittest.Run(t, dir, "status", "--porcelain"); out != "" {
 			t.Errorf("%s: the checkout or a hook was touched: %s", format, out)
 		}
 	}
@@ -99,19 +85,19 @@ func TestFanout(t *testing.T) {
 	entries := "100644 " + blob + "\t" + head[:2] + "/" + head[2:] + "\n100644 " + blob + "\tREADME\n"
 	must(inside.RunIn(t.Context(), strings.NewReader(entries), "update-index", "--index-info"))
 	tree := strings.TrimSpace(must(inside.Run(t.Context(), "write-tree")))
-	sh(t, dir, "update-ref", notes.Ref, sh(t, dir, "commit-tree", "-m", "notes", tree))
-	sh(t, dir, "commit", "-q", "--allow-empty", "-m", "next")
-	next := sh(t, dir, "rev-parse", "HEAD")
+	gittest.Run(t, dir, "update-ref", notes.Ref, gittest.Run(t, dir, "commit-tree", "-m", "notes", tree))
+	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "next")
+	next := gittest.Run(t, dir, "rev-parse", "HEAD")
 	write(t, r, head, "ours")
 	write(t, r, next, "new")
-	if got := sh(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
+	if got := gittest.Run(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
 		t.Errorf("the note is %q", got)
 	}
-	if got := sh(t, dir, "notes", "--ref", "nexus", "show", next); got != "new" {
+	if got := gittest.Run(t, dir, "notes", "--ref", "nexus", "show", next); got != "new" {
 		t.Errorf("the new note is %q", got)
 	}
 	want := []string{"README", head[:2] + "/" + head[2:], next[:2] + "/" + next[2:]}
-	names := sh(t, dir, "ls-tree", "-r", "--name-only", notes.Ref)
+	names := gittest.Run(t, dir, "ls-tree", "-r", "--name-only", notes.Ref)
 	for _, name := range want {
 		if !strings.Contains(names, name) {
 			t.Errorf("%s is not in %q", name, names)
@@ -135,14 +121,14 @@ func TestOthers(t *testing.T) {
 	meanwhile := 0
 	edit := func(old []byte) ([]byte, error) {
 		if meanwhile++; meanwhile == 1 {
-			sh(t, dir, "notes", "--ref", "nexus", "append", "-m", "Mine", head)
+			gittest.Run(t, dir, "notes", "--ref", "nexus", "append", "-m", "Mine", head)
 		}
 		return append(bytes.Clone(old), "ours\n"...), nil
 	}
 	if err := notes.Write(t.Context(), r, t.TempDir(), map[string]notes.Edit{head: edit}); err != nil {
 		t.Fatal(err)
 	}
-	if got := sh(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
+	if got := gittest.Run(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
 		t.Errorf("the note is %q", got)
 	}
 }
@@ -151,24 +137,24 @@ func TestOthers(t *testing.T) {
 // too large.
 func TestRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir, head string){
-		"stands for": func(dir, _ string) { sh(t, dir, "symbolic-ref", notes.Ref, "refs/heads/main") },
-		"move refs":  func(dir, head string) { sh(t, dir, "update-ref", notes.Ref+"/sub", head) },
+		"stands for": func(dir, _ string) { gittest.Run(t, dir, "symbolic-ref", notes.Ref, "refs/heads/main") },
+		"move refs":  func(dir, head string) { gittest.Run(t, dir, "update-ref", notes.Ref+"/sub", head) },
 		"has more than": func(dir, head string) {
 			file := filepath.Join(t.TempDir(), "large")
 			if err := os.WriteFile(file, bytes.Repeat([]byte("x\n"), 1<<20), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			sh(t, dir, "notes", "--ref", "nexus", "add", "-F", file, head)
+			gittest.Run(t, dir, "notes", "--ref", "nexus", "add", "-F", file, head)
 		},
 	} {
 		dir, r, head := repo(t)
 		spoil(dir, head)
-		was := sh(t, dir, "for-each-ref")
+		was := gittest.Run(t, dir, "for-each-ref")
 		err := notes.Write(context.WithoutCancel(t.Context()), r, t.TempDir(), map[string]notes.Edit{head: add("ours")})
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if now := sh(t, dir, "for-each-ref"); now != was {
+		if now := gittest.Run(t, dir, "for-each-ref"); now != was {
 			t.Errorf("%s: refs were %s, and are %s", name, was, now)
 		}
 	}

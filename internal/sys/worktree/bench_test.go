@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -18,7 +19,7 @@ import (
 func bigRepo(tb testing.TB, n int) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	sh(tb, dir, "init", "-q", "-b", "main")
+	gittest.Run(tb, dir, "init", "-q", "-b", "main")
 	var in strings.Builder
 	in.WriteString("commit refs/heads/main\ncommitter U <u@example.org> 1 +0000\ndata 1\nx\n")
 	for i := range n {
@@ -48,7 +49,7 @@ func benchWays(b *testing.B, run func(b *testing.B, way worktree.Way)) {
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{20, 27_000} {
 		user := bigRepo(b, n)
-		base := sh(b, user, "rev-parse", "main")
+		base := gittest.Run(b, user, "rev-parse", "main")
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			benchWays(b, func(b *testing.B, way worktree.Way) {
 				b.Helper()
@@ -69,7 +70,7 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	for _, n := range []int{20, 20_000} {
 		user := bigRepo(b, n)
-		base := sh(b, user, "rev-parse", "main")
+		base := gittest.Run(b, user, "rev-parse", "main")
 		for _, how := range []string{"changed", "unchanged", "only"} {
 			b.Run(fmt.Sprintf("%s/%d", how, n), func(b *testing.B) {
 				benchWays(b, func(b *testing.B, way worktree.Way) {
@@ -106,23 +107,23 @@ func BenchmarkSnapshot(b *testing.B) {
 // checkout, with its index.
 func BenchmarkReady(b *testing.B) {
 	user := bigRepo(b, 27_000)
-	base := sh(b, user, "rev-parse", "main")
+	base := gittest.Run(b, user, "rev-parse", "main")
 	b.Run("ours", func(b *testing.B) {
 		s := open(b, user, worktree.AnyWay)
 		must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
 		i := 0
 		for b.Loop() {
 			tr := must[*worktree.Tree](b)(s.Add(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
-			sh(b, tr.Dir, "status", "--porcelain")
+			gittest.Run(b, tr.Dir, "status", "--porcelain")
 			i++
 		}
 	})
 	b.Run("bare", func(b *testing.B) {
 		dir := b.TempDir()
 		lower := filepath.Join(dir, "lower")
-		sh(b, user, "-c", "core.checkStat=minimal", "worktree", "add", "-q", "--detach", lower, base)
-		sh(b, user, "config", "core.checkStat", "minimal")
-		sh(b, user, "config", "core.trustctime", "false")
+		gittest.Run(b, user, "-c", "core.checkStat=minimal", "worktree", "add", "-q", "--detach", lower, base)
+		gittest.Run(b, user, "config", "core.checkStat", "minimal")
+		gittest.Run(b, user, "config", "core.trustctime", "false")
 		i := 0
 		for b.Loop() {
 			home := filepath.Join(dir, fmt.Sprint(i))
@@ -134,7 +135,7 @@ func BenchmarkReady(b *testing.B) {
 				b.Skip(err)
 			}
 			b.Cleanup(func() { overlay.Unmount(l.Dir) })
-			sh(b, l.Dir, "status", "--porcelain")
+			gittest.Run(b, l.Dir, "status", "--porcelain")
 			i++
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -17,18 +18,18 @@ func testExact(t *testing.T, way worktree.Way) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.go": "a\n", "d/b.go": "b\n", ".gitignore": "out/\n*_gen.go\n"})
-	put(t, user, map[string]string{"out/kept": "tracked all the same\n"})
-	sh(t, user, "add", "-f", "out/kept")
-	sh(t, user, "commit", "-q", "-m", "more")
+	gittest.Write(t, user, map[string]string{"out/kept": "tracked all the same\n"})
+	gittest.Run(t, user, "add", "-f", "out/kept")
+	gittest.Run(t, user, "commit", "-q", "-m", "more")
 	s := open(t, user, way)
-	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", sh(t, user, "rev-parse", "HEAD")))
-	put(t, tr.Dir, map[string]string{"c.go": "c\n", "d/b.go": "changed\n"})
+	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", gittest.Run(t, user, "rev-parse", "HEAD")))
+	gittest.Write(t, tr.Dir, map[string]string{"c.go": "c\n", "d/b.go": "changed\n"})
 	_, tree, err := tr.Snapshot(ctx, "work")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		put(t, tr.Dir, map[string]string{
+		gittest.Write(t, tr.Dir, map[string]string{
 			"a_gen.go": "g\n", "d/b_gen.go": "g\n", "out/x/y.go": "g\n", "new/.gitignore": "*\n", "new/z.go": "g\n",
 			"in/.git/HEAD": "g\n", "d/.git": "g\n", ".git": "g\n", "stray": "not ignored\n", "a.go": "spoilt\n",
 		})

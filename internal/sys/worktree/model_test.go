@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -53,7 +54,7 @@ func (o *oracle) snapshot(from string) string {
 
 func (o *oracle) run(work string, args ...string) string {
 	o.tb.Helper()
-	return sh(o.tb, work, append([]string{"--git-dir=" + o.git, "--work-tree=" + work}, args...)...)
+	return gittest.Run(o.tb, work, append([]string{"--git-dir=" + o.git, "--work-tree=" + work}, args...)...)
 }
 
 func copyTree(tb testing.TB, from, to string) {
@@ -127,15 +128,15 @@ func model(t *testing.T, way worktree.Way, seed uint64) {
 		".gitignore": "*.o\n/out/\n!keep.o\n", "a": "a\n", "b/c": "c\n", "b/d/e": "e\n", "b/d/f.go": "f\n",
 		"g/h/i/j": "j\n", "g/h/k": "k\n", "tracked.o": "x", "ünï/ö": "o\n", ":(top)x": "1", "-dash": "2",
 	})
-	sh(t, user, "add", "-f", "tracked.o")
-	sh(t, user, "commit", "-qm", "more")
-	base := sh(t, user, "rev-parse", "HEAD")
+	gittest.Run(t, user, "add", "-f", "tracked.o")
+	gittest.Run(t, user, "commit", "-qm", "more")
+	base := gittest.Run(t, user, "rev-parse", "HEAD")
 	state := filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, state, way)
 	tr := must[*worktree.Tree](t)(s.Add(ctx, "r", "T1.1", base))
 	o := &oracle{tb: t, dir: t.TempDir()}
 	o.git = filepath.Join(o.dir, "git")
-	sh(t, o.dir, "clone", "-q", "--bare", user, o.git)
+	gittest.Run(t, o.dir, "clone", "-q", "--bare", user, o.git)
 	o.run(o.dir, "read-tree", "HEAD")
 	w := &agent{t: t, r: r, dir: tr.Dir}
 	var commits []string
@@ -181,12 +182,12 @@ func model(t *testing.T, way worktree.Way, seed uint64) {
 		}
 		if want := o.snapshot(tr.Dir); tree != want {
 			t.Fatalf("step %d: tree differs\n%s\n%s", step, o.run(o.dir, "diff", "--stat", want, "--"), strings.Join(w.log, "\n")+
-				"\nwant\n"+o.run(o.dir, "ls-tree", "-r", want)+"\ngot\n"+sh(t, s.Git().Dir, "ls-tree", "-r", tree))
+				"\nwant\n"+o.run(o.dir, "ls-tree", "-r", want)+"\ngot\n"+gittest.Run(t, s.Git().Dir, "ls-tree", "-r", tree))
 		}
 		commits = append(commits, commit)
 		trees[commit] = tree
 	}
-	if out := sh(t, s.Git().Dir, "fsck", "--strict", "--no-dangling"); strings.Contains(out, "error") {
+	if out := gittest.Run(t, s.Git().Dir, "fsck", "--strict", "--no-dangling"); strings.Contains(out, "error") {
 		t.Error(out)
 	}
 }
@@ -332,7 +333,7 @@ func (a *agent) one() (path string, plain bool) {
 	case 16: // a repository within
 		p := a.pick(append(a.paths(true), "sub"))
 		if os.MkdirAll(abs(p), 0o755) == nil {
-			sh(a.t, abs(p), "init", "-q")
+			gittest.Run(a.t, abs(p), "init", "-q")
 			say("init %q", p)
 		}
 	case 17:

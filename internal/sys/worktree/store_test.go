@@ -3,54 +3,24 @@ package worktree_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
-
-// sh runs plain git as a user would, with an identity of its own.
-func sh(tb testing.TB, dir string, args ...string) string {
-	tb.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org",
-		"GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		tb.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// put writes files; a path's missing directories are made.
-func put(tb testing.TB, dir string, files map[string]string) {
-	tb.Helper()
-	for name, text := range files {
-		p := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
 
 // userRepo makes a repository with one commit on branch main.
 func userRepo(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	sh(tb, dir, "init", "-q", "-b", "main")
-	put(tb, dir, files)
-	sh(tb, dir, "add", "-A")
-	sh(tb, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	gittest.Run(tb, dir, "init", "-q", "-b", "main")
+	gittest.Write(tb, dir, files)
+	gittest.Run(tb, dir, "add", "-A")
+	gittest.Run(tb, dir, "commit", "-q", "--allow-empty", "-m", "base")
 	return dir
 }
 
@@ -118,16 +88,16 @@ func testLife(t *testing.T, way worktree.Way) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", ".gitignore": "out/\n"})
-	base := sh(t, user, "rev-parse", "HEAD")
+	base := gittest.Run(t, user, "rev-parse", "HEAD")
 	s := open(t, user, way)
 	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", base))
-	put(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
+	gittest.Write(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
 	os.Remove(filepath.Join(tr.Dir, "d/b.txt"))
 	c1, tree1, err := tr.Snapshot(ctx, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sh(t, s.Git().Dir, "ls-tree", "-r", "--name-only", c1); got != ".gitignore\na.txt\nnew/c.txt" {
+	if got := gittest.Run(t, s.Git().Dir, "ls-tree", "-r", "--name-only", c1); got != ".gitignore\na.txt\nnew/c.txt" {
 		t.Errorf("the snapshot holds %q", got)
 	}
 	again, tree2, err := tr.Snapshot(ctx, "two")
@@ -137,7 +107,7 @@ func testLife(t *testing.T, way worktree.Way) {
 	if err := tr.Restore(ctx, base); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := tr.Snapshot(ctx, "x"); got != sh(t, user, "rev-parse", "HEAD^{tree}") {
+	if _, got, _ := tr.Snapshot(ctx, "x"); got != gittest.Run(t, user, "rev-parse", "HEAD^{tree}") {
 		t.Errorf("restored %s", got)
 	}
 	if _, err := os.Stat(filepath.Join(tr.Dir, "out/o")); err != nil {
@@ -156,7 +126,7 @@ func testLife(t *testing.T, way worktree.Way) {
 	if err := s.Land(ctx, "main", c1, base); err != nil {
 		t.Fatal(err)
 	}
-	if got := sh(t, user, "status", "--porcelain"); got != "" {
+	if got := gittest.Run(t, user, "status", "--porcelain"); got != "" {
 		t.Errorf("after landing, status says %q", got)
 	}
 }

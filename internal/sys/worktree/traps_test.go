@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -116,14 +117,14 @@ func (tp trap) set(t *testing.T, tr *worktree.Tree, mark string) {
 		return strings.NewReplacer("MARKBIN", mark, "MARK", mark).Replace(s)
 	}
 	os.Remove(filepath.Join(tr.Dir, ".git"))
-	sh(t, tr.Dir, "init", "-q", "-b", "main")
+	gittest.Run(t, tr.Dir, "init", "-q", "-b", "main")
 	for f := range strings.SplitSeq(tp.files, ";") {
 		if name, text, ok := strings.Cut(f, "="); ok {
-			put(t, tr.Dir, map[string]string{name: marked(text)})
+			gittest.Write(t, tr.Dir, map[string]string{name: marked(text)})
 		}
 	}
-	sh(t, tr.Dir, "add", "-A")
-	sh(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "agent")
+	gittest.Run(t, tr.Dir, "add", "-A")
+	gittest.Run(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "agent")
 	if out := plain(t, tr.Dir, "!"+marked(tp.plant)); out != "" {
 		t.Log(out)
 	}
@@ -142,7 +143,7 @@ func (tp trap) set(t *testing.T, tr *worktree.Tree, mark string) {
 // by anything that a store does with the tree.
 func TestTraps(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
-	base := sh(t, user, "rev-parse", "HEAD")
+	base := gittest.Run(t, user, "rev-parse", "HEAD")
 	s := open(t, user, worktree.AnyWay)
 	if n := len(traps()); n < 30 {
 		t.Fatalf("only %d traps", n)
@@ -189,10 +190,10 @@ func everything(t *testing.T, s *worktree.Store, tr *worktree.Tree, base string)
 			t.Fatal(err)
 		}
 	}
-	put(t, tr.Dir, map[string]string{"a": "theirs\n", "new": "n\n"})
+	gittest.Write(t, tr.Dir, map[string]string{"a": "theirs\n", "new": "n\n"})
 	one, _, err := tr.Snapshot(ctx, "one")
 	ok(err)
-	put(t, tr.Dir, map[string]string{"a": "again\n"})
+	gittest.Write(t, tr.Dir, map[string]string{"a": "again\n"})
 	two, _, err := tr.SnapshotPaths(ctx, "two", []string{"a"})
 	ok(err)
 	_, err = tr.Diff(ctx, base, two)

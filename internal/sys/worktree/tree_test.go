@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -30,12 +31,12 @@ func snap(t *testing.T, s *worktree.Store, tr *worktree.Tree) (commit, files str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return commit, sh(t, s.Git().Dir, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", commit)
+	return commit, gittest.Run(t, s.Git().Dir, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", commit)
 }
 
 func head(t *testing.T, dir string) string {
 	t.Helper()
-	return sh(t, dir, "rev-parse", "HEAD")
+	return gittest.Run(t, dir, "rev-parse", "HEAD")
 }
 
 func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
@@ -46,11 +47,11 @@ func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
 		tr := add(t, s, "T", head(t, user))
 		sub := filepath.Join(tr.Dir, "x/sub")
 		os.MkdirAll(sub, 0o755)
-		sh(t, sub, "init", "-q")
-		put(t, sub, map[string]string{"f": "f\n", "d/g": "g\n"})
-		sh(t, sub, "add", "-A")
-		sh(t, sub, "commit", "-qm", "inner")
-		put(t, sub, map[string]string{"late": "l\n"})
+		gittest.Run(t, sub, "init", "-q")
+		gittest.Write(t, sub, map[string]string{"f": "f\n", "d/g": "g\n"})
+		gittest.Run(t, sub, "add", "-A")
+		gittest.Run(t, sub, "commit", "-qm", "inner")
+		gittest.Write(t, sub, map[string]string{"late": "l\n"})
 		if _, files := snap(t, s, tr); files != "a\nx/sub/d/g\nx/sub/f\nx/sub/late" {
 			t.Errorf("holds %q", files)
 		}
@@ -62,27 +63,27 @@ func TestSubmodules(t *testing.T) {
 		t.Helper()
 		inner := userRepo(t, map[string]string{"i": "i\n"})
 		user := userRepo(t, map[string]string{"a": "a\n"})
-		sh(t, user, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "mod")
-		sh(t, user, "commit", "-qm", "mod")
+		gittest.Run(t, user, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "mod")
+		gittest.Run(t, user, "commit", "-qm", "mod")
 		s := open(t, user, way)
 		base := head(t, user)
 		tr := add(t, s, "T", base)
-		put(t, tr.Dir, map[string]string{"b": "b\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"b": "b\n"})
 		commit, files := snap(t, s, tr)
 		if files != ".gitmodules\na\nb\nmod" {
 			t.Errorf("holds %q", files)
 		}
-		if got := sh(t, s.Git().Dir, "ls-tree", commit, "mod"); !strings.HasPrefix(got, "160000 commit "+head(t, inner)) {
+		if got := gittest.Run(t, s.Git().Dir, "ls-tree", commit, "mod"); !strings.HasPrefix(got, "160000 commit "+head(t, inner)) {
 			t.Errorf("the submodule became %q", got)
 		}
-		put(t, tr.Dir, map[string]string{"mod/own": "o\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"mod/own": "o\n"})
 		if _, files := snap(t, s, tr); files != ".gitmodules\na\nb\nmod/own" {
 			t.Errorf("after a write into it, holds %q", files)
 		}
 		if err := tr.Restore(t.Context(), base); err != nil {
 			t.Fatal(err)
 		}
-		if _, tree := tr.Last(); tree != sh(t, user, "rev-parse", "HEAD^{tree}") {
+		if _, tree := tr.Last(); tree != gittest.Run(t, user, "rev-parse", "HEAD^{tree}") {
 			t.Errorf("restored to %s", tree)
 		}
 		os.Remove(filepath.Join(tr.Dir, "mod"))
@@ -97,7 +98,7 @@ func TestNamesGitRefuses(t *testing.T) {
 	s := open(t, user, worktree.Plain)
 	for i, name := range []string{".GIT/config", "d/.gIt", "git~1/x", ".git /x", ".git./x", ".g\u200cit/x", ".git:stream"} {
 		tr := add(t, s, nexus.AttemptID(fmt.Sprint("T", i)), head(t, user))
-		put(t, tr.Dir, map[string]string{name: "x", "ok": "ok\n"})
+		gittest.Write(t, tr.Dir, map[string]string{name: "x", "ok": "ok\n"})
 		for range 3 { // what was found once is found again
 			if _, _, err := tr.Snapshot(t.Context(), "s"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 				t.Errorf("%q: %v", name, err)
@@ -128,7 +129,7 @@ func TestChangeThatHides(t *testing.T) {
 			os.WriteFile(name, fmt.Appendf(nil, "%04d\n", i), 0o644)
 			os.Chtimes(name, info.ModTime(), info.ModTime())
 			commit, _ := snap(t, s, tr)
-			if got := sh(t, s.Git().Dir, "show", commit+":a"); got != fmt.Sprintf("%04d", i) {
+			if got := gittest.Run(t, s.Git().Dir, "show", commit+":a"); got != fmt.Sprintf("%04d", i) {
 				t.Fatalf("round %d: the snapshot has %q", i, got)
 			}
 		}
@@ -146,7 +147,7 @@ func TestOddFilesAndClosedDirectories(t *testing.T) {
 	os.Symlink("nowhere", filepath.Join(tr.Dir, "dangling"))
 	os.Remove(filepath.Join(tr.Dir, "a"))
 	syscall.Mkfifo(filepath.Join(tr.Dir, "a"), 0o600)
-	put(t, tr.Dir, map[string]string{"closed/c": "c\n"})
+	gittest.Write(t, tr.Dir, map[string]string{"closed/c": "c\n"})
 	os.Chmod(filepath.Join(tr.Dir, "closed/c"), 0)
 	os.Chmod(filepath.Join(tr.Dir, "closed"), 0)
 	if _, files := snap(t, s, tr); files != "closed/c\nd/b\ndangling\netc" {
@@ -169,17 +170,17 @@ func TestAttributes(t *testing.T) {
 		if data, _ := os.ReadFile(filepath.Join(tr.Dir, "b.bat")); string(data) != "b\r\n" {
 			t.Errorf("checked out %q", data)
 		}
-		put(t, tr.Dir, map[string]string{"a.txt": "x\r\ny\r\n", "new.bat": "n\r\n", "raw": "r\r\n", "odd\n\"name": "o"})
+		gittest.Write(t, tr.Dir, map[string]string{"a.txt": "x\r\ny\r\n", "new.bat": "n\r\n", "raw": "r\r\n", "odd\n\"name": "o"})
 		commit, _ := snap(t, s, tr)
 		for name, want := range map[string]string{"a.txt": "x\ny\n", "new.bat": "n\n", "raw": "r\r\n"} {
-			_, data, err := s.Objects().Read(t.Context(), sh(t, s.Git().Dir, "rev-parse", commit+":"+name))
+			_, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name))
 			if err != nil || string(data) != want {
 				t.Errorf("%s is stored as %q, %v", name, data, err)
 			}
 		}
-		put(t, tr.Dir, map[string]string{"bad.u16": "odd"}) // three bytes are no UTF-16
+		gittest.Write(t, tr.Dir, map[string]string{"bad.u16": "odd"}) // three bytes are no UTF-16
 		commit, _ = snap(t, s, tr)
-		if got := sh(t, s.Git().Dir, "show", commit+":bad.u16"); got != "odd" {
+		if got := gittest.Run(t, s.Git().Dir, "show", commit+":bad.u16"); got != "odd" {
 			t.Errorf("what cannot be encoded is stored as %q", got)
 		}
 	})
@@ -188,9 +189,9 @@ func TestAttributes(t *testing.T) {
 func TestTreeAsBase(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
 	s := open(t, user, worktree.AnyWay)
-	tree := sh(t, user, "rev-parse", "HEAD^{tree}")
+	tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
 	tr := add(t, s, "T", tree)
-	if got := sh(t, s.Git().Dir, "rev-parse", tr.Base+"^{tree}"); got != tree {
+	if got := gittest.Run(t, s.Git().Dir, "rev-parse", tr.Base+"^{tree}"); got != tree {
 		t.Errorf("base has %s", got)
 	}
 }
@@ -216,12 +217,12 @@ func TestResume(t *testing.T) {
 		s := open(t, user, way)
 		base := head(t, user)
 		tr := add(t, s, "T", base)
-		put(t, tr.Dir, map[string]string{"a": "changed\n", "n/m": "m\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"a": "changed\n", "n/m": "m\n"})
 		if err := tr.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		last, _ := tr.Last()
-		if got := sh(t, s.Git().Dir, "rev-parse", worktree.Branch("r", "T")); got != last {
+		if got := gittest.Run(t, s.Git().Dir, "rev-parse", worktree.Branch("r", "T")); got != last {
 			t.Errorf("the branch is at %s, the last snapshot is %s", got, last)
 		}
 		back := add(t, s, "T", base)
@@ -229,20 +230,20 @@ func TestResume(t *testing.T) {
 		if d := cmp.Diff(want, listing(t, back.Dir)); d != "" {
 			t.Error(d)
 		}
-		if got := sh(t, back.Dir, "status", "--porcelain"); got != "" {
+		if got := gittest.Run(t, back.Dir, "status", "--porcelain"); got != "" {
 			t.Errorf("the agent's git says %q", got)
 		}
 		if err := back.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		put(t, user, map[string]string{"a": "user\n"})
-		sh(t, user, "commit", "-qam", "user")
+		gittest.Write(t, user, map[string]string{"a": "user\n"})
+		gittest.Run(t, user, "commit", "-qam", "user")
 		other := must[string](t)(s.Fetch(t.Context(), "main"))
 		fresh := add(t, s, "T", other)
 		if d := cmp.Diff(map[string]string{"a": "---------- user\n", "b": "---------- b\n"}, listing(t, fresh.Dir)); d != "" {
 			t.Error(d)
 		}
-		if got := sh(t, s.Git().Dir, "for-each-ref", "--contains", last, "refs/nexus/r/T"); !strings.Contains(got, "old-"+last[:12]) {
+		if got := gittest.Run(t, s.Git().Dir, "for-each-ref", "--contains", last, "refs/nexus/r/T"); !strings.Contains(got, "old-"+last[:12]) {
 			t.Errorf("the old work is at %q", got)
 		}
 	})
@@ -309,7 +310,7 @@ func openAt2(t *testing.T, where string) *worktree.Store {
 
 func fifty(t *testing.T, s *worktree.Store, who string) {
 	t.Helper()
-	base := sh(t, s.Git().Dir, "for-each-ref", "--format=%(objectname)", "refs/user")
+	base := gittest.Run(t, s.Git().Dir, "for-each-ref", "--format=%(objectname)", "refs/user")
 	errs := make(chan error)
 	rounds := 2
 	for round := range rounds {
@@ -333,7 +334,7 @@ func fifty(t *testing.T, s *worktree.Store, who string) {
 			}
 		}
 	}
-	if got := strings.Count(sh(t, s.Git().Dir, "for-each-ref", "refs/nexus/"+who+"-*/*/snap"), "\n") + 1; got != 50*rounds {
+	if got := strings.Count(gittest.Run(t, s.Git().Dir, "for-each-ref", "refs/nexus/"+who+"-*/*/snap"), "\n") + 1; got != 50*rounds {
 		t.Errorf("%d snapshots", got)
 	}
 }
@@ -347,10 +348,10 @@ func TestSweep(t *testing.T) {
 		s := openAt(t, user, state, way)
 		base := head(t, user)
 		kept, gone := add(t, s, "kept", base), add(t, s, "gone", base)
-		put(t, gone.Dir, map[string]string{"unsaved": "work\n"})
+		gittest.Write(t, gone.Dir, map[string]string{"unsaved": "work\n"})
 		// What a process leaves that is killed while it makes a tree.
 		half := filepath.Join(state, "trees/r/.new-1")
-		put(t, half, map[string]string{"tree/f": "f"})
+		gittest.Write(t, half, map[string]string{"tree/f": "f"})
 		if way == worktree.Overlay {
 			l := overlay.Layers{Lower: filepath.Join(half, "l"), Upper: filepath.Join(half, "u"), Work: filepath.Join(half, "w"), Dir: filepath.Join(half, "tree")}
 			for _, d := range []string{l.Lower, l.Upper, l.Work} {
@@ -360,7 +361,7 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		put(t, state, map[string]string{"trash/tree-1/gone/x": "x"})
+		gittest.Write(t, state, map[string]string{"trash/tree-1/gone/x": "x"})
 		keep := func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "kept" }
 		dry := must[[]string](t)(s.Sweep(ctx, keep, true))
 		if _, err := os.Stat(gone.Dir); err != nil {
@@ -383,7 +384,7 @@ func TestSweep(t *testing.T) {
 		if len(mounts) > 0 {
 			t.Errorf("mounts: %v", mounts)
 		}
-		if got := sh(t, s.Git().Dir, "show", worktree.Pin("r", "gone")+":unsaved"); got != "work" {
+		if got := gittest.Run(t, s.Git().Dir, "show", worktree.Pin("r", "gone")+":unsaved"); got != "work" {
 			t.Errorf("the pin has %q", got)
 		}
 		if _, files := snap(t, s, kept); files != "a" {
@@ -400,9 +401,9 @@ func TestRemount(t *testing.T) {
 		state := filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, way)
 		tr := add(t, s, "T", head(t, user))
-		put(t, tr.Dir, map[string]string{"a": "saved\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"a": "saved\n"})
 		snap(t, s, tr)
-		put(t, tr.Dir, map[string]string{"n": "unsaved\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"n": "unsaved\n"})
 		os.Remove(filepath.Join(tr.Dir, "b"))
 		if way == worktree.Overlay {
 			if err := overlay.Unmount(tr.Dir); err != nil {
@@ -427,13 +428,13 @@ func TestNearLower(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/c": "c\n"})
 	s := open(t, user, worktree.AnyWay)
 	add(t, s, "T1", head(t, user))
-	put(t, user, map[string]string{"b": "new\n", "e/f": "f\n"})
-	sh(t, user, "rm", "-q", "d/c")
-	sh(t, user, "add", "-A")
-	sh(t, user, "commit", "-qm", "two")
+	gittest.Write(t, user, map[string]string{"b": "new\n", "e/f": "f\n"})
+	gittest.Run(t, user, "rm", "-q", "d/c")
+	gittest.Run(t, user, "add", "-A")
+	gittest.Run(t, user, "commit", "-qm", "two")
 	next := must[string](t)(s.Fetch(t.Context(), "HEAD"))
 	tr := add(t, s, "T2", next)
-	if got := sh(t, tr.Dir, "status", "--porcelain"); got != "" {
+	if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "" {
 		t.Errorf("the agent's git says %q", got)
 	}
 	if d := cmp.Diff(map[string]string{"a": "---------- a\n", "b": "---------- new\n", "e/f": "---------- f\n"}, listing(t, tr.Dir)); d != "" {
@@ -448,15 +449,15 @@ func TestTwoOwners(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
 	s := open(t, user, worktree.AnyWay)
 	one, two := add(t, s, "T", head(t, user)), add(t, s, "T", head(t, user))
-	put(t, one.Dir, map[string]string{"one": "1\n"})
+	gittest.Write(t, one.Dir, map[string]string{"one": "1\n"})
 	snap(t, s, one)
-	put(t, two.Dir, map[string]string{"two": "2\n"})
+	gittest.Write(t, two.Dir, map[string]string{"two": "2\n"})
 	if _, files := snap(t, s, two); files != "a\none\ntwo" {
 		t.Errorf("holds %q", files)
 	}
-	put(t, one.Dir, map[string]string{"a": "A\n"})
+	gittest.Write(t, one.Dir, map[string]string{"a": "A\n"})
 	commit, _ := snap(t, s, one)
-	if got := sh(t, s.Git().Dir, "rev-list", "--count", commit); got != "4" {
+	if got := gittest.Run(t, s.Git().Dir, "rev-list", "--count", commit); got != "4" {
 		t.Errorf("%s commits", got)
 	}
 }
@@ -466,9 +467,9 @@ func TestDates(t *testing.T) {
 	s := open(t, user, worktree.AnyWay)
 	tr := add(t, s, "T", head(t, user))
 	s.Now = func() time.Time { return time.Unix(1e9, 0) }
-	put(t, tr.Dir, map[string]string{"a": "A\n"})
+	gittest.Write(t, tr.Dir, map[string]string{"a": "A\n"})
 	commit, _ := snap(t, s, tr)
-	if got := sh(t, s.Git().Dir, "log", "-1", "--format=%ct %an %s", commit); got != "1000000000 nexus s" {
+	if got := gittest.Run(t, s.Git().Dir, "log", "-1", "--format=%ct %an %s", commit); got != "1000000000 nexus s" {
 		t.Errorf("the commit says %q", got)
 	}
 }
@@ -491,7 +492,7 @@ func TestDirectoryMadeAnew(t *testing.T) {
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
 		os.RemoveAll(filepath.Join(tr.Dir, "d"))
-		put(t, tr.Dir, map[string]string{"d/new": "n\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"d/new": "n\n"})
 		if _, files := snap(t, s, tr); files != "a\nd/new\ng/h" {
 			t.Errorf("holds %q", files)
 		}
@@ -512,13 +513,13 @@ func TestRulesThatIgnoreThemselves(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
-		put(t, tr.Dir, map[string]string{"v/.gitignore": "*\n", "v/x": "x\n", "v/w/y": "y\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"v/.gitignore": "*\n", "v/x": "x\n", "v/w/y": "y\n"})
 		for range 3 {
 			if _, files := snap(t, s, tr); files != "a" {
 				t.Errorf("holds %q", files)
 			}
 		}
-		put(t, tr.Dir, map[string]string{"v/.gitignore": "w\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"v/.gitignore": "w\n"})
 		if _, files := snap(t, s, tr); files != "a\nv/.gitignore\nv/x" {
 			t.Errorf("with other rules, holds %q", files)
 		}
@@ -532,10 +533,10 @@ func TestTorn(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, state, worktree.AnyWay)
 	tr := add(t, s, "T", head(t, user))
-	put(t, tr.Dir, map[string]string{"n": "new\n"})
+	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
 	commit, _ := snap(t, s, tr)
 	pin := filepath.Join(s.Git().Dir, worktree.Pin("r", "T"))
-	blob := sh(t, s.Git().Dir, "rev-parse", commit+":n")
+	blob := gittest.Run(t, s.Git().Dir, "rev-parse", commit+":n")
 	object := filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])
 	os.Chmod(object, 0o600)
 	for _, f := range []string{pin, object} {
@@ -549,7 +550,7 @@ func TestTorn(t *testing.T) {
 	if files != "a\nn" {
 		t.Errorf("holds %q", files)
 	}
-	if got := sh(t, s.Git().Dir, "show", commit+":n"); got != "new" {
+	if got := gittest.Run(t, s.Git().Dir, "show", commit+":n"); got != "new" {
 		t.Errorf("n is %q", got)
 	}
 }
@@ -562,7 +563,7 @@ func TestClosedStore(t *testing.T) {
 		state := filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, way)
 		tr := add(t, s, "T", head(t, user))
-		put(t, tr.Dir, map[string]string{"n": "n\n"})
+		gittest.Write(t, tr.Dir, map[string]string{"n": "n\n"})
 		snap(t, s, tr)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

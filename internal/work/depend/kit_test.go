@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -69,13 +70,7 @@ func (b *bench) write(name, text string) {
 
 func (b *bench) git(args ...string) {
 	b.t.Helper()
-	c := exec.CommandContext(b.t.Context(), "git", args...)
-	c.Dir = b.user
-	c.Env = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org", "GIT_CONFIG_GLOBAL=/dev/null")
-	out, err := c.CombinedOutput()
-	if err != nil {
-		b.t.Fatalf("git %v: %v: %s", args, err, out)
-	}
+	gittest.Run(b.t, b.user, args...)
 }
 
 func (b *bench) commit() {

@@ -14,12 +14,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
@@ -38,6 +40,8 @@ type Gate struct {
 
 	Related stack.Part    // how it runs those of its tests that a change concerns; see work/related
 	Lone    stack.Lone    // how it runs one test alone; see gate/lone
+	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see gate/hang
+	Linger  time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
 	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 }
@@ -100,6 +104,9 @@ type Runner struct {
 	// Wanted are texts that name tests which must pass, whatever they were on
 	// the base: criteria.
 	Wanted []string
+	// Quarantine is the record of tests whose failure people let not count. What
+	// the tree itself says of that is not asked.
+	Quarantine quarantine.Record
 	// Environment names what the tree was given besides its own files.
 	Environment string
 	// Lacks says why a gate cannot judge: what it needs cannot be had. Nil:
@@ -143,12 +150,15 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		}
 	}
 	limit := r.limit(g)
-	res, read, err := r.run(ctx, t, g, limit)
+	res, read, end, err := r.watched(ctx, t, g, limit, signs(g, limit))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		missing := raw.Missing(g.Args[0], err.Error())
 		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
 		e.Findings[0].Gate = g.Name
 		return e, nil
+	}
+	if err == nil && (end.Hung || end.Over && res.TimedOut) {
+		res, read, err = r.held(ctx, t, g, limit, res, read, end)
 	}
 	if err != nil {
 		return nexus.Evidence{}, err
@@ -158,8 +168,9 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		e.State, e.Flaky = nexus.Pass, read.Flaky
 	}
 	e.Exit, e.Duration = res.Exit, res.Duration
-	if res.TimedOut {
+	if res.TimedOut && !end.Over {
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
+		e.Findings = append(e.Findings, underway(g, t, res, e.Findings)...)
 	}
 	if e.Output, err = r.keep(res); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -169,7 +180,13 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 
 // run runs a gate's command on a tree, puts the tree back, and reads what it
 // printed.
-func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (res sandbox.Result, read parse.Report, err error) {
+func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, parse.Report, error) {
+	res, read, _, err := r.watched(ctx, t, g, limit, over(g), readable...)
+	return res, read, err
+}
+
+// watched is [Runner.run] with an eye on whether the runner hangs.
+func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s hang.Signs, readable ...string) (res sandbox.Result, read parse.Report, end hang.End, err error) {
 	c := sandbox.Command{
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
@@ -178,59 +195,85 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
-			return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+			return res, read, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
 		defer func() { _ = done() }() // what stays is in nobody's way, and swept with its tree
 	}
 	if bare(g) {
 		if err := r.reset(ctx, true); err != nil {
-			return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+			return res, read, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 	}
-	res, err = r.boxed(ctx, c, g.Name)
+	res, end, err = r.boxed(ctx, c, g.Name, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return res, read, errors.Join(err, r.reset(ctx, bare(g)))
+		return res, read, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
 	written := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
 	if err == nil {
 		err = r.reset(ctx, bare(g))
 	}
 	if err != nil {
-		return res, read, fmt.Errorf("gate %s: %w", g.Name, err)
+		return res, read, end, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
 	if r.Mask != nil {
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
-	in := parse.Input{
-		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
-	}
+	return res, r.read(t, g, res, end, stack.Fresh(written, old)), end, nil
+}
+
+// read reads what a gate's command printed, and the reports that it wrote.
+func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written []byte) parse.Report {
+	in := input(t, g, res)
 	if g.Format == parse.GoTestJSON && !gosrc.Picks(g.Args) {
 		in.Expect = gosrc.Expect(t.Dir, in.Modules)
 	}
-	read = parse.Read(in)
-	if in.Stdout = stack.Fresh(written, old); len(in.Stdout) > 0 && !res.TimedOut {
+	whole := !res.TimedOut && !end.Hung
+	if end.Over && !whole {
+		in.Guess, in.Exit = true, 0 // how it would have exited is not known
+	}
+	read := parse.Read(in)
+	if in.Stdout = written; len(in.Stdout) > 0 && whole {
 		in.Format = parse.JUnit
 		read = parse.Both(read, parse.Read(in))
+	}
+	if end.Over && !whole {
+		read = kept(read)
 	}
 	for i := range read.Findings {
 		read.Findings[i].Gate = g.Name
 	}
-	return res, read, nil
+	return read
 }
 
-// boxed runs a command in the box, with the way out that its gate has.
-func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string) (sandbox.Result, error) {
+// input is what a gate's command printed, for those who read it.
+func input(t Tree, g Gate, res sandbox.Result) parse.Input {
+	return parse.Input{
+		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
+		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
+	}
+}
+
+// boxed runs a command in the box, with the way out that its gate has, until
+// it ends or hangs.
+func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s hang.Signs) (sandbox.Result, hang.End, error) {
 	var way *egress.Way
 	if r.Net != nil {
 		way = r.Net(gate)
 	}
+	ctx, w := hang.Over(ctx, s)
+	if s.Hears() {
+		c.Heard = w.Heard
+	}
 	res, asked, err := outside.Run(ctx, r.Box, c, way)
+	end := w.Close(err)
+	if end.Hung {
+		err = nil
+	}
 	if len(asked) > 0 && r.Reached != nil {
 		err = errors.Join(err, r.Reached(gate, asked))
 	}
-	return res, err
+	return res, end, err
 }
 
 // blank is the evidence before the gate ran.

@@ -86,12 +86,12 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if f, ok := parse.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
-	e = weigh.Against(base, raw, r.Wanted)
+	e = r.spare(g, raw, weigh.Against(base, raw, r.Wanted))
 	if !cached && e.State == nexus.Fail {
 		if raw, err = r.doubt(ctx, t, g, base, raw); err != nil {
 			return e, base, false, err
 		}
-		e = weigh.Against(base, raw, r.Wanted)
+		e = r.spare(g, raw, weigh.Against(base, raw, r.Wanted))
 	}
 	if !cached && e.Passed() && g.Of == "" {
 		lies, err := r.probe(ctx, t, g, raw)
@@ -100,7 +100,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		}
 		if len(lies) > 0 {
 			raw.State, raw.Findings = nexus.Fail, append(slices.Clone(raw.Findings), lies...)
-			e = weigh.Against(base, raw, r.Wanted)
+			e = r.spare(g, raw, weigh.Against(base, raw, r.Wanted))
 		}
 	}
 	if e.State == raw.State && e.Why == raw.Why && len(e.Findings) == len(raw.Findings) {

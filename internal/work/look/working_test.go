@@ -2,12 +2,12 @@ package look_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
@@ -15,26 +15,8 @@ import (
 // finds them without writing to it.
 func TestWorking(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		at := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	do := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-			"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	write := func(name, text string) { t.Helper(); gittest.Write(t, dir, map[string]string{name: text}) }
+	do := func(args ...string) { t.Helper(); gittest.Run(t, dir, args...) }
 	write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Error(1)\n}\n")
 	write("b_test.go", "package a\n\nfunc TestB(t *testing.T) {\n}\n")
 	write("a.go", "package a\n")

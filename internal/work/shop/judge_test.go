@@ -4,24 +4,19 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 )
 
 // desk remembers what gates said as a run's state does.
@@ -60,59 +55,6 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 	return ctx, func() {}
 }
 
-// newShop returns a shop over a repository with one file, and its commit.
-func newShop(t *testing.T, gates ...gate.Gate) (*shop.Shop, string) {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("bad\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(args ...string) string {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
-			"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	run("init", "-q")
-	run("add", ".")
-	run("commit", "-q", "-m", "base")
-	repo, err := git.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := t.TempDir()
-	trees, err := worktree.Open(t.Context(), repo, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open(filepath.Join(at, "blobs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &shop.Shop{
-		Run: "r", Trees: trees, Blobs: blobs, Box: box, Now: time.Now, Bases: &shop.Bases{}, State: at,
-		Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Versions: &goenv.Versions{},
-	}
-	t.Cleanup(func() {
-		if err := s.Bases.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := trees.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s, run("rev-parse", "HEAD")
-}
-
 // change writes a file into a new tree of base, and returns it as a case with
 // its commit.
 func change(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) (shop.Case, string) {
@@ -138,7 +80,7 @@ func change(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) (shop.C
 // red, and another start from there: what was red before both is held against
 // neither.
 func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
-	s, base := newShop(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
+	s, base, _ := shoptest.New(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
 	d := &desk{}
 	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
 		c, commit := change(t, s, id, base)
@@ -154,7 +96,7 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 // What the gate had written is gone when the next worker judges it.
 func TestBaseIsCleanAfterACancel(t *testing.T) {
 	slow := gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
-	s, base := newShop(t, slow)
+	s, base, _ := shoptest.New(t, slow)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for dirt := filepath.Join(s.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
@@ -185,7 +127,7 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 // TestWaitForABaseEnds cancels a worker while another one judges the base
 // that both start from.
 func TestWaitForABaseEnds(t *testing.T) {
-	s, base := newShop(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
+	s, base, _ := shoptest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
 	first, second := change1(t, s, "T1.1", base), change1(t, s, "T2.1", base)
 	judging, cancel := context.WithCancelCause(t.Context())
 	over := make(chan error, 1)
@@ -227,7 +169,7 @@ func change1(t *testing.T, s *shop.Shop, id nexus.AttemptID, base string) shop.C
 // TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
 // reads: what it accepted is accepted.
 func TestAcceptedInTheLastMinute(t *testing.T) {
-	s, base := newShop(t)
+	s, base, _ := shoptest.New(t)
 	c, commit := change(t, s, "T1.1", base)
 	const id = "T1.1/coder.1"
 	a := &state.Attempt{
@@ -261,7 +203,7 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		sh("before", parse.GoBuild, clean), sh("test", parse.Exit, clean+" && "+poison), sh("vet", parse.GoVet, clean),
 		sh("lint", parse.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", parse.Exit, clean),
 	}
-	s, base := newShop(t, gates...)
+	s, base, _ := shoptest.New(t, gates...)
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 )
 
 // listener hands in at once, and keeps what it was sent.
@@ -46,7 +47,7 @@ type floor struct {
 
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
-	s, base := newShop(t)
+	s, base, _ := shoptest.New(t)
 	roles, err := cast.Roles(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
 )
 
 // ponderous hands in at once, after a long thought.
@@ -33,7 +34,7 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 // TestSessionTimeIsOfAllRounds lets a session go on after a repair: it has
 // what is left of its time, and not all of it again.
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
-	s, base := newShop(t)
+	s, base, _ := shoptest.New(t)
 	c, _ := change(t, s, "T1.1", base)
 	roles, err := cast.Roles(nil)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 const (
 	leave    = time.Second     // for a program to end when its input does
 	lastRead = 2 * time.Second // for output that somebody who could not be killed may hold
+	lastSaid = 2 * time.Second // for a program to be dead of which it is asked why it ended
 )
 
 // ErrClosed is why a program was killed that we talk to no more.
@@ -75,6 +76,30 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 func (p *Process) Ended() (sandbox.Result, error) {
 	<-p.done
 	return p.result, p.err
+}
+
+// Said returns why a program has ended or is about to: what it used too much
+// of, that it could not be run, or what it wrote to standard error. It is empty
+// where the program goes on, and where p is nil.
+func (p *Process) Said() string {
+	if p == nil {
+		return ""
+	}
+	wait := time.NewTimer(lastSaid)
+	defer wait.Stop()
+	select {
+	case <-p.done:
+	case <-wait.C:
+		return ""
+	}
+	switch {
+	case p.result.Over != "":
+		return fmt.Sprintf("it used too much: %s", p.result.Over)
+	case p.err != nil && len(p.result.Stderr) == 0 && !errors.Is(p.err, ErrClosed):
+		return p.err.Error()
+	default:
+		return string(p.result.Stderr)
+	}
 }
 
 // Close ends the program's input, waits a moment for it to end, and kills what

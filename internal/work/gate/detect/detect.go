@@ -28,7 +28,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	early := map[string]bool{}
 	for _, f := range stack.Find(dir, used...) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Fix: f.Fix})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Fix: f.Fix})
 		early[f.Name] = f.First
 	}
 	for _, name := range steps() {
@@ -73,7 +73,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	for i := range gates {
-		gates[i].Timeout = c.Timeout
+		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
 	}
 	return gates, unknownOrder(c.Order, gates, c.Commands)
 }
@@ -214,6 +214,9 @@ func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate
 func fromLine(name, line string) gate.Gate {
 	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || runsTests(line)}
 	words, simple := split(line)
+	if known := parse.ByCommand(line); simple && len(known) == 1 && known[0].Tests {
+		shell.Hold.Format = known[0].Name // one runner, and nothing after it
+	}
 	if !simple || len(words) < 2 {
 		return shell
 	}

@@ -24,6 +24,7 @@ type Found struct {
 	First bool // it judges before the build
 	Part  Part // how it runs some of its tests; zero where it cannot
 	Lone  Lone // how it runs one test; zero where it cannot
+	Hold  Held // how it is asked what keeps it from exiting; zero where it cannot
 	Fix   []Fixer
 }
 
@@ -120,19 +121,17 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		have[step.Gate] = true
 		step.Args = s.command(p, step.Args)
 		f := Found{Stack: s.Name, Dir: p.dir, Step: step, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}
-		for _, part := range step.Related {
-			if p.holds(part.If) {
-				part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
-				f.Part = part
-				break
-			}
+		if part, ok := first(step.Related, func(x Part) bool { return p.holds(x.If) }); ok {
+			part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
+			f.Part = part
 		}
-		for _, lone := range step.Alone {
-			if p.holds(lone.If) {
-				lone.Args, lone.Format = s.command(p, lone.Args), cmp.Or(lone.Format, step.Format)
-				f.Lone = lone
-				break
-			}
+		if lone, ok := first(step.Alone, func(x Lone) bool { return p.holds(x.If) }); ok {
+			lone.Args, lone.Format = s.command(p, lone.Args), cmp.Or(lone.Format, step.Format)
+			f.Lone = lone
+		}
+		if held, ok := first(step.Held, func(x Held) bool { return p.holds(x.If) }); ok {
+			held.Args, held.Format = s.command(p, held.Args), cmp.Or(held.Format, step.Format)
+			f.Hold = held
 		}
 		for _, fixer := range step.Fix {
 			if p.holds(fixer.If) {
@@ -146,6 +145,14 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		taken[s.Name+" "+gate+" "+p.dir] = true
 	}
 	return found
+}
+
+// first returns the first of several for which something holds.
+func first[T any](all []T, holds func(T) bool) (x T, ok bool) {
+	if i := slices.IndexFunc(all, holds); i >= 0 {
+		return all[i], true
+	}
+	return x, false
 }
 
 // inside reports whether a package lies within another one of its stack.
@@ -171,15 +178,18 @@ func (s Stack) covered(dir, gate string, taken map[string]bool) bool {
 }
 
 func (s Stack) command(p project, args []string) []string {
-	if len(args) == 0 || args[0] != "{run}" {
+	i := slices.Index(args, "{run}")
+	if i < 0 {
 		return args
 	}
+	var run []string
 	for _, r := range s.Runners {
 		if p.above(r.If) {
-			return append(slices.Clone(r.Args), args[1:]...)
+			run = r.Args
+			break
 		}
 	}
-	return args[1:]
+	return slices.Concat(args[:i], run, args[i+1:])
 }
 
 // project answers questions about a package.

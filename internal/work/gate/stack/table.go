@@ -44,6 +44,9 @@ type Step struct {
 	// Alone are commands that run one test and no other, to tell a flaky one
 	// from a broken one; the first that fits.
 	Alone []Lone
+	// Held are commands that say what keeps the runner from exiting when its tests
+	// are done, and that end; the first that fits.
+	Held []Held
 	// Fix are commands that put right, by themselves, what the step would find;
 	// all that fit.
 	Fix []Fixer
@@ -76,6 +79,19 @@ type Lone struct {
 	Format string // empty: the step's
 }
 
+// Held is a command that runs the tests of a step, says what is still open when
+// they are done, and exits then, whatever that is: by what the runner can do
+// itself, or by a probe of ours, which writes lines as gate/hang reads them.
+type Held struct {
+	If     string // see [Step.If]
+	Args   []string
+	Format string // of the step, where it is a script: whose words they are; empty: the step's
+	Flag   string // what makes the runner exit by force, for people
+	// Told is a pattern of a line that tells how one test ended, for a runner that
+	// says nothing more when it cannot exit. After a long silence it is held.
+	Told string
+}
+
 // What runners call a test.
 const (
 	NamePytest   = "pytest"   // file.py::Class::test[case], as it is
@@ -104,102 +120,6 @@ func Table() []Stack {
 
 func shell(line string) []string { return []string{"sh", "-c", line} }
 
-func nodeStack() Stack {
-	// A type check needs what a build makes where packages refer to each other or
-	// code is generated.
-	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
-	return Stack{
-		Name: "node", Markers: []string{"package.json"},
-		Runners: []Runner{
-			{"file:pnpm-lock.yaml", []string{"pnpm", "exec"}},
-			{"file:yarn.lock", []string{"yarn", "run"}},
-			{"file:bun.lock|file:bun.lockb", []string{"bunx", "--no-install"}},
-			{"", []string{"npx", "--no-install"}},
-		},
-		Steps: []Step{
-			{Gate: "build", If: "script:build", Args: []string{"npm", "run", "--silent", "build"}, Format: "exit"},
-			{Gate: "type", If: "script:typecheck", Args: []string{"npm", "run", "--silent", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
-			{Gate: "type", If: "script:type-check", Args: []string{"npm", "run", "--silent", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
-			{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
-			{Gate: "lint", If: "script:lint", Args: []string{"npm", "run", "--silent", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
-			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
-			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
-			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}}},
-			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone()},
-			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}},
-			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}},
-			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}},
-			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: []string{"{run}", "playwright", "test", "--reporter=list"}, Format: "playwright", Tests: true},
-			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}},
-		},
-	}
-}
-
-func scriptEnds() []string {
-	return []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"}
-}
-
-func eslint(cond string) Fixer {
-	return Fixer{If: cond, Args: []string{"{run}", "eslint", "--fix", "--no-warn-ignored", "{files}"}, Ends: scriptEnds()}
-}
-
-func biome(cond string) Fixer {
-	return Fixer{If: cond, Args: []string{"{run}", "biome", "check", "--write", "{files}"}, Ends: append(scriptEnds(), ".json", ".css")}
-}
-
-// scriptParts are the ways in which the script "test" of package.json, which
-// says which runner it starts, runs some of its tests.
-func scriptParts() []Part {
-	return []Part{
-		{If: "runs:test:jest", By: ByRunner, Args: []string{"npm", "test", "--silent", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
-		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
-		mochaPart("runs:test:mocha$ !file:.mocharc*"),
-		nodePart("runs:test:node_--test$"),
-	}
-}
-
-// scriptLone are the ways in which it runs one of its tests.
-func scriptLone() []Lone {
-	return []Lone{
-		jestLone("runs:test:jest$"),
-		vitestLone("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
-		mochaLone("runs:test:mocha$"),
-		nodeLone("runs:test:node_--test$"),
-	}
-}
-
-func vitestLone(cond string) Lone {
-	return Lone{If: cond, Name: NameInFile, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--testNamePattern={test}", "{file}"}, Format: "vitest"}
-}
-
-func jestLone(cond string) Lone {
-	return Lone{If: cond, Name: NameInFile, Args: []string{"{run}", "jest", "--testNamePattern={test}", "--runTestsByPath", "{file}"}, Format: "jest"}
-}
-
-func mochaLone(cond string) Lone {
-	return Lone{If: cond, Name: NameTitles, Args: []string{"{run}", "mocha", "--grep={test}"}, Format: "mocha"}
-}
-
-func nodeLone(cond string) Lone {
-	return Lone{If: cond, Name: NameLast, Args: []string{"node", "--test", "--test-reporter=tap", "--test-name-pattern={test}"}, Format: "tap"}
-}
-
-func phpLone(tool string) []Lone {
-	return []Lone{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
-}
-
-func vitestPart(cond string) Part {
-	return Part{If: cond, By: ByRunner, Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
-}
-
-func mochaPart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
-}
-
-func nodePart(cond string) Part {
-	return Part{If: cond, By: ByNode, Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
-}
-
 func pythonStack() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
@@ -216,8 +136,8 @@ func pythonStack() Stack {
 			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}},
-			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}},
+			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld()},
+			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld()},
 		},
 	}
 }
@@ -280,6 +200,10 @@ func rubyStack() Stack {
 			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`}, Format: "minitest", Tests: true},
 		},
 	}
+}
+
+func phpLone(tool string) []Lone {
+	return []Lone{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
 }
 
 func phpStack() Stack {

@@ -79,7 +79,7 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 // ofTheTree reports whether an environmental finding is about something that
 // the work may have changed.
 func ofTheTree(f nexus.Finding) bool {
-	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing
+	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing || f.Code == raw.CodeHang
 }
 
 // untested reports whether tests that were to run did not: what they would

@@ -20,10 +20,9 @@ import (
 )
 
 const (
-	maxStarts  = 2               // a server that died may try again once
-	maxWatched = 50_000          // files whose changes a server is told of
-	maxMemory  = 4 << 30         // bytes of a server
-	lastWords  = 2 * time.Second // for what a server says when it ends
+	maxStarts  = 2       // a server that died may try again once
+	maxWatched = 50_000  // files whose changes a server is told of
+	maxMemory  = 4 << 30 // bytes of a server
 )
 
 // link is a server as one session has it.
@@ -89,7 +88,7 @@ func (l *link) open(ctx context.Context) error {
 		return errors.New("it has ended twice and is not started again in this session; go on with search_code and the shell")
 	}
 	l.starts++
-	s := lsp.Server{Name: l.server.Name, Root: l.desk.env.Dir, Start: l.start, Said: l.said, Options: l.server.options(), Answer: l.server.Timeout}
+	s := lsp.Server{Name: l.server.Name, Root: l.desk.env.Dir, Start: l.start, Said: func() string { return l.process.Said() }, Options: l.server.options(), Answer: l.server.Timeout}
 	// It lives as long as the session of the agent; that it begins is waited for
 	// only as long as the call.
 	life, stop := context.WithCancelCause(l.life)
@@ -127,28 +126,6 @@ func (l *link) start(life context.Context) (io.ReadWriteCloser, error) {
 	p, err := piped.Start(life, e.Box.Run, c)
 	l.process = p
 	return p, err
-}
-
-// said returns the server's last words, when it has ended.
-func (l *link) said() string {
-	if l.process == nil {
-		return ""
-	}
-	wait := time.NewTimer(lastWords)
-	defer wait.Stop()
-	select {
-	case <-l.process.Done():
-		r, err := l.process.Ended()
-		if r.Over != "" {
-			return fmt.Sprintf("it used too much: %s", r.Over)
-		}
-		if err != nil && len(r.Stderr) == 0 && !errors.Is(err, piped.ErrClosed) {
-			return err.Error()
-		}
-		return string(r.Stderr)
-	case <-wait.C:
-		return ""
-	}
 }
 
 // sync tells the server which files are other than it knows: the agent writes

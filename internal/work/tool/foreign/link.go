@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
@@ -25,8 +24,6 @@ import (
 // maxStarts is how often a server is started in a session: one that died may
 // try again once.
 const maxStarts = 2
-
-const lastWords = 2 * time.Second // for what a server says when it ends
 
 // link is a server as one session has it.
 type link struct {
@@ -163,7 +160,7 @@ func (l *link) open(ctx context.Context) error {
 		if err := l.unchanged(); err != nil {
 			return err
 		}
-		s.Root, s.Said = l.env.Dir, l.said
+		s.Root, s.Said = l.env.Dir, func() string { return l.process.Said() }
 		s.Start = func(life context.Context) (io.ReadWriteCloser, error) { return l.start(life, d) }
 	} else {
 		s.Headers = http.Header{}
@@ -238,25 +235,6 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 	p, err := piped.Start(life, l.env.Box.Run, c)
 	l.process = p
 	return p, err
-}
-
-// said returns the server's last words, when it has ended.
-func (l *link) said() string {
-	if l.process == nil {
-		return ""
-	}
-	wait := time.NewTimer(lastWords)
-	defer wait.Stop()
-	select {
-	case <-l.process.Done():
-		r, err := l.process.Ended()
-		if err != nil && len(r.Stderr) == 0 && !errors.Is(err, piped.ErrClosed) {
-			return err.Error()
-		}
-		return string(r.Stderr)
-	case <-wait.C:
-		return ""
-	}
 }
 
 // drop lets go of a server that is gone.

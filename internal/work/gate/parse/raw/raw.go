@@ -73,6 +73,7 @@ const (
 	CodeCoverage    = "coverage" // too little of it
 	CodeFlaky       = "flaky"    // failed, and passed when the tool tried again
 	CodeMore        = "more"     // findings that were left out
+	CodeHang        = "hang"     // what keeps a runner from exiting
 	CodeFewer       = "fewer"    // tests that ran on the base, and not now
 )
 

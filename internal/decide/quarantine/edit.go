@@ -1,0 +1,89 @@
+package quarantine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// head is what a new record begins with.
+const head = `# Tests whose failure does not count for a while. People keep this file; agents
+# may not. See nexus quarantine --help.
+`
+
+// Add returns the text of a record with one more entry; what is there stays as
+// it is. Data is nil where there is none yet.
+func Add(data []byte, e Entry) ([]byte, error) {
+	if err := e.Check(); err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "See nexus quarantine add --help."}
+	}
+	text := strings.TrimRight(string(data), "\n")
+	if text == "" {
+		text = strings.TrimRight(head, "\n")
+	}
+	text += "\n\n[[test]]\n"
+	for _, x := range []struct{ name, text string }{{"test", e.Test}, {"gate", e.Gate}, {"reason", e.Reason}} {
+		text += field(x.name, x.text)
+	}
+	text += fmt.Sprintf("since = %s\nuntil = %s\n", e.Since, e.Until)
+	text += field("owner", e.Owner) + field("issue", e.Issue)
+	all, err := Parse([]byte(text))
+	if err == nil && (len(all) == 0 || all[len(all)-1] != e) {
+		err = bad("it is written in a way in which nothing can be added: put the entry there by hand")
+	}
+	return []byte(text), err
+}
+
+func field(name, text string) string {
+	if text == "" {
+		return ""
+	}
+	line, err := toml.Marshal(map[string]string{name: text})
+	if err != nil {
+		return ""
+	}
+	return string(line)
+}
+
+// Remove returns the text of a record without the entries of a test, those of
+// one gate if one is named, and how many these were.
+func Remove(data []byte, test, gate string) ([]byte, int, error) {
+	all, err := Parse(data)
+	if err != nil {
+		return nil, 0, err
+	}
+	gone := func(e Entry) bool { return e.Test == test && (gate == "" || e.Gate == gate) }
+	n := 0
+	for _, e := range all {
+		if gone(e) {
+			n++
+		}
+	}
+	if n == 0 {
+		return data, 0, nil
+	}
+	starts := regexp.MustCompile(`(?m)^\s*\[\[\s*test\s*\]\]`).FindAllIndex(data, -1)
+	if len(starts) != len(all) {
+		return nil, 0, bad("it is written in a way in which nothing can be removed: take the entry out by hand")
+	}
+	kept := slices.Clone(data[:starts[0][0]])
+	for i, at := range starts {
+		end := len(data)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		if !gone(all[i]) {
+			kept = append(kept, data[at[0]:end]...)
+		}
+	}
+	left, err := Parse(kept)
+	if err == nil && !slices.Equal(left, slices.DeleteFunc(slices.Clone(all), gone)) {
+		err = bad("it is written in a way in which nothing can be removed: take the entry out by hand")
+	}
+	return kept, n, err
+}

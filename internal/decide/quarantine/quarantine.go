@@ -1,0 +1,226 @@
+// Package quarantine holds the record of tests whose failure does not count for
+// a while: which, why, since when and until when. People keep it, in a file of
+// the repository; it judges agents, so they never write it.
+//
+// A day is a day of UTC, which callers bring along.
+package quarantine
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// File is where the record stands, from the root of the repository.
+const File = ".nexus/quarantine.toml"
+
+// Longest is the most days that a test may be in quarantine without somebody
+// saying anew why.
+const Longest = 90
+
+// Bounds of the record.
+const (
+	maxBytes   = 256 << 10
+	maxEntries = 500
+	maxText    = 1000
+)
+
+// Entry is a test in quarantine.
+type Entry struct {
+	Test   string `json:"test"`           // as findings call it
+	Gate   string `json:"gate,omitzero"`  // whose test it is; empty: of any gate
+	Reason string `json:"reason"`         // why its failure does not count
+	Since  Day    `json:"since"`          // the first day
+	Until  Day    `json:"until"`          // the last day
+	Owner  string `json:"owner,omitzero"` // who mends it
+	Issue  string `json:"issue,omitzero"` // where that is followed
+}
+
+// List is a record, in the order of its file. The zero List protects nothing.
+type List []Entry
+
+// Day is a day, at midnight UTC.
+type Day struct{ time.Time }
+
+// On returns the day of a time.
+func On(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
+
+// String writes the day as 2006-01-02.
+func (d Day) String() string { return d.Format(time.DateOnly) }
+
+// MarshalText writes the day as 2006-01-02.
+func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what [Day.MarshalText] writes.
+func (d *Day) UnmarshalText(text []byte) error {
+	t, err := time.Parse(time.DateOnly, string(text))
+	*d = Day{t}
+	return err
+}
+
+// Plus returns the day so many days later.
+func (d Day) Plus(days int) Day { return Day{d.AddDate(0, 0, days)} }
+
+// Active reports whether an entry protects its test on a day.
+func (e Entry) Active(day Day) bool { return !day.Before(e.Since.Time) && !day.After(e.Until.Time) }
+
+// Expired reports whether an entry's time is over.
+func (e Entry) Expired(day Day) bool { return day.After(e.Until.Time) }
+
+// Note says in a few words why a test is in quarantine.
+func (e Entry) Note() string {
+	text := fmt.Sprintf("until %s: %s", e.Until, e.Reason)
+	if more := strings.TrimPrefix(strings.TrimSuffix(e.Owner+", "+e.Issue, ", "), ", "); more != "" {
+		text += " (" + more + ")"
+	}
+	return text
+}
+
+// Of returns the entry of a test of a gate, active or not. One for a test of Go
+// holds for its subtests, too. An entry that is active on the day comes before
+// one that is not.
+func (l List) Of(gate, test string, day Day) (Entry, bool) {
+	var found Entry
+	ok := false
+	for _, e := range l {
+		if test == "" || e.Gate != "" && e.Gate != gate || e.Test != test && !strings.HasPrefix(test, e.Test+"/") {
+			continue
+		}
+		if !ok || e.Active(day) && !found.Active(day) {
+			found, ok = e, true
+		}
+	}
+	return found, ok
+}
+
+// wire is an entry as it stands in the file: a day may be a date or a text.
+type wire struct {
+	Test   string `toml:"test"`
+	Gate   string `toml:"gate"`
+	Reason string `toml:"reason"`
+	Since  any    `toml:"since"`
+	Until  any    `toml:"until"`
+	Owner  string `toml:"owner"`
+	Issue  string `toml:"issue"`
+}
+
+// Parse reads a record. It is strict: what is not understood protects nothing
+// and is an error that says where.
+func Parse(data []byte) (List, error) {
+	if len(data) > maxBytes {
+		return nil, bad(fmt.Sprintf("it has %d bytes, more than %d", len(data), maxBytes))
+	}
+	var file struct {
+		Test []wire `toml:"test"`
+	}
+	d := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, bad(explain(err))
+	}
+	if len(file.Test) > maxEntries {
+		return nil, bad(fmt.Sprintf("it has %d entries, more than %d", len(file.Test), maxEntries))
+	}
+	var all List
+	for i, w := range file.Test {
+		e, err := w.entry()
+		if err == nil {
+			err = e.Check()
+		}
+		if err != nil {
+			return nil, bad(fmt.Sprintf("entry %d (%s): %s", i+1, cmp.Or(clip(w.Test), "no test"), err))
+		}
+		if slices.ContainsFunc(all, func(o Entry) bool { return o.Test == e.Test && o.Gate == e.Gate }) {
+			return nil, bad(fmt.Sprintf("entry %d: %s has one already", i+1, clip(e.Test)))
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func bad(why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeInvalidConfig, Message: File + ": " + why,
+		Hint: "Each entry is a table [[test]] with test, reason, since and until, and may have gate, owner and issue; until is at most 90 days after since.",
+	}
+}
+
+// explain says what is wrong with a text, and where.
+func explain(err error) string {
+	var unknown *toml.StrictMissingError
+	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
+		row, _ := unknown.Errors[0].Position()
+		return fmt.Sprintf("line %d: nobody knows %s", row, clip(strings.Join(unknown.Errors[0].Key(), ".")))
+	}
+	var broken *toml.DecodeError
+	if errors.As(err, &broken) {
+		row, column := broken.Position()
+		return fmt.Sprintf("line %d, column %d: %s", row, column, strings.TrimPrefix(broken.Error(), "toml: "))
+	}
+	return strings.TrimPrefix(err.Error(), "toml: ")
+}
+
+func (w wire) entry() (Entry, error) {
+	e := Entry{Test: w.Test, Gate: w.Gate, Reason: strings.TrimSpace(w.Reason), Owner: w.Owner, Issue: w.Issue}
+	for _, x := range []struct {
+		name string
+		from any
+		to   *Day
+	}{{"since", w.Since, &e.Since}, {"until", w.Until, &e.Until}} {
+		var text string
+		switch v := x.from.(type) {
+		case nil:
+			return e, fmt.Errorf("it has no %s", x.name)
+		case string:
+			text = v
+		case toml.LocalDate:
+			text = v.String()
+		default:
+			return e, fmt.Errorf("%s is no day", x.name)
+		}
+		if x.to.UnmarshalText([]byte(text)) != nil {
+			return e, fmt.Errorf("%s is no day: write 2006-01-02, not %q", x.name, clip(text))
+		}
+	}
+	return e, nil
+}
+
+// Check says what is wrong with an entry.
+func (e Entry) Check() error {
+	for _, x := range []struct{ name, text string }{{"test", e.Test}, {"gate", e.Gate}, {"reason", e.Reason}, {"owner", e.Owner}, {"issue", e.Issue}} {
+		switch {
+		case x.text == "" && (x.name == "test" || x.name == "reason"):
+			return fmt.Errorf("it has no %s", x.name)
+		case len(x.text) > maxText:
+			return fmt.Errorf("its %s is longer than %d bytes", x.name, maxText)
+		case !utf8.ValidString(x.text) || strings.ContainsFunc(x.text, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }):
+			return fmt.Errorf("its %s has characters that nobody sees", x.name)
+		}
+	}
+	switch {
+	case strings.TrimSpace(e.Test) != e.Test || e.Test == "*":
+		return fmt.Errorf("%q is the name of no test: one entry is one test", clip(e.Test))
+	case e.Since.IsZero() || e.Until.IsZero():
+		return errors.New("it does not say since when and until when")
+	case e.Until.Before(e.Since.Time):
+		return fmt.Errorf("it ends on %s, before it begins on %s", e.Until, e.Since)
+	case e.Until.After(e.Since.AddDate(0, 0, Longest)):
+		return fmt.Errorf("it lasts from %s until %s, longer than %d days", e.Since, e.Until, Longest)
+	}
+	return nil
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return strings.ToValidUTF8(s[:80], "") + "..."
+	}
+	return s
+}

@@ -1,0 +1,280 @@
+package quarantine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func day(text string) quarantine.Day {
+	var d quarantine.Day
+	if err := d.UnmarshalText([]byte(text)); err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func entry(test string) quarantine.Entry {
+	return quarantine.Entry{Test: test, Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15")}
+}
+
+const record = `# Ours.
+
+[[test]]
+test = "tests/test_a.py::test_x[a b]"
+gate = "test"
+reason = "a port is taken"   # now and then
+since = 2026-11-01
+until = "2026-11-15"
+owner = "ann"
+issue = "#12"
+
+# Another.
+[[test]]
+test = "example.com/m.TestX"
+reason = "the clock"
+since = 2026-11-01
+until = 2027-01-30
+`
+
+func TestParse(t *testing.T) {
+	all, err := quarantine.Parse([]byte(record))
+	want := quarantine.List{
+		{Test: "tests/test_a.py::test_x[a b]", Gate: "test", Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15"), Owner: "ann", Issue: "#12"},
+		{Test: "example.com/m.TestX", Reason: "the clock", Since: day("2026-11-01"), Until: day("2027-01-30")},
+	}
+	if diff := cmp.Diff(want, all); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if note := all[0].Note(); note != "until 2026-11-15: a port is taken (ann, #12)" {
+		t.Error(note)
+	}
+	if all, err := quarantine.Parse(nil); len(all) > 0 || err != nil {
+		t.Error(all, err)
+	}
+}
+
+func TestParseIsStrict(t *testing.T) {
+	const good = "[[test]]\ntest = 'a'\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n"
+	for name, tt := range map[string]struct{ text, want string }{
+		"no TOML":         {"[[test", "line 1, column"},
+		"an unknown key":  {strings.Replace(good, "reason", "forever = true\nreason", 1), "line 3: nobody knows test.forever"},
+		"another table":   {"[tests]\n", "nobody knows tests"},
+		"no reason":       {strings.Replace(good, "'b'", "' '", 1), "entry 1 (a): it has no reason"},
+		"no test":         {strings.Replace(good, "'a'", "''", 1), "entry 1 (no test): it has no test"},
+		"all tests":       {strings.Replace(good, "'a'", "'*'", 1), "one entry is one test"},
+		"no end":          {strings.Replace(good, "until = 2026-11-02\n", "", 1), "it has no until"},
+		"no beginning":    {strings.Replace(good, "since = 2026-11-01\n", "", 1), "it has no since"},
+		"a time":          {strings.Replace(good, "until = 2026-11-02", "until = 2026-11-02T10:00:00Z", 1), "until is no day"},
+		"no such day":     {strings.Replace(good, "until = 2026-11-02", "until = '2026-11-31'", 1), "until is no day"},
+		"too long":        {strings.Replace(good, "until = 2026-11-02", "until = 2027-01-31", 1), "longer than 90 days"},
+		"backwards":       {strings.Replace(good, "until = 2026-11-02", "until = 2026-10-02", 1), "before it begins"},
+		"twice":           {good + good, "a has one already"},
+		"hidden letters":  {strings.Replace(good, "'a'", `"a\u0007"`, 1), "characters that nobody sees"},
+		"another kind":    {strings.Replace(good, "'a'", "7", 1), "line 2, column"},
+		"far too many":    {strings.Repeat(good, 501), "more than 500"},
+		"far too large":   {strings.Repeat("#", 300<<10), "bytes, more than"},
+		"a reason no end": {strings.Replace(good, "'b'", "'"+strings.Repeat("b", 1001)+"'", 1), "longer than 1000 bytes"},
+	} {
+		all, err := quarantine.Parse([]byte(tt.text))
+		var said *nexus.Error
+		if !errors.As(err, &said) || said.Code != nexus.CodeInvalidConfig || !strings.Contains(said.Message, tt.want) || len(all) > 0 {
+			t.Errorf("%s: %v, %v; want %q", name, all, err, tt.want)
+		}
+	}
+}
+
+func TestActive(t *testing.T) {
+	e := entry("a")
+	for text, want := range map[string][2]bool{"2026-10-31": {false, false}, "2026-11-01": {true, false}, "2026-11-15": {true, false}, "2026-11-16": {false, true}} {
+		if got := [2]bool{e.Active(day(text)), e.Expired(day(text))}; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if d := quarantine.On(time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -3600))); d.String() != "2026-11-16" {
+		t.Error(d)
+	}
+	if (quarantine.Entry{}).Active(day("2026-11-01")) {
+		t.Error("an entry that says nothing protects")
+	}
+}
+
+func TestOf(t *testing.T) {
+	web, over := entry("a"), entry("b")
+	web.Gate, over.Until = "test-web", day("2026-11-02")
+	again := over
+	again.Gate, again.Since, again.Until = "test", day("2026-11-03"), day("2026-11-20")
+	l := quarantine.List{web, over, again, entry("m.TestX")}
+	for _, tt := range []struct {
+		gate, test string
+		want       quarantine.Entry
+	}{
+		{"test-web", "a", web},
+		{"test", "a", quarantine.Entry{}},
+		{"test", "b", again},
+		{"other", "b", over},
+		{"test", "m.TestX/sub", entry("m.TestX")},
+		{"test", "m.TestXY", quarantine.Entry{}},
+		{"test", "", quarantine.Entry{}},
+	} {
+		if e, ok := l.Of(tt.gate, tt.test, day("2026-11-10")); e != tt.want || ok != (tt.want.Test != "") {
+			t.Errorf("%s %s: %+v", tt.gate, tt.test, e)
+		}
+	}
+}
+
+func TestAddAndRemove(t *testing.T) {
+	text, err := quarantine.Add(nil, entry("it's \"a\" > b\\c"))
+	if err != nil || !strings.HasPrefix(string(text), "# Tests whose") {
+		t.Fatal(err, string(text))
+	}
+	more := entry("x")
+	more.Gate, more.Owner, more.Issue = "test", "ann", "https://example.com/1"
+	if text, err = quarantine.Add(text, more); err != nil {
+		t.Fatal(err)
+	}
+	all, err := quarantine.Parse(text)
+	if diff := cmp.Diff(quarantine.List{entry("it's \"a\" > b\\c"), more}, all); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if _, err := quarantine.Add(text, more); err == nil || !strings.Contains(err.Error(), "x has one already") {
+		t.Error(err)
+	}
+	long := entry("y")
+	long.Until = long.Since.Plus(91)
+	if _, err := quarantine.Add(text, long); err == nil {
+		t.Error("91 days")
+	}
+	less, n, err := quarantine.Remove(text, "x", "")
+	if err != nil || n != 1 || strings.Contains(string(less), "ann") || !strings.Contains(string(less), "# Tests whose") {
+		t.Error(n, err, string(less))
+	}
+	if _, n, err := quarantine.Remove(text, "x", "other"); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	kept, n, err := quarantine.Remove([]byte(record), "tests/test_a.py::test_x[a b]", "")
+	if err != nil || n != 1 || !strings.HasPrefix(string(kept), "# Ours.\n") || !strings.Contains(string(kept), "TestX") {
+		t.Error(n, err, string(kept))
+	}
+	inline := "test = [{test = 'a', reason = 'b', since = 2026-11-01, until = 2026-11-02}]\n"
+	if _, _, err := quarantine.Remove([]byte(inline), "a", ""); err == nil {
+		t.Error("an inline table was taken out")
+	}
+	if _, err := quarantine.Add([]byte(inline), entry("b")); err == nil {
+		t.Error("a table was put behind inline ones")
+	}
+}
+
+func TestSpare(t *testing.T) {
+	at := func(text string) quarantine.Record {
+		return quarantine.Record{List: quarantine.List{entry("a"), entry("b")}, Day: day(text)}
+	}
+	today := at("2026-11-10")
+	fails := func(findings ...nexus.Finding) nexus.Evidence {
+		return nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "t", Findings: findings}
+	}
+	a, b, c := nexus.Finding{Code: "test", Test: "a", Message: "no"}, nexus.Finding{Code: "test", Test: "b", Message: "no"}, nexus.Finding{Code: "test", Test: "c", Message: "no"}
+	panics := nexus.Finding{Code: "panic", Test: "a", Message: "nil"}
+	for name, tt := range map[string]struct {
+		record quarantine.Record
+		gate   string
+		e      nexus.Evidence
+		wanted string
+		state  nexus.GateState
+		spared int
+	}{
+		"one in quarantine":               {today, "test", fails(a), "", nexus.Pass, 1},
+		"two":                             {today, "test", fails(a, b), "", nexus.Pass, 2},
+		"one that is not":                 {today, "test", fails(a, c), "", nexus.Fail, 1},
+		"none":                            {today, "test", fails(c), "", nexus.Fail, 0},
+		"no record":                       {quarantine.Record{Day: day("2026-11-10")}, "test", fails(a), "", nexus.Fail, 0},
+		"its time is over":                {at("2026-11-16"), "test", fails(a), "", nexus.Fail, 0},
+		"its time has not come":           {at("2026-10-31"), "test", fails(a), "", nexus.Fail, 0},
+		"a panic":                         {today, "test", fails(panics), "", nexus.Fail, 0},
+		"a test that a criterion names":   {today, "test", fails(a, b), "b", nexus.Fail, 1},
+		"the command of a criterion":      {today, nexus.AcceptGate + "x", fails(a), "", nexus.Fail, 0},
+		"findings that were left out":     {today, "test", fails(a, nexus.Finding{Code: "more", Message: "and 3"}), "", nexus.Fail, 0},
+		"something that is no test":       {today, "test", fails(a, nexus.Finding{Message: "no", File: "x"}), "", nexus.Fail, 1},
+		"only remarks beside it":          {today, "test", fails(a, nexus.Finding{Severity: nexus.Minor, Message: "x"}), "", nexus.Pass, 1},
+		"a state that is no failure":      {today, "test", nexus.Evidence{Gate: "test", State: nexus.Timeout, Findings: []nexus.Finding{a}}, "", nexus.Timeout, 0},
+		"environmental stays as it is":    {today, "test", nexus.Evidence{Gate: "test", State: nexus.Environmental}, "", nexus.Environmental, 0},
+		"a test that has no name of ours": {today, "test", fails(nexus.Finding{Code: "test", Message: "1 tests failed"}), "", nexus.Fail, 0},
+	} {
+		before := len(tt.e.Findings)
+		e := tt.record.Spare(tt.e, tt.gate, func(test string) bool { return test == tt.wanted && test != "" })
+		if e.State != tt.state || len(e.Flaky) != tt.spared || len(e.Findings) != before {
+			t.Errorf("%s: %+v", name, e)
+		}
+		for _, x := range e.Flaky {
+			if x.Quarantine != "until 2026-11-15: a port is taken" {
+				t.Errorf("%s: %+v", name, x)
+			}
+		}
+		if tt.spared > 0 && tt.e.Findings[0].Code != "test" {
+			t.Errorf("%s: what was given is another one", name)
+		}
+	}
+	e := at("2026-12-01").Spare(fails(a), "test", func(string) bool { return false })
+	if e.Findings[0].Advice != "Its quarantine ended on 2026-11-15." {
+		t.Errorf("%+v", e)
+	}
+	e = nexus.Evidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.Flake{{Test: "a", Failed: 1, Runs: 2}}}
+	if e = today.Spare(e, "test", nil); e.Flaky[0].Quarantine == "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestLook(t *testing.T) {
+	r := quarantine.Record{List: quarantine.List{entry("a"), entry("gone")}, Day: day("2026-11-10")}
+	there := func(test string) bool { return test == "a" }
+	if found := r.Look(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" {
+		t.Errorf("%+v", found)
+	}
+	if found := r.Look(nil); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+	r.Day = day("2026-12-01")
+	if found := r.Look(there); len(found) != 2 || found[0].Code != "quarantine.expired" {
+		t.Errorf("%+v", found)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(record, "x")
+	f.Add("[[test]]\ntest = 'a'\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n", "a")
+	f.Add("[[ test ]]\ntest = '''\n[[test]]\n'''\nreason = 'b'\nsince = 2026-11-01\nuntil = 2026-11-02\n", "\n")
+	f.Fuzz(func(t *testing.T, text, test string) {
+		all, err := quarantine.Parse([]byte(text))
+		if err != nil {
+			if len(all) > 0 {
+				t.Fatal("what is not understood protects")
+			}
+			return
+		}
+		for _, e := range all {
+			if e.Check() != nil || e.Until.Sub(e.Since.Time) > quarantine.Longest*24*time.Hour {
+				t.Fatalf("%+v", e)
+			}
+			if left, n, err := quarantine.Remove([]byte(text), e.Test, e.Gate); err == nil {
+				rest, err := quarantine.Parse(left)
+				if err != nil || len(rest)+n != len(all) {
+					t.Fatalf("%d of %d left, %v", len(rest), len(all), err)
+				}
+			}
+		}
+		e := quarantine.Entry{Test: test, Reason: test, Since: day("2026-11-01"), Until: day("2026-11-02")}
+		if more, err := quarantine.Add([]byte(text), e); err == nil {
+			now, err := quarantine.Parse(more)
+			if err != nil || fmt.Sprint(now) != fmt.Sprint(append(all, now[len(now)-1])) {
+				t.Fatalf("%v, %v", now, err)
+			}
+		}
+	})
+}

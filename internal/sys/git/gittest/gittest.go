@@ -1,0 +1,41 @@
+// Package gittest makes repositories for tests, as a user would: with plain
+// git and an identity of its own. What is set on the machine does not count.
+package gittest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Run runs git in dir and returns what it says, without the space around it.
+// A test whose git fails is over.
+func Run(tb testing.TB, dir string, args ...string) string {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), "git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=User", "GIT_AUTHOR_EMAIL=user@example.org", "GIT_COMMITTER_NAME=User", "GIT_COMMITTER_EMAIL=user@example.org")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		tb.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Write writes files below dir, by their names with slashes, and makes the
+// directories that are missing.
+func Write(tb testing.TB, dir string, files map[string]string) {
+	tb.Helper()
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // as users have them
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil { //nolint:gosec // as users have them
+			tb.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+)
+
+// silences is how much longer a runner may be silent that does not say when its
+// tests are done: one of them may take long.
+const silences = 6
+
+// over is how a gate is seen to have told how all its tests ended, and to hang.
+func over(g Gate) hang.Signs {
+	s := hang.Signs{Linger: g.Linger}
+	for _, name := range []string{g.Format, g.Hold.Format} {
+		if f, ok := parse.Find(name); ok && f.Tests && s.Over == "" {
+			s.Over = f.Over
+		}
+	}
+	return s
+}
+
+// signs is [over], and for a runner that is silent when it cannot exit, the
+// silence after which that is looked into.
+func signs(g Gate, limit time.Duration) hang.Signs {
+	s := over(g)
+	if g.Hold.Told == "" || g.Linger <= 0 || g.Of != "" {
+		return s
+	}
+	s.Told, s.Quiet = g.Hold.Told, silences*g.Linger
+	if limit > 0 {
+		s.Quiet = min(s.Quiet, limit/2)
+	}
+	return s
+}
+
+// kept is the report of a runner that told how its tests ended and did not
+// exit: where they passed, nothing else is red, but a pass it is not.
+func kept(read parse.Report) parse.Report {
+	if read.State == nexus.Pass || read.State == nexus.Flaky {
+		read.State = nexus.Environmental
+	}
+	return read
+}
+
+// held looks into a runner that hangs: the tests run once more, in a way that
+// says what is still open and that exits then. A runner that told how all of
+// them ended is believed in that. Of one that did not, the second run says it.
+func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read parse.Report, end hang.End) (sandbox.Result, parse.Report, error) {
+	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
+	if limit > 0 {
+		left = limit - res.Duration
+	}
+	if res.TimedOut {
+		why = fmt.Sprintf("it did not exit until its %s were over", limit)
+	}
+	other, again, err := r.hold(ctx, t, g, limit, left)
+	if err != nil {
+		return res, read, err
+	}
+	ended := other.Duration > 0 && !other.TimedOut && other.Exit >= 0
+	open := hang.Handles(input(t, g, other))
+	switch {
+	case ended && len(open) == 0 && other.Duration >= res.Duration: // it was silent for another reason
+		if limit > 0 {
+			limit = max(left-other.Duration, time.Second)
+		}
+		res, read, _, err = r.watched(ctx, t, g, limit, hang.Signs{})
+		return res, read, err
+	case end.Over:
+	case !ended: // it ran no better then
+		res.TimedOut = true
+		return res, read, nil
+	default:
+		res.Stdout, res.Stderr, read = append(res.Stdout, other.Stdout...), append(res.Stderr, other.Stderr...), kept(again)
+		why = fmt.Sprintf("it did not exit: it was silent for %s, and ended when it was made to", signs(g, r.limit(g)).Quiet)
+	}
+	if read.State == nexus.Environmental {
+		read.Why = "every test passed, and " + why
+	} else {
+		read.Why = cmp.Or(read.Why, "its tests ended, and "+why)
+	}
+	res.Exit, res.TimedOut = -1, false
+	if len(open) == 0 {
+		open = []nexus.Finding{{Code: raw.CodeHang, Message: "the runner told how its tests ended, and something keeps it from exiting: a server, a timer, a thread or a child process"}}
+	}
+	for i := range open {
+		open[i].Gate, open[i].Advice = g.Name, "Close it when the tests are done"+force(g)+"."
+	}
+	read.Findings = append(slices.Clip(read.Findings), open...)
+	return res, read, nil
+}
+
+// hold runs the tests of a runner that hangs so that it exits. The zero result
+// is that of a runner for which there is no way, or no time.
+func (r Runner) hold(ctx context.Context, t Tree, g Gate, limit, left time.Duration) (sandbox.Result, parse.Report, error) {
+	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
+		return sandbox.Result{}, parse.Report{}, nil
+	}
+	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
+	res, read, _, err := r.watched(ctx, t, g, left, over(g))
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		err = nil
+	}
+	return res, read, err
+}
+
+// force says how the runner is made to exit whatever is open.
+func force(g Gate) string {
+	if g.Hold.Flag == "" {
+		return ""
+	}
+	return ", or, if that is not to be, let the command of the gate end it with " + g.Hold.Flag
+}
+
+// underway names the test that ran when the time was up.
+func underway(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
+	if !g.Tests || slices.ContainsFunc(found, func(f nexus.Finding) bool { return f.Code == raw.CodeVanished || f.Code == raw.CodeTimeout }) {
+		return nil
+	}
+	in := input(t, g, res)
+	format := g.Format
+	if format == parse.Exit {
+		f, _, _ := parse.Recognise(in)
+		format = f.Name
+	}
+	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was under way when the time was up"}
+	f.Test, f.File = hang.Running(format, in)
+	if f.File = in.Place(f.File); f.Test == "" && f.File == "" {
+		return nil
+	}
+	return []nexus.Finding{f}
+}
