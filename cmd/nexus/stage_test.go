@@ -157,11 +157,13 @@ test $fail = 0
 func model(ts *testscript.TestScript, _ bool, args []string) {
 	script, err := llmtest.Parse([]byte(ts.ReadFile(args[0])))
 	ts.Check(err)
-	script.Conversations = append(script.Conversations, llmtest.Conversation{
-		Match: "T*/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{
-			Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
-		}}}},
-	})
+	for _, tasks := range []string{"T*", "FIX-*"} {
+		script.Conversations = append(script.Conversations, llmtest.Conversation{
+			Match: tasks + "/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{
+				Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
+			}}}},
+		})
+	}
 	server, err := llmtest.New(script, llmtest.Options{Bodies: true, Now: time.Now})
 	ts.Check(err)
 	p := playOf(ts)
