@@ -120,11 +120,7 @@ func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the address has the token
 		},
 	}}
-	items, err := desk.Next(ctx) // before anybody can press a button
-	if err != nil {
-		return nil
-	}
-	c.items = items
+	c.items, _ = desk.Next(ctx) // before anybody can press a button; an error is that it is over before it began
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var all sync.WaitGroup
@@ -132,7 +128,7 @@ func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
 	feed := make(chan []pending.Item)
 	all.Go(func() { c.hear(ctx, feed) })
 	all.Go(func() { c.tell(ctx, feed) })
-	err = c.listen(ctx)
+	err := c.listen(ctx)
 	stop(nil)
 	return err
 }
@@ -318,18 +314,12 @@ func (c *chat) listen(ctx context.Context) error {
 	b := backoff{unit: c.Wait}
 	var offset int64
 	for ctx.Err() == nil {
-		var all []update
-		err := c.api.call(ctx, "getUpdates", map[string]any{
-			"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
-		}, &all)
-		if ctx.Err() != nil {
-			break
-		}
-		switch {
-		case final(err):
+		all, err := c.poll(ctx, offset)
+		if final(err) && ctx.Err() == nil {
 			return fmt.Errorf("channel telegram: %w", err)
-		case err != nil:
-			if b.n == 0 {
+		}
+		if err != nil {
+			if b.n == 0 && ctx.Err() == nil {
 				c.Complain(fmt.Errorf("channel telegram: %w; it is tried again", err))
 			}
 			select {
@@ -345,6 +335,14 @@ func (c *chat) listen(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// poll waits for what people send.
+func (c *chat) poll(ctx context.Context, offset int64) (all []update, err error) {
+	err = c.api.call(ctx, "getUpdates", map[string]any{
+		"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
+	}, &all)
+	return all, err
 }
 
 // take takes what somebody sent. Strangers hear nothing.
