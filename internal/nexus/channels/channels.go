@@ -26,6 +26,11 @@ type Settings struct {
 	WebhookListen    string // address:port where answers come in
 	WebhookPublic    bool   // that may be reached from other machines
 	WebhookAnswers   string // address that the receiver is told to answer to; empty: the one listened at
+
+	TelegramTokenEnv string   // variable with the token of the bot
+	TelegramChat     string   // number of the chat that is asked
+	TelegramUsers    []string // numbers of those who may answer; none: who the chat is with
+	TelegramBase     string   // address of the Bot API; empty: Telegram's own
 }
 
 // Default returns the documented defaults: nobody is asked.

@@ -97,7 +97,7 @@ func (w *World) sample(ctx context.Context, v state.View) ([]regress.Earlier, er
 	trees := strings.Fields(out)
 	part := map[string]bool{}
 	var some []regress.Earlier
-	for _, e := range regress.Order(all, v.Goal.Base) {
+	for _, e := range all {
 		is, known := part[e.Commit]
 		if !known {
 			is = slices.Contains(trees, e.Tree)
@@ -109,9 +109,7 @@ func (w *World) sample(ctx context.Context, v state.View) ([]regress.Earlier, er
 		if is {
 			some = append(some, e)
 		}
-		if len(some) == w.Regression.Sample {
-			break
-		}
 	}
-	return some, nil
+	some = regress.Order(some, v.Goal.Base)
+	return some[:min(len(some), w.Regression.Sample)], nil
 }
