@@ -120,9 +120,9 @@ func Mocha(in raw.Input) raw.Report {
 	all := text(in)
 	c, _, counted := tally{line: `^ {2}\d+ (?:passing|failing|pending)\b`, pass: `(\d+) passing`, fail: `(\d+) failing`, skip: `(\d+) pending`}.read(all)
 	r := raw.Run{Counts: c, Counted: counted}
-	begin := 0
+	begin, sum := 0, regexp.MustCompile(`^ {2}\d+ (?:passing \(|failing$|pending$)`)
 	for i, l := range all {
-		if strings.HasPrefix(strings.TrimLeft(l, " 0123456789"), "failing") || strings.HasPrefix(strings.TrimLeft(l, " 0123456789"), "passing") {
+		if sum.MatchString(l) { // a title may begin with such a word as well
 			begin = i // before it, failing tests are only numbered
 		}
 	}
