@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -38,6 +39,8 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 		return w.plan(ctx, v, d)
 	case nexus.RoutesSought:
 		return w.route(ctx, f, v, d)
+	case nexus.FaultsSought:
+		return diagnose.Find(ctx, w.Shop, v, f.Faults, d)
 	case nexus.AttemptStarted:
 		return attempt.Work(ctx, w.Shop, v, d)
 	case nexus.AttemptResumed:

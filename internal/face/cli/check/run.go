@@ -1,12 +1,10 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -213,17 +212,19 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return nil, nil, taken, err
 	}
+	said := kept.Memory{}
+	now.Put = said.Put
 	var base *base
 	if f.base != "" {
 		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
 			return nil, nil, taken, err
 		}
 		defer base.remove()
+		base.runner.Put = said.Put
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
 			return nil, nil, taken, err
 		}
 	}
-	unweighed := remember(&now)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
@@ -233,9 +234,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			return nil, nil, taken, err
 		}
 		all = append(all, e)
-		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
 		if base != nil && g.Tests && g.Of == "" {
-			tests, err := base.turned(ctx, a, g, unweighed(e))
+			tests, err := base.turned(ctx, a, g, said.Unweighed(e))
 			if err != nil {
 				return nil, nil, taken, err
 			}
@@ -250,28 +250,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
-	return all, turned, taken, nil
-}
-
-// remember lets a runner keep what its gates said before that was weighed, and
-// returns what finds it.
-func remember(r *gate.Runner) func(nexus.Evidence) nexus.Evidence {
-	kept := map[string][]byte{}
-	r.Put = func(data []byte) (string, error) {
-		sum := sha256.Sum256(data)
-		name := hex.EncodeToString(sum[:])
-		if bytes.HasPrefix(data, []byte(`{"gate"`)) { // not what they printed
-			kept[name] = data
-		}
-		return name, nil
-	}
-	return func(e nexus.Evidence) nexus.Evidence {
-		var raw nexus.Evidence
-		if json.Unmarshal(kept[e.Raw], &raw) == nil && raw.Gate == e.Gate {
-			return raw
-		}
-		return e
-	}
+	taken.Get = said.Get
+	return kept.Plain(all), turned, taken, nil
 }
 
 // cacheOf returns where what the gates of a directory build is kept.

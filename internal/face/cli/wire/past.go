@@ -70,6 +70,7 @@ func limits(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, 
 	}
 	l := s.Limits
 	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
+	l.Fixes = c.Limits.Fixes
 	l.Alerts = c.Limits.Alerts // who is there may be another now
 	for key := range a.Flags {
 		switch key {

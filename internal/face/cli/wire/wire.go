@@ -37,7 +37,7 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 		return nil, nil, err
 	}
 	return World(ctx, Parts{
-		Run: o.Run, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err), Exe: exe, Draw: o.draw,
+		Run: o.Run, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err) && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw,
 	})
 }
 

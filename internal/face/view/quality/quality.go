@@ -30,6 +30,8 @@ type Quality struct {
 	Gates   []Gate          `json:"gates"`
 	Groups  []accept.Group  `json:"groups,omitempty"`
 	Tasks   []Task          `json:"tasks"`
+
+	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
 }
 
 // Metrics are figures over all tasks. A rate is of those that were begun, from
@@ -88,6 +90,7 @@ func Of(s *state.State, t accept.Table) Quality {
 	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
+		q.Coverage = covered(s.Result.Verdict.Evidence)
 	}
 	if len(s.Landings) > 0 {
 		q.Commit = s.Tip
@@ -288,6 +291,7 @@ func Markdown(q Quality) string {
 		}
 		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), t.Status, t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
 	}
+	coverage(&b, q)
 	remarks(&b, q)
 	return b.String()
 }
@@ -301,7 +305,9 @@ func remarks(b *strings.Builder, q Quality) {
 		}
 		found := slices.Clone(t.Remarks)
 		for _, e := range t.Evidence {
-			found = append(found, e.Findings...)
+			if e.Coverage == nil { // which has a part of its own
+				found = append(found, e.Findings...)
+			}
 		}
 		for i, f := range found {
 			if i == 20 {

@@ -178,6 +178,18 @@ func missingTool() []*regexp.Regexp {
 	}
 }
 
+// Unknown returns the command that a shell did not find, in whichever language
+// it says so, and what it said. It holds for exit code 127 alone.
+func Unknown(all []string) (tool, said string) {
+	shell := regexp.MustCompile(`^(?:\S*/)?\w*sh: (?:[^\s:]+ \d+[ \x{a0}]?: |\d+: )?([\w./@+-]+)[ \x{a0}]?: \S.*$`)
+	for _, l := range all {
+		if m := shell.FindStringSubmatch(l[:min(len(l), 400)]); m != nil {
+			return m[1][strings.LastIndexByte(m[1], '/')+1:], strings.TrimSpace(l)
+		}
+	}
+	return "", ""
+}
+
 func troubled(l string) bool {
 	return slices.ContainsFunc([]string{
 		"no space left on device", "No space left on device", "ENOSPC", "Cannot allocate memory", "cannot allocate memory", "ENOMEM",
