@@ -29,6 +29,7 @@ type Config struct {
 	Routing    Routing
 	Gates      Gates
 	Mutation   Mutation
+	Regression Regression
 	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
@@ -138,6 +139,12 @@ type Gates struct {
 	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
 }
 
+// Regression says what of earlier runs is tried again before a run.
+type Regression struct {
+	Sample int           // criteria; 0: none
+	Time   time.Duration // for all of them
+}
+
 // Mutation says how it is asked whether tests notice faults.
 type Mutation struct {
 	Mode   string // off, warn or block
@@ -163,7 +170,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
-		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
+		Mutation: Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      done.Default(),
 		MapTokens: 4_000,
 		Notes:     true,

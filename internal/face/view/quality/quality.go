@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -32,6 +33,7 @@ type Quality struct {
 	Tasks   []Task          `json:"tasks"`
 
 	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
+	Earlier  []regress.Row   `json:"earlier,omitempty"`  // criteria of earlier runs that were tried before it began
 }
 
 // Metrics are figures over all tasks. A rate is of those that were begun, from
@@ -292,6 +294,7 @@ func Markdown(q Quality) string {
 		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), t.Status, t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
 	}
 	coverage(&b, q)
+	before(&b, q)
 	remarks(&b, q)
 	return b.String()
 }
