@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/spared"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -38,6 +39,7 @@ type checkFlags struct {
 	stop, list, related, fix bool
 	mutate                   bool
 	junit, sarif, github     bool
+	rerun                    int
 }
 
 func checkCommand(a *frame.App) *cobra.Command {
@@ -65,13 +67,14 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.tree, "tree", "", "judge a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and say whether it is as recorded")
 	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
 	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
+	fl.IntVar(&f.rerun, "rerun", 0, "run failing tests alone again, up to `N` times, to tell flaky ones from broken ones: with --base they are not held against the change, and otherwise the gate is flaky, which is no pass")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
-	for _, other := range []string{"base", "fix", "related", "mutate"} {
+	for _, other := range []string{"base", "fix", "related", "mutate", "rerun"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)
 	}
 	a.Knobs(c, "sandbox")
@@ -201,15 +204,10 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		return nil, nil, taken, err
 	}
 	cache := cacheOf(a, dir)
-	now, err := runner(a, box, dir, cache, settings)
+	now, exempted, err := own(ctx, a, f, box, dir, cache, settings)
 	if err != nil {
 		return nil, nil, taken, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
-	if err != nil {
-		return nil, nil, taken, err
-	}
-	now.Net = grant.Gate
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return nil, nil, taken, err
 	}
@@ -223,6 +221,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			return nil, nil, taken, err
 		}
 	}
+	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
 	unweighed := remember(&now)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
@@ -232,6 +231,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		if err != nil {
 			return nil, nil, taken, err
 		}
+		e = spared.Doubt(e, f.base)
 		all = append(all, e)
 		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
 		if base != nil && g.Tests && g.Of == "" {
@@ -250,7 +250,22 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
-	return all, turned, taken, nil
+	return exempted.Judge(dir, all), turned, taken, nil
+}
+
+// own returns what runs gates on the working tree itself, and the record of
+// tests in quarantine that it has.
+func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s spared.Record, err error) {
+	if r, err = runner(a, box, dir, cache, settings); err != nil {
+		return r, s, err
+	}
+	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	if err != nil {
+		return r, s, err
+	}
+	s, err = spared.Read(ctx, dir, f.base, a.Now())
+	r.Net, r.Quarantine = grant.Gate, s.Record
+	return r, s, err
 }
 
 // remember lets a runner keep what its gates said before that was weighed, and
