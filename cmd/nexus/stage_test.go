@@ -25,6 +25,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
@@ -37,6 +38,8 @@ const patience = 45 * time.Second
 type play struct {
 	model  *scripted
 	beside map[string]*actor
+	box    *mailbox
+	bot    *telegramtest.Server
 	begun  int64 // events up to this one belong to an earlier act
 }
 
@@ -81,13 +84,14 @@ func playOf(ts *testscript.TestScript) *play {
 //	future                 makes the journal one that a newer version wrote
 //	disk DIR SIZE          mounts a small disk there; see the condition [mount]
 //	readonly DIR           makes that disk read only
+//	form, overhear, receive, received, reply, call, bot, chat  see channel_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site,
+		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
 	}
 }
 
@@ -153,11 +157,13 @@ test $fail = 0
 func model(ts *testscript.TestScript, _ bool, args []string) {
 	script, err := llmtest.Parse([]byte(ts.ReadFile(args[0])))
 	ts.Check(err)
-	script.Conversations = append(script.Conversations, llmtest.Conversation{
-		Match: "T*/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{
-			Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
-		}}}},
-	})
+	for _, tasks := range []string{"T*", "FIX-*"} {
+		script.Conversations = append(script.Conversations, llmtest.Conversation{
+			Match: tasks + "/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{
+				Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
+			}}}},
+		})
+	}
 	server, err := llmtest.New(script, llmtest.Options{Bodies: true, Now: time.Now})
 	ts.Check(err)
 	p := playOf(ts)

@@ -18,6 +18,8 @@ type (
 	Flake = evidence.Flake
 	// Verdict is what the gates say in sum about a tree.
 	Verdict = evidence.Verdict
+	// Coverage is what tests go through.
+	Coverage = evidence.Coverage
 )
 
 // The states of a gate. Only [Pass] is a pass.

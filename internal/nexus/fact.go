@@ -3,6 +3,7 @@ package nexus
 import (
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
 
@@ -81,6 +82,22 @@ type (
 	}
 	// ResultReviewed intends to gate the run's last tree.
 	ResultReviewed struct{}
+	// FaultsSought intends to find out why criteria are not met on what landed.
+	FaultsSought struct {
+		Attempt AttemptID         `json:"attempt"` // "fix.1": whose checks and session say it
+		Faults  []criterion.Fault `json:"faults"`
+	}
+	// FaultsFound says why.
+	FaultsFound struct {
+		Attempt AttemptID         `json:"attempt"`
+		Faults  []criterion.Fault `json:"faults"`
+	}
+	// FixesPlanned takes the run back to its tasks. Those that mend what was
+	// found stand before it.
+	FixesPlanned struct {
+		Round int      `json:"round"` // from 1
+		Tasks []TaskID `json:"tasks"`
+	}
 	// ResultOffered intends to publish what landed.
 	ResultOffered struct {
 		Commit string `json:"commit"`

@@ -57,6 +57,7 @@ type Task struct {
 	Tags       []string    `json:"tags,omitempty"`      // what it is about: ui, cli, ...
 	Reason     string      `json:"reason,omitzero"`     // why no-test is right
 	Depth      int         `json:"depth,omitzero"`      // times it was split off a larger task
+	Keep       []string    `json:"keep,omitempty"`      // files that its work leaves as they are
 }
 
 // Criterion is one thing that must be true when a task is done.

@@ -11,7 +11,7 @@ import (
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
-		ResultGated{}, ResultReviewed{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
+		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
@@ -85,6 +85,9 @@ func (RunReopened) fact() string         { return "run.reopened" }
 func (RunDrained) fact() string          { return "run.drained" }
 func (ResultGated) fact() string         { return "result.gated" }
 func (ResultReviewed) fact() string      { return "result.reviewed" }
+func (FaultsSought) fact() string        { return "faults.sought" }
+func (FaultsFound) fact() string         { return "faults.found" }
+func (FixesPlanned) fact() string        { return "fixes.planned" }
 func (ResultOffered) fact() string       { return "result.offered" }
 func (ResultPublished) fact() string     { return "result.published" }
 func (RunEnded) fact() string            { return "run.ended" }

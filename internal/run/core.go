@@ -82,6 +82,9 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if r := s.Judging; r != nil && r.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: r.ID, Why: "its process died", Counted: true})
 	}
+	if m := s.Mending; m != nil && m.Stage == state.Working {
+		facts = append(facts, nexus.AttemptLost{Attempt: m.ID, Why: "its process died", Counted: true})
+	}
 	if b := s.Aboard; b != nil && b.Merge.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: b.Merge.ID, Why: "its process died", Counted: true})
 	}
@@ -175,6 +178,10 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	case nexus.RoutesSought:
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Attempt = c.State.Judging.Clone()
+		return start
+	case nexus.FaultsSought:
+		start = add(Key(f.Attempt), "")
+		start[len(start)-1].View.Attempt = c.State.Mending.Clone()
 		return start
 	case nexus.AttemptStarted:
 		return add(Key(f.Attempt), f.Task)

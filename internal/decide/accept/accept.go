@@ -41,6 +41,7 @@ type Row struct {
 	Evidence    *Evidence           `json:"evidence,omitempty"`
 	Waived      *Waiver             `json:"waived,omitempty"`
 	Verifier    *nexus.CriterionMet `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
+	Fixes       []Fix               `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
 }
 
 // Evidence is what shows a criterion.
@@ -149,10 +150,13 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		}
 	}
 	for _, task := range s.Tasks {
+		if s.Mends.Of(task.ID) != nil {
+			continue // its criterion is another's
+		}
 		for i, c := range task.Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
 			r.judge(s, task, c, t.Tree, judged)
-			r.Verifier = said(task, c)
+			r.Verifier, r.Fixes = said(task, c), fixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
 				r.Waived = &w
 			}

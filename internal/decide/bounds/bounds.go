@@ -41,6 +41,8 @@ type Cover struct {
 	Now, Before float64
 	Had         bool   // Before is known
 	Why         string // why Now is not known; empty: it is
+
+	Measured *nexus.Coverage // which lines it is; nil: nobody knows
 }
 
 // Dependency is one that a change adds.
@@ -67,7 +69,7 @@ func Judge(r done.Rules, m Measured) []nexus.Evidence {
 		if !m.Whole && unsure == "" {
 			unsure = "the change is too large to be read"
 		}
-		if e, told := evidence(b, mode, found, unsure, m.Tree); told {
+		if e, told := shown(b, mode, found, unsure, m.Tree, m.Cover); told {
 			all = append(all, e)
 		}
 	}
@@ -80,7 +82,7 @@ func Decides(r done.Rules, e nexus.Evidence) bool {
 	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, done.Prefix)] == done.Block
 }
 
-func evidence(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree string) (nexus.Evidence, bool) {
+func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree string, c *Cover) (nexus.Evidence, bool) {
 	e := nexus.Evidence{Gate: done.Prefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
 	n, grave := len(found), 0
 	for i, f := range found[:min(n, most)] {
@@ -96,6 +98,9 @@ func evidence(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree 
 		found[i] = f
 	}
 	e.Findings = found[:min(n, most)]
+	if b.Name == done.Coverage && c != nil && c.Measured != nil {
+		e.Coverage = trimmed(*c.Measured)
+	}
 	switch {
 	case grave > 0:
 		e.State, e.Exit = nexus.Fail, 1
@@ -105,7 +110,10 @@ func evidence(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree 
 	if n > 0 && grave == 0 && e.Why == "" {
 		e.Why = fmt.Sprintf("%d to look at", n)
 	}
-	return e, n > 0 || unsure != ""
+	if e.Coverage != nil {
+		e.Why = strings.TrimPrefix(e.Why+"; "+Summary(*e.Coverage), "; ")
+	}
+	return e, n > 0 || unsure != "" || e.Coverage != nil
 }
 
 func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
@@ -276,12 +284,13 @@ func known() []sink {
 func licences(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 	var unknown []string
 	for _, d := range m.Deps {
-		switch {
-		case d.Licence == "":
+		if d.Licence == "" {
 			unknown = append(unknown, d.Name)
-		case !allowed(d.Licence, r.Licences):
+			continue
+		}
+		if why := refused(d.Licence, r); why != "" {
 			found = append(found, nexus.Finding{
-				File: d.File, Line: d.Line, Message: fmt.Sprintf("%s is under the licence %s, which done.allowed_licences does not name", d.Name, d.Licence),
+				File: d.File, Line: d.Line, Message: fmt.Sprintf("%s is under the licence %s, which %s", d.Name, d.Licence, why),
 				Advice: "Use another one, or let people allow the licence.",
 			})
 		}
@@ -292,44 +301,39 @@ func licences(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 	return found, unsure
 }
 
-// covered says that tests go through too little. Work on what had too little
-// before is only held to making it no worse.
-func covered(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
-	c := m.Cover
-	switch {
-	case c == nil:
-		return nil, "nobody measured it: done.coverage_command is not set, or did not run"
-	case c.Why != "":
-		return nil, c.Why
-	}
-	least, was := float64(r.Minimum), ""
-	if c.Had {
-		was = fmt.Sprintf(", and it was %.1f %%", c.Before)
-	}
-	switch {
-	case c.Had && c.Now < c.Before-float64(r.Drop):
-		return []nexus.Finding{{
-			Message: fmt.Sprintf("tests go through %.1f %% of the lines now%s", c.Now, was), Advice: "Test what is new, or what lost its tests.",
-		}}, ""
-	case c.Now < least && !(c.Had && c.Before < least):
-		return []nexus.Finding{{Message: fmt.Sprintf("tests go through %.1f %% of the lines%s; the minimum is %d %%", c.Now, was, r.Minimum), Advice: "Test what is new."}}, ""
-	case c.Now < float64(r.Target):
-		return []nexus.Finding{{Severity: nexus.Suggestion, Message: fmt.Sprintf("tests go through %.1f %% of the lines%s; the target is %d %%", c.Now, was, r.Target)}}, ""
-	}
-	return nil, ""
-}
-
-// allowed reports whether a licence expression can be kept with what is
-// allowed: one of the alternatives, and all parts of it.
-func allowed(expression string, names []string) bool {
+// refused says why a licence expression may not be kept, empty where it may:
+// one of its alternatives has nothing but parts that are allowed.
+func refused(expression string, r done.Rules) string {
 	expression = strings.NewReplacer("(", " ", ")", " ").Replace(expression)
+	why := ""
 	for either := range strings.SplitSeq(expression, " OR ") {
-		all := true
+		denied, all := false, true
 		for part := range strings.SplitSeq(either, " AND ") {
 			part, _, _ = strings.Cut(strings.TrimSpace(part), " WITH ")
-			all = all && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, strings.TrimSpace(part)) })
+			named := func(n string) bool { return sameLicence(n, strings.TrimSpace(part)) }
+			denied = denied || slices.ContainsFunc(r.Denied, named)
+			all = all && (slices.ContainsFunc(r.Licences, named) || len(r.Licences) == 0 && len(r.Denied) > 0)
 		}
-		if all {
+		switch {
+		case denied:
+			why = "done.denied_licences names"
+		case all:
+			return ""
+		case why == "":
+			why = "done.allowed_licences does not name"
+		}
+	}
+	return why
+}
+
+// sameLicence reports whether a name that people set stands for a licence. One
+// that says nothing of later versions stands for both.
+func sameLicence(name, licence string) bool {
+	if strings.EqualFold(name, licence) {
+		return true
+	}
+	for _, end := range []string{"-only", "-or-later", "+"} {
+		if bare, ok := strings.CutSuffix(licence, end); ok && strings.EqualFold(name, bare) {
 			return true
 		}
 	}
@@ -341,6 +345,6 @@ func lock(file string) bool {
 	base := strings.ToLower(stdpath.Base(file))
 	return slices.Contains([]string{
 		"go.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "cargo.lock", "poetry.lock",
-		"pdm.lock", "uv.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "packages.lock.json",
+		"pdm.lock", "uv.lock", "pipfile.lock", "gemfile.lock", "composer.lock", "packages.lock.json", "gradle.lockfile",
 	}, base)
 }

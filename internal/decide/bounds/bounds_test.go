@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 func file(path string, added ...string) bounds.File {
@@ -110,6 +111,46 @@ func TestCoverage(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestNewLines names what a change adds and no test goes through: as much of it
+// as the target wants is wrong, the rest is told. What nobody measured is no
+// percent.
+func TestNewLines(t *testing.T) {
+	r := done.Default()
+	r.Modes = map[string]done.Mode{done.Coverage: done.Block}
+	row := func(file string, from, lines int) evidence.Uncovered {
+		return evidence.Uncovered{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
+	}
+	rows := []evidence.Uncovered{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
+	for name, c := range map[string]struct {
+		is   nexus.Coverage
+		want string
+	}{
+		"nothing measured": {nexus.Coverage{}, "pass"},
+		"enough":           {nexus.Coverage{New: evidence.Share{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
+		"a little":         {nexus.Coverage{New: evidence.Share{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
+		"too few":          {nexus.Coverage{New: evidence.Share{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
+		"none":             {nexus.Coverage{New: evidence.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
+		"unknown":          {nexus.Coverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
+	} {
+		all := bounds.Judge(r, bounds.Measured{Whole: true, Cover: &bounds.Cover{Now: 90, Measured: &c.is}})
+		if len(all) != 1 || all[0].Coverage == nil {
+			t.Fatalf("%s: %+v", name, all)
+		}
+		got := string(all[0].State)
+		for _, f := range all[0].Findings {
+			got += fmt.Sprintf(", %s:%d-%d %s", f.File, f.Line, f.EndLine, f.Severity)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := bounds.Summary(nexus.Coverage{
+		Lines: evidence.Covered{Share: evidence.Share{Covered: 1, Total: 2}, Before: &evidence.Share{Covered: 3, Total: 4}}, New: evidence.Share{Covered: 1, Total: 3},
+	}); got != "lines 50.0 % (-25.0), new lines 33.3 % (1 of 3)" {
+		t.Error(got)
 	}
 }
 

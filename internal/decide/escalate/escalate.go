@@ -1,5 +1,6 @@
-// Package escalate says of a task that waits for a person, or failed, what was
-// tried, what went wrong last, and what could be done next.
+// Package escalate says of a task that waits for a person, or failed, or that
+// landed and whose criterion is not met all the same, what was tried, what went
+// wrong last, and what could be done next.
 package escalate
 
 import (
@@ -24,7 +25,7 @@ type Report struct {
 	Run         nexus.RunID      `json:"run"`
 	Task        nexus.TaskID     `json:"task"`
 	Title       string           `json:"title"`
-	Status      nexus.TaskStatus `json:"status"` // parked or failed
+	Status      nexus.TaskStatus `json:"status"` // parked, failed or landed
 	Reason      string           `json:"reason"`
 	Errors      []Fault          `json:"errors"` // the last ones, newest first
 	Tried       []Try            `json:"tried"`
@@ -62,13 +63,28 @@ const most = 10
 
 // Of returns the report of a task, nil while the task needs nobody.
 func Of(s *state.State, t *state.Task) *Report {
+	if t.Status == nexus.Landed {
+		return undone(s, t)
+	}
 	if t.Status != nexus.Parked && t.Status != nexus.Failed {
 		return nil
 	}
-	r := &Report{
-		Version: 1, Run: s.Run, Task: t.ID, Title: t.Title, Status: t.Status, Reason: t.Why,
+	r := report(s, t, t.Why)
+	all := r.try(t)
+	r.Errors = append(r.Errors, last(all)...)
+	r.Suggestions = suggest(s, t)
+	return r
+}
+
+func report(s *state.State, t *state.Task, why string) *Report {
+	return &Report{
+		Version: 1, Run: s.Run, Task: t.ID, Title: t.Title, Status: t.Status, Reason: why,
 		Errors: []Fault{}, Tried: []Try{}, Spent: t.Spent,
 	}
+}
+
+// try adds the attempts at a task, and returns what went wrong in them.
+func (r *Report) try(t *state.Task) []Fault {
 	var all []Fault
 	for _, a := range t.Attempts {
 		try := Try{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
@@ -84,9 +100,7 @@ func Of(s *state.State, t *state.Task) *Report {
 		}
 		r.Tried = append(r.Tried, try)
 	}
-	r.Errors = append(r.Errors, last(all)...)
-	r.Suggestions = suggest(s, t)
-	return r
+	return all
 }
 
 // faults returns what a round ended with.

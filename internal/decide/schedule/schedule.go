@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -175,7 +176,12 @@ func OverCap(r nexus.BudgetRefused) string {
 // deliver takes what landed to where people find it.
 func deliver(s *state.State) []nexus.Fact {
 	switch {
+	case s.Status == nexus.StatusReviewing && works(s.Mending):
+		return nil
 	case s.Status == nexus.StatusReviewing && s.Result != nil:
+		if fs := mends(s); fs != nil {
+			return fs
+		}
 		return facts(nexus.ResultOffered{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.Published != nil:
 		return end(s)
@@ -192,7 +198,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if works(s.Planning) || works(s.Judging) {
+	if works(s.Planning) || works(s.Judging) || works(s.Mending) {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -252,11 +258,19 @@ func end(s *state.State) []nexus.Fact {
 	case open == 0 && s.Result == nil:
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree was not judged"})
 	case open == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree does not pass: " + s.Result.Verdict.Why})
+		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree does not pass: " + unmended(s)})
 	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s)})
 	}
 	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s)})
+}
+
+// unmended says why the last tree does not pass, and what was to mend it.
+func unmended(s *state.State) string {
+	if tried := accept.InVain(s); tried != "" {
+		return s.Result.Verdict.Why + "; " + tried
+	}
+	return s.Result.Verdict.Why
 }
 
 func published(s *state.State) string {

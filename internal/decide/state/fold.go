@@ -42,6 +42,8 @@ func (s *State) apply(e nexus.Event) {
 		s.applyPlan(f, e.At)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
+	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
+		s.applyMend(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked:
@@ -118,8 +120,10 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	case nexus.RunReopened:
 		s.Drain, s.Result, s.Published, s.Why, s.Ended = nil, nil, nil, "", time.Time{}
 		s.PlanError, s.PlanOutcome = "", ""
-		if s.Planning != nil {
-			s.Planning.Losses = 0
+		for _, a := range []*Attempt{s.Planning, s.Mending} {
+			if a != nil {
+				a.Losses = 0
+			}
 		}
 		if s.Aboard != nil {
 			s.Aboard.Merge.Losses = 0
@@ -169,8 +173,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.endPlanning(at)
 	case nexus.PlanApproved:
 		s.Planned = true
-		s.Graph, _ = s.graph() // admitted, so it has no cycle
-		s.rank = s.Graph.Rank(graph.Minutes)
+		s.order()
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		s.Tasks = append(s.Tasks, t)
@@ -198,6 +201,31 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 		s.Judging.Stage, s.Judging.Finished, s.Judging.Why = Over, at, f.Why
 	default:
 	}
+}
+
+// applyMend folds what is done about criteria that are not met.
+func (s *State) applyMend(f nexus.Fact, at time.Time) {
+	s.Mends.Apply(f)
+	switch f := f.(type) {
+	case nexus.FaultsSought:
+		if s.attempts[f.Attempt] == nil {
+			s.Mending = &Attempt{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
+			s.attempts[f.Attempt] = s.Mending
+		}
+		s.Mending.Stage = Working
+	case nexus.FaultsFound:
+		s.Mending.Stage, s.Mending.Finished = Over, at
+	case nexus.FixesPlanned:
+		s.Result = nil
+		s.order()
+	default:
+	}
+}
+
+// order orders the tasks as they are planned now.
+func (s *State) order() {
+	s.Graph, _ = s.graph() // admitted, so it has no cycle
+	s.rank = s.Graph.Rank(graph.Minutes)
 }
 
 // graph orders the planned tasks.
@@ -401,7 +429,7 @@ func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
 		return
 	}
 	s.Usage = s.Usage.Add(f.Usage)
-	s.Spending.add(s, r, f)
+	s.booked(r, f)
 	if t := s.tasks[r.Task]; t != nil {
 		t.Spent += f.Money
 		t.Usage = t.Usage.Add(f.Usage)

@@ -1,95 +1,33 @@
 package state
 
 import (
-	"cmp"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Spend is what something cost.
-type Spend struct {
-	Calls     int
-	Money     nexus.Money
-	Estimated nexus.Money // the part of it that no provider told
-	Usage     nexus.Usage
-}
-
-// Spending is what a run cost, in the ways that people ask for it.
-type Spending struct {
-	By        map[Part]Spend
-	Estimated nexus.Money // the part that no provider told
-}
-
-// Part is one value of one of the ways to take a run's cost apart.
-type Part struct {
-	Way  Way
-	Name string
-}
-
-// MarshalText names the part where it is a key.
-func (p Part) MarshalText() ([]byte, error) { return []byte(string(p.Way) + " " + p.Name), nil }
-
-// Way is a way to take a run's cost apart.
-type Way string
-
-// The ways.
-const (
-	ByTask     Way = "task"
-	ByAttempt  Way = "attempt"
-	BySession  Way = "session"
-	ByRole     Way = "role"
-	ByProvider Way = "provider"
-	ByModel    Way = "model"
-	ByTier     Way = "tier"
-	ByPurpose  Way = "purpose"
-)
-
-// Ways returns all ways in the order in which they are shown.
-func Ways() []Way {
-	return []Way{ByTask, ByAttempt, BySession, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
-}
-
-func (p *Spending) add(s *State, r nexus.BudgetReserved, f nexus.BudgetSpent) {
-	if p.By == nil {
-		p.By = map[Part]Spend{}
-	}
+// booked adds what a call cost to the tables that people ask for.
+func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	tier := r.Tier
 	if t := s.tasks[r.Task]; tier == "" && t != nil && t.Current() != nil {
 		tier = t.Current().Tier
 	}
-	attempt, _, _ := strings.Cut(string(r.Session), "/")
 	provider, _, _ := strings.Cut(r.Model, "/")
 	purpose := ""
 	if c := s.sessions[r.Session]; c != nil {
 		purpose = c.Purpose
 	}
-	for _, part := range []Part{
-		{ByTask, string(r.Task)},
-		{ByAttempt, attempt},
-		{BySession, string(r.Session)},
-		{ByRole, string(r.Role)},
-		{ByProvider, provider},
-		{ByModel, r.Model},
-		{ByTier, string(tier)},
-		{ByPurpose, purpose},
-	} {
-		part.Name = cmp.Or(part.Name, "none")
-		p.By[part] = p.By[part].plus(f)
-	}
-	if f.Estimated {
-		p.Estimated += f.Money
-	}
-}
-
-func (s Spend) plus(f nexus.BudgetSpent) Spend {
-	s.Calls++
-	s.Money += f.Money
-	s.Usage = s.Usage.Add(f.Usage)
-	if f.Estimated {
-		s.Estimated += f.Money
-	}
-	return s
+	s.Spending.Add(f,
+		spend.Part{Way: spend.ByTask, Name: string(r.Task)},
+		spend.Part{Way: spend.ByAttempt, Name: string(attemptOfSession(r.Session))},
+		spend.Part{Way: spend.BySession, Name: string(r.Session)},
+		spend.Part{Way: spend.ByRole, Name: string(r.Role)},
+		spend.Part{Way: spend.ByProvider, Name: provider},
+		spend.Part{Way: spend.ByModel, Name: r.Model},
+		spend.Part{Way: spend.ByTier, Name: string(tier)},
+		spend.Part{Way: spend.ByPurpose, Name: purpose},
+	)
 }
 
 // Wasted returns what attempts cost that did not land, nor are under way.

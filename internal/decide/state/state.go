@@ -11,6 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/mend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -37,6 +39,7 @@ type State struct {
 	PlanOutcome nexus.Outcome // why there is no plan, where that has a name
 	Judging     *Attempt      // the session that says how hard tasks are; nil before
 	Judged      int           // times that was begun
+	Mending     *Attempt      // the session that says why criteria are not met; nil before
 	Tasks       []*Task       // in the plan's order
 	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
 
@@ -54,12 +57,13 @@ type State struct {
 	Guidance  []Guidance // not delivered, in order
 	Ledger    budget.Ledger
 	Usage     nexus.Usage
-	Spending  Spending
+	Spending  spend.Spending
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // a cap said no that concerns more than one task
 	Pressed   int                  // last mark of a cap that was said, in percent
 	Readers   []nexus.RoleRouted   // who reads whose work
 	Alerts    alert.Book           // what people were told is odd, and what may be
+	Mends     mend.Book            // what was done about criteria that were not met on what landed
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
 	machine  []Transition

@@ -94,6 +94,7 @@ func TestTransitions(t *testing.T) {
 		nexus.RunReopened{},
 		nexus.PlanApproved{},
 		nexus.ResultReviewed{},
+		nexus.FixesPlanned{},
 		nexus.ResultOffered{},
 		nexus.RunEnded{Status: nexus.StatusDone},
 	}

@@ -29,6 +29,7 @@ func Transitions() []Transition {
 		{"run.started", nexus.StatusIdle, nexus.StatusPlanning},
 		{"plan.approved", nexus.StatusPlanning, nexus.StatusExecuting},
 		{"result.reviewed", nexus.StatusExecuting, nexus.StatusReviewing},
+		{"fixes.planned", nexus.StatusReviewing, nexus.StatusExecuting},
 		{"result.offered", nexus.StatusReviewing, nexus.StatusLanding},
 		{"result.offered", nexus.StatusExecuting, nexus.StatusLanding},
 		{"run.resumed", nexus.StatusPaused, toPhase},
@@ -92,7 +93,7 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 func moving(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed,
-		nexus.RunReopened, nexus.ResultReviewed, nexus.ResultOffered, nexus.RunEnded, nexus.PlanApproved:
+		nexus.RunReopened, nexus.ResultReviewed, nexus.FixesPlanned, nexus.ResultOffered, nexus.RunEnded, nexus.PlanApproved:
 		return true
 	default:
 		return false
@@ -125,7 +126,11 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.TrainLanded:
 		return s.admitLanding(f)
-	case nexus.PlanApproved:
+	case nexus.FaultsFound:
+		if s.Mending == nil || s.Mending.ID != f.Attempt {
+			return fmt.Errorf("%q does not look for faults", f.Attempt)
+		}
+	case nexus.PlanApproved, nexus.FixesPlanned:
 		_, err := s.graph()
 		return err
 	default:

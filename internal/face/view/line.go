@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/mended"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/reach"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -143,6 +144,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
+	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
+		return "", mended.Describe(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,

@@ -44,9 +44,9 @@ func Bounds() []Bound {
 		{Deletion, Warn, "more files or lines taken away than done.deleted_files and done.deleted_lines", true, false},
 		{Secrets, Block, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
-		{Licences, Warn, "new dependencies whose licence is not in done.allowed_licences, or cannot be told without network", true, true},
-		{Coverage, Off, "fewer lines that tests go through than done.coverage_minimum percent, or done.coverage_drop points fewer than before", true, true},
-		{Audit, Off, "dependencies with faults that are known, by govulncheck, npm audit, cargo audit or pip-audit; network.gates = [\"audit\"] lets them reach their lists", true, true},
+		{Licences, Warn, "new dependencies of any lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or cannot be told without network", true, true},
+		{Coverage, Off, "fewer lines that tests go through than done.coverage_minimum percent, done.coverage_drop points fewer than before, or fewer than done.coverage_new_minimum percent of the new ones", true, true},
+		{Audit, Off, "dependencies with faults that are known, by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; what none of them looks into is no pass; network.gates = [\"audit\"] lets them reach their lists", true, true},
 	}
 }
 
@@ -57,20 +57,25 @@ type Rules struct {
 	Lines        int             // added and taken away
 	DeletedFiles int
 	DeletedLines int
-	Licences     []string // SPDX names that dependencies may have
+	Licences     []string // SPDX names that dependencies may have; none, with some that they may not: all others
+	Denied       []string // SPDX names that they may not have, whatever else is allowed
 
 	Minimum int // percent of the lines that tests go through
 	Target  int // percent below which that is told, and blocks nothing
 	Drop    int // points that it may fall
 	Command string
 	Format  string // of what the command prints: go-cover, lcov or cobertura
+
+	NewMinimum int      // percent of the new lines that can be run
+	NewTarget  int      // percent of them below which that is told
+	Except     []string // patterns of files whose new lines are not looked at
 }
 
 // Default returns the documented defaults.
 func Default() Rules {
 	r := Rules{
 		Modes: map[string]Mode{}, Files: 20, Lines: 1_000, DeletedFiles: 3, DeletedLines: 500,
-		Minimum: 70, Target: 80, Drop: 1, Format: "go-cover",
+		Minimum: 70, Target: 80, Drop: 1, Format: "go-cover", NewMinimum: 70, NewTarget: 80,
 		Licences: []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"},
 	}
 	for _, b := range Bounds() {

@@ -82,6 +82,8 @@ type Evidence struct {
 	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
 	Base      string        `json:"base,omitzero"`    // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
+
+	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through
 }
 
 // Flake is a test that failed and passed on one and the same tree.

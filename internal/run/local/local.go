@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -23,6 +24,8 @@ type World struct {
 	Shop   *shop.Shop
 	Branch string // to publish to; empty means nexus/<run>
 	Notes  bool   // what is published gets notes of its evidence
+
+	Regression Regression // what of earlier runs is tried again
 }
 
 // Now implements [run.World].
@@ -38,7 +41,12 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 		return w.plan(ctx, v, d)
 	case nexus.RoutesSought:
 		return w.route(ctx, f, v, d)
+	case nexus.FaultsSought:
+		return diagnose.Find(ctx, w.Shop, v, f.Faults, d)
 	case nexus.AttemptStarted:
+		if _, err := w.earlier(ctx, v, d); err != nil {
+			return nil, err
+		}
 		return attempt.Work(ctx, w.Shop, v, d)
 	case nexus.AttemptResumed:
 		if v.Merge != nil && v.Merge.ID == f.Attempt {

@@ -20,7 +20,7 @@ type counters struct {
 
 func count(s *state.State) counters {
 	c := counters{
-		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries, landings: len(s.Landings),
+		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Mends.Rounds, landings: len(s.Landings),
 		spent: s.Ledger.Spent(), usage: s.Usage.Total(),
 	}
 	for _, t := range s.Tasks {
@@ -49,7 +49,7 @@ func (s *sim) inspect() {
 	if b := st.Aboard; b != nil && b.Merge.Stage == state.Working && s.workers[run.Key(b.Merge.ID)] == nil {
 		s.wrong("%s has no worker", b.Merge.ID)
 	}
-	for _, p := range []*state.Attempt{st.Planning, st.Judging} {
+	for _, p := range []*state.Attempt{st.Planning, st.Judging, st.Mending} {
 		if p != nil && p.Stage == state.Working && s.workers[run.Key(p.ID)] == nil {
 			s.wrong("%s has no worker", p.ID)
 		}
@@ -70,8 +70,8 @@ func (s *sim) inspect() {
 // finish checks what must hold of a run that is over.
 func (s *sim) finish() {
 	st := s.core.State
-	if len(st.Tasks) != len(s.scenario.Tasks) && st.Planned {
-		s.wrong("%d tasks were planned and %d are there", len(s.scenario.Tasks), len(st.Tasks))
+	if n := len(s.scenario.Tasks) + s.audit.Fixes(); len(st.Tasks) != n && st.Planned {
+		s.wrong("%d tasks were planned and %d are there", n, len(st.Tasks))
 	}
 	if len(st.Requests) > 0 {
 		s.wrong("the run ended with request %d unanswered", st.Requests[0].Seq)

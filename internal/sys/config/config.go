@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
@@ -28,6 +29,7 @@ type Config struct {
 	Routing    Routing
 	Gates      Gates
 	Mutation   Mutation
+	Regression Regression
 	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
@@ -38,6 +40,7 @@ type Config struct {
 	Languages  map[string]Language // language servers
 	Network    Network
 	Worktree   Environment
+	Channels   channels.Settings
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
@@ -122,7 +125,7 @@ type Precheck struct {
 func Checks() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
-		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "key", "address", "prices", "provider", "models", "plan",
+		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 
@@ -134,6 +137,12 @@ type Gates struct {
 	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
+}
+
+// Regression says what of earlier runs is tried again before a run.
+type Regression struct {
+	Sample int           // criteria; 0: none
+	Time   time.Duration // for all of them
 }
 
 // Mutation says how it is asked whether tests notice faults.
@@ -161,7 +170,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
-		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
+		Mutation: Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      done.Default(),
 		MapTokens: 4_000,
 		Notes:     true,
@@ -172,5 +181,6 @@ func Default() Config {
 		Precheck:  Precheck{Dirty: "notice"},
 		Patience:  10 * time.Minute,
 		Preset:    "balanced",
+		Channels:  channels.Default(),
 	}
 }

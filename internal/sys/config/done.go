@@ -21,7 +21,11 @@ func doneKeys() []Key {
 		one("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura"), "what it prints", func(c *Config) *string { return &c.Done.Format }),
 		one("done.coverage_minimum", kind.Whole(0, 100), "least percent of the lines that tests go through; work on what had fewer before may not make it fewer", func(c *Config) *int { return &c.Done.Minimum }),
 		one("done.coverage_target", kind.Whole(0, 100), "percent below which it is told, which blocks nothing", func(c *Config) *int { return &c.Done.Target }),
+		one("done.coverage_new_minimum", kind.Whole(0, 100), "least percent of the new lines that tests go through, of those that can be run", func(c *Config) *int { return &c.Done.NewMinimum }),
+		one("done.coverage_new_target", kind.Whole(0, 100), "percent of them below which it is told, which blocks nothing", func(c *Config) *int { return &c.Done.NewTarget }),
+		one("done.coverage_except", kind.Texts(), "files whose new lines need no test, as patterns such as scripts/* or a directory", func(c *Config) *[]string { return &c.Done.Except }),
 		one("done.coverage_drop", kind.Whole(0, 100), "most points that it may fall", func(c *Config) *int { return &c.Done.Drop }),
-		one("done.allowed_licences", kind.List(), "licences that new dependencies may have, by their SPDX names", func(c *Config) *[]string { return &c.Done.Licences }),
+		one("done.allowed_licences", kind.Texts(), "licences that new dependencies may have, by their SPDX names; an empty list beside done.denied_licences allows all others", func(c *Config) *[]string { return &c.Done.Licences }),
+		one("done.denied_licences", kind.Texts(), "licences that they may not have, even where another of their parts is allowed; GPL-3.0 stands for its -only and -or-later, too", func(c *Config) *[]string { return &c.Done.Denied }),
 	)
 }

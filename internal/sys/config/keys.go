@@ -38,7 +38,7 @@ type setting struct {
 
 // Keys returns every setting in the order of its documentation.
 func Keys() []Key {
-	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), languageKeys(), environmentKeys(), runKeys())
+	keys := slices.Concat(limitKeys(), modelKeys(), routingKeys(), gateKeys(), doneKeys(), planKeys(), policyKeys(), networkKeys(), serverKeys(), languageKeys(), environmentKeys(), channelKeys(), runKeys())
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -79,6 +79,7 @@ func limitKeys() []Key {
 		one("limits.review_rounds", kind.Whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
 		one("limits.losses", kind.Whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
 		one("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
+		one("acceptance.fixes", kind.Whole(0, 20), "rounds of tasks that a run makes to mend criteria which a check of their own finds unmet on what all tasks came to; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
 		one("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
 		one("limits.calls", kind.Whole(0, 1_000_000), "tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.Calls }),
 		one("limits.tool_calls", kind.Whole(0, 1_000_000), "calls of one tool in a session; 0: no cap", func(c *Config) *int { return &c.Limits.ToolCalls }),
@@ -161,6 +162,8 @@ func gateKeys() []Key {
 		one("review.personas", kind.List(Personas()...), "readers of a change, side by side, each for one kind of thing, and paid each; without any, one reads for everything",
 			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		one("regression.sample", kind.Whole(0, 100), "criteria of earlier runs that are tried again on the base before a run begins; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
+		one("regression.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
 		one("mutation.mode", kind.Words("off", "warn", "block"), "whether faults are put into new lines, to see if tests notice: warn names those that no test notices, block gives them back to be mended", func(c *Config) *string { return &c.Mutation.Mode }),
 		one("mutation.sample", kind.Whole(1, 1000), "most faults that are tried on a tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		one("mutation.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Mutation.Time }),

@@ -59,6 +59,10 @@ func (m *Meter) Last(gates []gate.Gate) []gate.Gate {
 type Taken struct {
 	Cover *bounds.Cover // nil: nobody did
 	Audit *bounds.Audit
+
+	Get func(hash string) ([]byte, error) // finds what gates printed; nil: the meter's own
+
+	report, before string // blobs with the reports of coverage, now and on the base; empty: there is none
 }
 
 // Take takes what was measured out of what gates said.
@@ -72,7 +76,12 @@ func (m *Meter) Take(all []nexus.Evidence, base func(string) (nexus.Evidence, bo
 		mine := slices.ContainsFunc(own, func(g gate.Gate) bool { return g.Name == e.Gate })
 		switch {
 		case mine && e.Gate == coverGate:
-			t.Cover = cover(e, base)
+			t.Cover = covered(e, base)
+			t.report = e.Output
+			if base != nil {
+				was, _ := base(coverGate)
+				t.before = was.Output
+			}
 		case mine:
 			t.Audit = &bounds.Audit{}
 			switch {
@@ -97,8 +106,8 @@ func because(e nexus.Evidence) string {
 	return why
 }
 
-// cover reads how much was covered, now and on the base.
-func cover(e nexus.Evidence, base func(string) (nexus.Evidence, bool)) *bounds.Cover {
+// covered reads how much was covered, now and on the base.
+func covered(e nexus.Evidence, base func(string) (nexus.Evidence, bool)) *bounds.Cover {
 	c := &bounds.Cover{}
 	percent, ok := report.Percent(e.Why)
 	if c.Now = percent; e.State != nexus.Pass || !ok {

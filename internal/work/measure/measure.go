@@ -5,19 +5,22 @@ package measure
 
 import (
 	"context"
-	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
 )
 
 // Meter measures changes. The zero Meter holds nothing to anything.
 type Meter struct {
-	Rules   done.Rules
-	Modules string // directory of Go's module cache; empty: there is none
+	Rules  done.Rules
+	Places licence.Places                    // where packages lie, but for those of a tree
+	Get    func(hash string) ([]byte, error) // finds what gates printed; nil: nobody keeps it
 }
 
 // Change is what is measured.
@@ -28,6 +31,7 @@ type Change struct {
 	Files []string // that the task's plan names; nil: there is no plan
 	Run   bool     // it is what a run came to
 	Taken Taken    // what gates measured
+	Dirs  []string // in which packages may be installed
 }
 
 // Judge holds a change to the rules. It returns what was found of it, and of
@@ -41,6 +45,9 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 		return nil, nil, err
 	}
 	found := bounds.Measured{Tree: c.Tree, Files: bounds.Read(patch), Whole: whole, Planned: c.Files, Run: c.Run, Cover: c.Taken.Cover, Audit: c.Taken.Audit}
+	if err := m.lines(ctx, c, &found); err != nil {
+		return nil, nil, err
+	}
 	if mode := m.Rules.Modes[done.Licences]; mode == done.Warn || mode == done.Block {
 		if found.Deps, err = m.added(ctx, c, found.Files); err != nil {
 			return nil, nil, err
@@ -60,9 +67,15 @@ const maxLock = 32 << 20
 
 // added returns the dependencies that a change adds.
 func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bounds.Dependency, error) {
+	places := m.Places
+	for _, dir := range c.Dirs {
+		if filepath.IsAbs(dir) {
+			places.Trees = append(places.Trees, dir)
+		}
+	}
 	var all []bounds.Dependency
 	for _, f := range files {
-		read := reader(path.Base(f.Path))
+		read := lock.Reader(f.Path)
 		if read == nil || f.Gone {
 			continue
 		}
@@ -70,7 +83,7 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 		if err != nil {
 			return nil, err
 		}
-		var had []bounds.Dependency
+		var had []lock.Package
 		if !f.New {
 			before, err := text(ctx, c.Repo, c.Base, f.Path)
 			if err != nil {
@@ -78,21 +91,12 @@ func (m *Meter) added(ctx context.Context, c Change, files []bounds.File) ([]bou
 			}
 			had = read(before)
 		}
-		for _, d := range read(now) {
-			if slices.ContainsFunc(had, func(h bounds.Dependency) bool { return bare(h.Name) == bare(d.Name) }) {
-				continue // another version of it
+		for _, p := range lock.Added(had, read(now)) {
+			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Of(p)}
+			if !slices.ContainsFunc(all, func(o bounds.Dependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
+				all = append(all, d) // a manifest names what its lock file does
 			}
-			d.File = f.Path
-			if d.Licence == "" && path.Base(f.Path) == "go.mod" {
-				d.Licence = m.module(d.Name)
-			}
-			all = append(all, d)
 		}
 	}
 	return all, nil
-}
-
-func text(ctx context.Context, r git.Repo, rev, file string) (string, error) {
-	out, _, err := r.RunTo(ctx, maxLock, "cat-file", "blob", rev+":"+file)
-	return out, err
 }

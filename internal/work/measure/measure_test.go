@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -62,7 +63,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.Meter{Rules: done.Default(), Modules: cache}
+	m := &measure.Meter{Rules: done.Default(), Places: licence.Places{Modules: cache}}
 	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
@@ -113,6 +114,11 @@ func TestAudit(t *testing.T) {
 		"rust":               {"Cargo.lock", "cargo", "echo 'error: 1 vulnerability found!'; exit 1", 3},
 		"python":             {"requirements.txt", "pip-audit", "echo 'Found 3 known vulnerabilities in 1 package'; exit 1", 3},
 		"no tool":            {"requirements.txt", "none", clean, 4},
+		"php":                {"composer.lock", "composer", "echo 'Found 2 security vulnerability advisories affecting 1 package:'; exit 1", 3},
+		"ruby offline":       {"Gemfile.lock", "bundle-audit", "echo 'Failed updating ruby-advisory-db!'; exit 1", 4},
+		"below the root":     {"web/a b/package-lock.json", "npm", "test \"${PWD##*/}\" = 'a b' && echo '2 high severity vulnerabilities'; exit 1", 3},
+		"nobody looks":       {"poetry.lock", "pip-audit", clean, 4},
+		"what was installed": {"node_modules/a/package-lock.json", "npm", "exit 1", 0},
 	} {
 		dir, bin := t.TempDir(), t.TempDir()
 		write(t, dir, map[string]string{c.file: ""})
@@ -157,7 +163,7 @@ func TestLicence(t *testing.T) {
 		"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that": "ISC",
 		"All rights reserved.": "",
 	} {
-		if got := measure.Licence(text); got != want {
+		if got := licence.Text(text); got != want {
 			t.Errorf("%s: %q", text, got)
 		}
 	}

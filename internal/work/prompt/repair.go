@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 const (
@@ -75,7 +76,7 @@ func (r Repair) sort() (fresh, old []nexus.Finding) {
 		told[unplaced(f)] = true
 	}
 	seen := map[nexus.Finding]bool{}
-	all := slices.Clone(r.Findings)
+	all := slices.DeleteFunc(slices.Clone(r.Findings), r.beside)
 	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return severity(a) - severity(b) })
 	for _, f := range all {
 		key := unplaced(f)
@@ -91,6 +92,12 @@ func (r Repair) sort() (fresh, old []nexus.Finding) {
 		}
 	}
 	return fresh, old
+}
+
+// beside reports whether a finding of a bound is none of what is to be done:
+// those are told in full to people.
+func (r Repair) beside(f nexus.Finding) bool {
+	return strings.HasPrefix(r.Gate, done.Prefix) && f.Severity == nexus.Suggestion
 }
 
 // unplaced is what makes a finding the same after lines have moved.
@@ -118,8 +125,11 @@ func finding(f nexus.Finding) string {
 	where := Line(f.File)
 	if f.File != "" && f.Line > 0 {
 		where += fmt.Sprintf(":%d", f.Line)
-		if f.Column > 0 {
+		switch {
+		case f.Column > 0:
 			where += fmt.Sprintf(":%d", f.Column)
+		case f.EndLine > f.Line:
+			where += fmt.Sprintf("-%d", f.EndLine)
 		}
 	}
 	var b strings.Builder

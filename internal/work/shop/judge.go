@@ -175,6 +175,11 @@ type Bases struct {
 	known map[string]map[string]nexus.Evidence // by commit and gate
 }
 
+// start makes the maps. The caller has the turn.
+func (b *Bases) start() {
+	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+}
+
 // heat compiles what the gates of a base need, once for each tree.
 func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
@@ -205,7 +210,7 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	}
 	defer done()
 	if b.known == nil {
-		b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+		b.start()
 	}
 	all := b.known[commit]
 	if all == nil {

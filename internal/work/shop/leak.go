@@ -55,13 +55,18 @@ func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken 
 	if red || c.Base == "" {
 		return nil, nil
 	}
-	all, decides, err := s.Meter.Judge(ctx, measure.Change{Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken})
+	all, decides, err := s.Meter.Judge(ctx, measure.Change{
+		Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, s.Checkout},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("hold the change to the definition of done: %w", err)
 	}
 	for _, e := range all {
 		if err := d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e})); err != nil {
 			return nil, err
+		}
+		if c.Task.ID == "" && e.Coverage != nil && e.State == nexus.Pass { // what the run came to shows it
+			decides = append(decides, e)
 		}
 	}
 	return decides, nil

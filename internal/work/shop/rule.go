@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
@@ -21,6 +22,19 @@ func ruleOf(way nexus.Strategy, role cast.Role) func(file string) error {
 		return more
 	default:
 		return rights.Both(own, more)
+	}
+}
+
+// kept says that a task leaves files as they are; nil where it may change all.
+func kept(files []string) func(file string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return func(file string) error {
+		if !slices.Contains(files, file) {
+			return nil
+		}
+		return fmt.Errorf("%s is refused (task.keep): it judges this work, and is not changed by it", file)
 	}
 }
 

@@ -174,7 +174,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		return nil, nil, err
 	}
 	e := tool.Env{
-		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: ruleOf(t.Attempt.Strategy, role), Now: s.Now, Mask: s.Mask,
+		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rights.Both(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Handin: t.Handin, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {

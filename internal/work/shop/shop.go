@@ -108,6 +108,7 @@ type Shop struct {
 
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state
+	Checkout string              // the user's, in which packages may be installed; only read
 	Caches   []string            // build caches of the user's, which gates may read
 	GateTime time.Duration       // of one gate; 0 for no limit of its own
 	Versions *goenv.Versions     // of tools, remembered

@@ -40,7 +40,7 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 		return verdict.Verdict{}, err
 	}
 	defer remove()
-	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken})
+	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken, Dirs: []string{dir}})
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

@@ -1,12 +1,10 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/spared"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
@@ -211,18 +210,20 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return nil, nil, taken, err
 	}
+	said := kept.Memory{}
+	now.Put = said.Put
 	var base *base
 	if f.base != "" {
 		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
 			return nil, nil, taken, err
 		}
 		defer base.remove()
+		base.runner.Put = said.Put
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
 			return nil, nil, taken, err
 		}
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
-	unweighed := remember(&now)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
@@ -233,9 +234,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 		e = spared.Doubt(e, f.base)
 		all = append(all, e)
-		all[len(all)-1].Raw, all[len(all)-1].Output = "", "" // they lead nowhere
 		if base != nil && g.Tests && g.Of == "" {
-			tests, err := base.turned(ctx, a, g, unweighed(e))
+			tests, err := base.turned(ctx, a, g, said.Unweighed(e))
 			if err != nil {
 				return nil, nil, taken, err
 			}
@@ -250,7 +250,8 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
-	return exempted.Judge(dir, all), turned, taken, nil
+	taken.Get = said.Get
+	return exempted.Judge(dir, kept.Plain(all)), turned, taken, nil
 }
 
 // own returns what runs gates on the working tree itself, and the record of
@@ -266,27 +267,6 @@ func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir,
 	s, err = spared.Read(ctx, dir, f.base, a.Now())
 	r.Net, r.Quarantine = grant.Gate, s.Record
 	return r, s, err
-}
-
-// remember lets a runner keep what its gates said before that was weighed, and
-// returns what finds it.
-func remember(r *gate.Runner) func(nexus.Evidence) nexus.Evidence {
-	kept := map[string][]byte{}
-	r.Put = func(data []byte) (string, error) {
-		sum := sha256.Sum256(data)
-		name := hex.EncodeToString(sum[:])
-		if bytes.HasPrefix(data, []byte(`{"gate"`)) { // not what they printed
-			kept[name] = data
-		}
-		return name, nil
-	}
-	return func(e nexus.Evidence) nexus.Evidence {
-		var raw nexus.Evidence
-		if json.Unmarshal(kept[e.Raw], &raw) == nil && raw.Gate == e.Gate {
-			return raw
-		}
-		return e
-	}
 }
 
 // cacheOf returns where what the gates of a directory build is kept.

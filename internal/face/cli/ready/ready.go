@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/checkout"
@@ -98,6 +99,13 @@ func (l *look) report(ctx context.Context) Report {
 	l.confined(ctx)
 	if l.wants("disk") {
 		l.add(checkDisk(l.app))
+	}
+	if c := l.conf.Channels; l.wants("channels") && len(c.Order) > 0 && !l.Run {
+		state := ""
+		if l.place != nil {
+			state = l.place.State
+		}
+		l.add(checked("channels", strings.Join(c.Order, ", ")+": people are asked, whoever is at the terminal", people.Check(l.app, state, c)))
 	}
 	l.models(ctx)
 	if l.Plan != nil {

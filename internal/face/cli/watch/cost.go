@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -33,13 +34,13 @@ func costCommand(a *frame.App) *cobra.Command {
 }
 
 // waysOf reads the ways to take a cost apart; none means the usual ones.
-func waysOf(names []string) ([]state.Way, error) {
+func waysOf(names []string) ([]spend.Way, error) {
 	if len(names) == 0 {
-		return []state.Way{state.ByTask, state.ByRole, state.ByTier, state.ByModel}, nil
+		return []spend.Way{spend.ByTask, spend.ByRole, spend.ByTier, spend.ByModel}, nil
 	}
-	ways := make([]state.Way, len(names))
+	ways := make([]spend.Way, len(names))
 	for i, name := range names {
-		if ways[i] = state.Way(name); !slices.Contains(state.Ways(), ways[i]) {
+		if ways[i] = spend.Way(name); !slices.Contains(spend.Ways(), ways[i]) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "a cost cannot be shown by " + view.Quote(name),
 				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",

@@ -15,11 +15,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/screen"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -113,7 +115,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	o.tap = tap
 	defer Leave(a, tap)
-	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !a.Person()), Ready(a, c, *o)); err != nil {
+	if err := errors.Join(a.Switch(p.State).Err(), a.Walled(o.Headless || !a.Person()), Ready(a, c, *o), people.Check(a, p.State, asking(c, *o))); err != nil {
 		return nil, err
 	}
 	begun, err := begin(ctx, a, p, c, o)
@@ -161,8 +163,8 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if len(begun) == 0 {
 		shown.Past(ctx)
 	}
-	helpers.Go(func() { shown.Follow(work) })
-	helpers.Go(func() { shown.Listen(ctx, work) })
+	helpers.Go(func() { shown.Follow(ctx, work) })
+	helpers.Go(func() { people.Crew{App: a, Place: p, Set: asking(c, *o), Say: shown.Say}.Ask(work) })
 	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
@@ -176,6 +178,14 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	shown.Finish(context.WithoutCancel(ctx), s)
 	return s, errors.Join(err, hold.Tell(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// asking returns how people are asked; nobody is where no question waits.
+func asking(c config.Config, o Order) channels.Settings {
+	if o.Headless {
+		c.Channels.Order = nil
+	}
+	return c.Channels
 }
 
 // confines names what confines the work of a world.

@@ -98,6 +98,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
 	shop.Fetched, shop.Meter = provide.Fetched(p.Env), provide.Meter(p.Config, p.Env)
+	shop.Meter.Get, shop.Checkout = p.Blobs.Get, p.Repo.Work
 	if shop.Kit, err = provide.Kit(provide.Parts{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.Git(), Box: box, Net: shop.Net, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,
 	}); err != nil {

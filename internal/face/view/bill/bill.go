@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -55,7 +56,7 @@ func Of(s *state.State) Bill {
 		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
 	}
 	c.Cached = cached(s.Usage)
-	for _, way := range state.Ways() {
+	for _, way := range spend.Ways() {
 		*c.by(way) = shares(s.Spending.By, way)
 	}
 	for _, x := range c.Sessions {
@@ -88,21 +89,21 @@ func (c Bill) Cache() []string {
 }
 
 // by returns where the shares of a way are.
-func (c *Bill) by(way state.Way) *[]Share {
+func (c *Bill) by(way spend.Way) *[]Share {
 	switch way {
-	case state.ByTask:
+	case spend.ByTask:
 		return &c.Tasks
-	case state.ByAttempt:
+	case spend.ByAttempt:
 		return &c.Attempts
-	case state.BySession:
+	case spend.BySession:
 		return &c.Sessions
-	case state.ByRole:
+	case spend.ByRole:
 		return &c.Roles
-	case state.ByPurpose:
+	case spend.ByPurpose:
 		return &c.Purposes
-	case state.ByTier:
+	case spend.ByTier:
 		return &c.Tiers
-	case state.ByModel:
+	case spend.ByModel:
 		return &c.Models
 	default:
 		return &c.Providers
@@ -110,7 +111,7 @@ func (c *Bill) by(way state.Way) *[]Share {
 }
 
 // shares orders the parts by what they cost, the dearest first.
-func shares(parts map[state.Part]state.Spend, way state.Way) []Share {
+func shares(parts map[spend.Part]spend.Spend, way spend.Way) []Share {
 	all := []Share{}
 	for part, p := range parts {
 		if part.Way == way {
@@ -122,7 +123,7 @@ func shares(parts map[state.Part]state.Spend, way state.Way) []Share {
 }
 
 // Draw draws what a run cost, in the given ways.
-func Draw(s view.Style, c Bill, ways ...state.Way) string {
+func Draw(s view.Style, c Bill, ways ...spend.Way) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"

@@ -12,6 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/bill"
@@ -59,7 +60,7 @@ func TestDrawn(t *testing.T) {
 	for kind, style := range map[string]view.Style{
 		"narrow": {Width: 60}, "wide": {Width: 120}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
-		got := bill.Draw(style, b, state.Ways()...)
+		got := bill.Draw(style, b, spend.Ways()...)
 		if strings.Contains(got, "\x1b") {
 			t.Errorf("%s lets a control character through", kind)
 		}

@@ -67,6 +67,11 @@ func shows(r accept.Row) string {
 	if r.Why != "" {
 		parts = append(parts, r.Why)
 	}
+	for _, x := range r.Fixes {
+		if x.Status != "" {
+			parts = append(parts, fmt.Sprintf("%s was to mend it and is %s", x.Task, x.Status))
+		}
+	}
 	if w := r.Waived; w != nil {
 		parts = append(parts, fmt.Sprintf("waived by %s: %s", w.By, cmp.Or(w.Reason, "no reason given")))
 	}

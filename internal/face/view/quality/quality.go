@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -31,6 +32,9 @@ type Quality struct {
 	Groups  []accept.Group  `json:"groups,omitempty"`
 	Tasks   []Task          `json:"tasks"`
 	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
+
+	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
+	Earlier  []regress.Row   `json:"earlier,omitempty"`  // criteria of earlier runs that were tried before it began
 }
 
 // Metrics are figures over all tasks. A rate is of those that were begun, from
@@ -89,6 +93,7 @@ func Of(s *state.State, t accept.Table) Quality {
 	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
+		q.Coverage = covered(s.Result.Verdict.Evidence)
 	}
 	if len(s.Landings) > 0 {
 		q.Commit = s.Tip
@@ -317,6 +322,8 @@ func Markdown(q Quality) string {
 		}
 		fmt.Fprintf(&b, "- %s failed in %d of %d runs: nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
 	}
+	coverage(&b, q)
+	before(&b, q)
 	remarks(&b, q)
 	return b.String()
 }
@@ -330,7 +337,9 @@ func remarks(b *strings.Builder, q Quality) {
 		}
 		found := slices.Clone(t.Remarks)
 		for _, e := range t.Evidence {
-			found = append(found, e.Findings...)
+			if e.Coverage == nil { // which has a part of its own
+				found = append(found, e.Findings...)
+			}
 		}
 		for i, f := range found {
 			if i == 20 {

@@ -43,6 +43,7 @@ type Audit struct {
 	tip      string
 	base     string
 	aboard   nexus.AttemptID
+	mends    mending
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -114,16 +115,15 @@ func (b *Audit) Event(e nexus.Event) {
 	case nexus.RunEnded:
 		b.end(f)
 	case nexus.ResultGated:
-		b.result = &f
-		if f.Verdict.Passed {
-			b.passed[b.tip] = true
-		}
+		b.result, b.passed[b.tip] = &f, b.passed[b.tip] || f.Verdict.Passed
 	case nexus.ResultPublished:
-		b.offered = true
 		b.published(f)
 	case nexus.RequestSettled:
 		b.settle(f)
+	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
+		b.mend(f)
 	case nexus.TaskPlanned:
+		b.planned(f.Task)
 		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
 	case nexus.TaskRouted, nexus.TaskEscalated:
 		b.climb(f)
@@ -172,6 +172,7 @@ func (b *Audit) end(f nexus.RunEnded) {
 	if at := b.world.Books().Target; at != b.base && !b.passed[at] {
 		b.wrong("the run ended and the target is at %s, which never passed", at)
 	}
+	b.mended(f)
 	if f.Status != nexus.StatusDone {
 		return
 	}
@@ -193,6 +194,7 @@ func (b *Audit) end(f nexus.RunEnded) {
 
 // published checks that what is said of the branches is so.
 func (b *Audit) published(f nexus.ResultPublished) {
+	b.offered = true
 	books := b.world.Books()
 	if f.Branch != "" && books.Published != f.Commit {
 		b.wrong("%s is said to be published, and %s is", f.Commit, books.Published)
@@ -320,7 +322,9 @@ func (b *Audit) accept(f nexus.AttemptEnded) {
 
 func (b *Audit) stop(id nexus.AttemptID) {
 	delete(b.working, id)
-	b.tasks[b.of[id]].flying = false
+	if t := b.tasks[b.of[id]]; t != nil { // it is no attempt at a task
+		t.flying = false
+	}
 }
 
 func (b *Audit) start(f nexus.AttemptStarted) {

@@ -40,6 +40,9 @@ func (x *Actor) Act(ctx context.Context, intent nexus.Fact) ([]nexus.Fact, error
 		return x.route(ctx, f)
 	case nexus.ResultReviewed:
 		return x.result(ctx)
+	case nexus.FaultsSought:
+		x.a = x.View.Attempt
+		return x.diagnose(ctx, f)
 	case nexus.ResultOffered:
 		return x.publish(f.Commit)
 	case nexus.TrainDeparted:
@@ -238,23 +241,23 @@ func (x *Actor) write(ctx context.Context, step repair.Step) error {
 
 // judged runs the gates on the tree and records what they say.
 func (x *Actor) judged(ctx context.Context) error {
-	evidence, facts, err := x.gates(ctx, x.tree(), false, func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
+	evidence, facts, err := x.gates(ctx, x.tree(), false, x.View.Task.Criteria, func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = x.a.ID; return f })
 	if err != nil {
 		return err
 	}
-	if x.tested() && x.tree().of("shared") != x.at(x.a.Base).of("shared") {
+	if x.tested() && x.tree().Of("shared") != x.at(x.a.Base).Of("shared") {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
 	return x.record(ctx, append(facts, repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence))...)
 }
 
 // gates judges a tree and stops at the first red gate.
-func (x *Actor) gates(ctx context.Context, t tree, paid bool, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
+func (x *Actor) gates(ctx context.Context, t tree, paid bool, criteria []nexus.Criterion, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
 	ctx, stop := x.Desk.Spare(ctx, paid)
 	defer stop()
 	var all []nexus.Evidence
 	var facts []nexus.Fact
-	for _, gate := range []string{"build", "test"} {
+	for _, gate := range judges(criteria) {
 		e, cached := x.Desk.Known(ctx, string(t), gate)
 		if !cached {
 			if err := x.wait(ctx, time.Minute); err != nil {
@@ -477,21 +480,21 @@ func (x *Actor) edit(role nexus.Role) tree {
 		content += "-"
 	}
 	if role == nexus.Merger {
-		for f := range t.files() {
-			if strings.Contains(f.content, "|") {
-				t = t.with(f.name, content)
+		for f := range t.Files() {
+			if strings.Contains(f.Content, "|") {
+				t = t.With(f.Name, content)
 			}
 		}
 		return t
 	}
 	if role == nexus.Tester || x.pick(3) == 0 {
-		t = t.with(string(task.ID)+"_test", content)
+		t = t.With(string(task.ID)+"_test", content)
 	}
 	if role == nexus.Coder {
-		t = t.with(task.Files[x.pick(len(task.Files))], content)
+		t = t.With(task.Files[x.pick(len(task.Files))], content)
 	}
 	if x.roll(x.scenario.stray) {
-		t = t.with("shared", content)
+		t = t.With("shared", content)
 	}
 	return t
 }

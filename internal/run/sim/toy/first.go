@@ -64,5 +64,5 @@ func (x *Actor) verify(ctx context.Context) error {
 // tested reports whether the attempt's tree has a test of its own.
 func (x *Actor) tested() bool {
 	name := string(x.View.Task.ID) + "_test"
-	return x.tree().of(name) != x.at(x.a.Base).of(name)
+	return x.tree().Of(name) != x.at(x.a.Base).Of(name)
 }

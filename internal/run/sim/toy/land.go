@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy/leaf"
 )
 
 func taskOf(id nexus.AttemptID) nexus.TaskID {
@@ -30,7 +31,7 @@ func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 		}
 		return []nexus.Fact{x.arrived(tip, there)}, nil
 	}
-	merged, conflicts := merge(x.at(a.Base), x.at(onto), tree(a.Tree))
+	merged, conflicts := leaf.Merge(x.at(a.Base), x.at(onto), tree(a.Tree))
 	refused := nexus.TrainRefused{Task: a.Task, Attempt: a.ID, Onto: onto}
 	if len(conflicts) > 0 {
 		resolved, err := x.resolve(ctx, merged)
@@ -130,7 +131,7 @@ func (x *Actor) resolve(ctx context.Context, conflicted tree) (tree, error) {
 
 func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []nexus.Evidence, error) {
 	a := x.View.Attempt
-	evidence, facts, err := x.gates(ctx, t, true, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
+	evidence, facts, err := x.gates(ctx, t, true, x.View.Task.Criteria, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
 	if err != nil {
 		return nexus.VerdictGiven{}, nil, err
 	}
@@ -143,7 +144,11 @@ func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []
 // result judges the run's last tree.
 func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
 	t := x.at(x.View.Tip)
-	evidence, _, err := x.gates(ctx, t, true, func(f nexus.GateJudged) nexus.GateJudged { return f })
+	var criteria []nexus.Criterion
+	for _, task := range x.View.Landed {
+		criteria = append(criteria, task.Criteria...)
+	}
+	evidence, _, err := x.gates(ctx, t, true, criteria, func(f nexus.GateJudged) nexus.GateJudged { return f })
 	if err != nil {
 		return nil, err
 	}

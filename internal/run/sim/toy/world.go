@@ -3,17 +3,19 @@ package toy
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy/leaf"
 )
 
 // ErrDead is what everything returns to a worker whose process died.
 var ErrDead = errors.New("the process is dead")
+
+type tree = leaf.Tree
 
 // commit is a commit of the toy repository. A commit of an attempt's own work
 // has the commit it is compared with as its parent.
@@ -166,7 +168,7 @@ func (w *World) move(to, from string) error {
 		return fmt.Errorf("the branch is at %s, not at %s", w.tip, from)
 	case c.parent != from:
 		w.wrong("%s landed on %s, its parent is %s", to, from, c.parent)
-	case !c.tree.green() && !w.unjudged[c.tree]:
+	case !c.tree.Green() && !w.unjudged[c.tree]:
 		w.wrong("%s landed red: %s", to, c.tree)
 	}
 	task := taskOf(c.attempt)
@@ -257,109 +259,20 @@ func (w *World) judge(t tree, gate string) nexus.Evidence {
 		w.unjudged[t] = w.unjudged[t] || e.State == nexus.NotRun
 		return e
 	}
-	if t.green() || gate != t.culprit() {
+	if task, ok := strings.CutPrefix(gate, nexus.AcceptGate+"./"); ok {
+		if t.Broken(task) {
+			e.State, e.Why, e.Findings = nexus.Fail, "it is unmet", []nexus.Finding{{Gate: gate, Message: fmt.Sprintf("lacks %c", 'a'+t.Hash()%3)}}
+		}
+		return e
+	}
+	if t.Green() || gate != t.Culprit() {
 		return e
 	}
 	e.State, e.Why = nexus.Fail, "it is red"
-	for i := range 1 + t.hash()%4 {
-		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, File: "f", Message: fmt.Sprintf("wrong %c", 'a'+i+t.hash()%3)})
+	for i := range 1 + t.Hash()%4 {
+		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, File: "f", Message: fmt.Sprintf("wrong %c", 'a'+i+t.Hash()%3)})
 	}
 	return e
-}
-
-// tree is a toy tree: its files as "name=content;", sorted by name. A content
-// that ends with a minus is red.
-type tree string
-
-func (t tree) hash() uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(t))
-	return h.Sum64() >> 7
-}
-
-// green is the truth about a tree that gates find out: nothing in it is red,
-// and the parts fit together, which is up to chance for more than one part.
-func (t tree) green() bool {
-	for f := range t.files() {
-		if f.content[len(f.content)-1] == '-' {
-			return false
-		}
-	}
-	return t == "" || t.hash()%8 != 0
-}
-
-// culprit is the gate that a red tree fails.
-func (t tree) culprit() string {
-	if t.hash()%2 == 0 {
-		return "build"
-	}
-	return "test"
-}
-
-type file struct{ name, content string }
-
-func (t tree) files() func(func(file) bool) {
-	return func(yield func(file) bool) {
-		start, name := 0, ""
-		for i := range len(t) {
-			switch t[i] {
-			case '=':
-				name, start = string(t[start:i]), i+1
-			case ';':
-				if !yield(file{name, string(t[start:i])}) {
-					return
-				}
-				start = i + 1
-			}
-		}
-	}
-}
-
-func (t tree) of(name string) string {
-	for f := range t.files() {
-		if f.name == name {
-			return f.content
-		}
-	}
-	return ""
-}
-
-// with returns the tree with a file of that content.
-func (t tree) with(name, content string) tree {
-	all := []file{{name, content}}
-	for f := range t.files() {
-		if f.name != name {
-			all = append(all, f)
-		}
-	}
-	slices.SortFunc(all, func(a, b file) int {
-		if a.name < b.name {
-			return -1
-		}
-		return 1
-	})
-	var b []byte
-	for _, f := range all {
-		b = append(append(append(append(b, f.name...), '='), f.content...), ';')
-	}
-	return tree(b)
-}
-
-// merge brings what changed from base to theirs into ours. Where both changed
-// a file there is a conflict, and the merged tree is red there.
-func merge(base, ours, theirs tree) (merged tree, conflicts []string) {
-	merged = ours
-	for f := range theirs.files() {
-		switch was, is := base.of(f.name), ours.of(f.name); {
-		case f.content == was, f.content == is:
-		case is == was:
-			merged = merged.with(f.name, f.content)
-		default:
-			conflicts = append(conflicts, f.name)
-			merged = merged.with(f.name, is+"|"+f.content+"-")
-		}
-	}
-	return merged, conflicts
 }
 
 // Forget begins a conversation anew.

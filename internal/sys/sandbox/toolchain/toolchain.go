@@ -104,13 +104,14 @@ func Env(host, extra []string) []string {
 		"GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "PYTHONDONTWRITEBYTECODE=1",
 	}
 	for _, name := range []string{
-		"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "TZ", "SOURCE_DATE_EPOCH",
+		"PATH", "TZ", "SOURCE_DATE_EPOCH",
 		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
 	} {
 		if v, ok := lookup(host, name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
+	env = append(env, tongue(host)...)
 	flags, _ := lookup(host, "GOFLAGS")
 	env = append(env, "GOFLAGS="+strings.TrimSpace(flags+" -buildvcs=false")) // its git directory is out of sight
 	if dir := Modules(host); IsDir(dir) {
@@ -120,6 +121,23 @@ func Env(host, extra []string) []string {
 		env = append(env, "RUSTUP_HOME="+dir)
 	}
 	return append(env, extra...)
+}
+
+// tongue returns the locale of a host with this environment, but for the
+// language of messages: what tools say is read by machines.
+func tongue(host []string) []string {
+	env := []string{"LC_MESSAGES=C", "DOTNET_CLI_UI_LANGUAGE=en"}
+	all, _ := lookup(host, "LC_ALL")
+	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
+		v, ok := lookup(host, name)
+		if all != "" {
+			v, ok = all, true // it would hide the one for messages
+		}
+		if ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 func lookup(env []string, name string) (string, bool) {

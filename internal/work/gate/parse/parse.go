@@ -52,6 +52,9 @@ func unable(in Input, f Format) (Report, bool) {
 	if trouble, ok := raw.Trouble(in.Text()); ok {
 		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
 	}
+	if tool, said := raw.Unknown(in.Text()); in.Exit == 127 && tool != "" {
+		return Report{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.Missing(tool, said)}}, true
+	}
 	if in.Exit == 126 {
 		why := "the command cannot be executed: " + in.Last()
 		return Report{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: raw.CodeEnvironment, Message: why}}}, true

@@ -43,8 +43,16 @@ func New(a *frame.App, p *frame.Place, id nexus.RunID, lines bool, file statusfi
 	return &Screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), told: map[string]bool{}}
 }
 
-// Follow shows the run until the context ends.
-func (s *Screen) Follow(ctx context.Context) {
+// Follow shows the run until the work is over, and says when the first signal
+// comes, which is the end of ctx.
+func (s *Screen) Follow(ctx, work context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { s.listen(ctx, work) })
+	s.follow(work)
+}
+
+func (s *Screen) follow(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	if s.file.Path != "" {
@@ -127,9 +135,17 @@ func (s *Screen) show(e nexus.Event) bool {
 	return true
 }
 
-// Listen says when the first signal comes, which is the end of ctx, unless the
-// work is over before.
-func (s *Screen) Listen(ctx, work context.Context) {
+// Say says something between the lines of the run.
+func (s *Screen) Say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.a.Say("%s", view.Clean(fmt.Sprintf(format, args...)))
+	s.draw()
+}
+
+// listen says when the first signal comes, unless the work is over before.
+func (s *Screen) listen(ctx, work context.Context) {
 	select {
 	case <-ctx.Done():
 		s.interrupted(work)

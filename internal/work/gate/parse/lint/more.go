@@ -15,7 +15,7 @@ func Javac(in raw.Input) raw.Report { return in.Check(JavaFindings(in, in.Text()
 // JavaFindings returns what the compilers of the JVM complain of, alone and
 // within Maven, Gradle and Ant.
 func JavaFindings(in raw.Input, all []string) []nexus.Finding {
-	plain := regexp.MustCompile(`^(?:\[javac\]\s*)?(\S.*?\.(?:java|kt|groovy|scala)):(\d+): (error|warning): (.*)$`)
+	plain := regexp.MustCompile(`^(?:\[javac\]\s*)?(\S.*?\.(?:java|kt|groovy|scala)):(\d+): ([^\s:][^:]{0,40}): ?(.*)$`)
 	maven := regexp.MustCompile(`^\[(ERROR|WARNING)\] (\S.*?\.(?:java|kt|groovy|scala)):\[(\d+),(\d+)\] (.*)$`)
 	kotlin := regexp.MustCompile(`^([ew]): (?:file://)?(\S+?\.kts?):(?: ?\((\d+), (\d+)\):|(\d+):(\d+):?) (.*)$`)
 	lintCode := regexp.MustCompile(`^\[([\w-]+)\] `)
@@ -23,8 +23,8 @@ func JavaFindings(in raw.Input, all []string) []nexus.Finding {
 	for i, l := range all {
 		l = l[:min(len(l), longest)]
 		var f nexus.Finding
-		if m := plain.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: caret(all[i+1:]), Severity: severity(m[3]), Message: m[4]}
+		if m := plain.FindStringSubmatch(l); m != nil && spoken(m[3]) != "" {
+			f = nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: caret(all[i+1:]), Severity: spoken(m[3]), Message: m[4]}
 		} else if m := maven.FindStringSubmatch(l); m != nil {
 			f = nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Severity: severity(m[1]), Message: strings.TrimPrefix(m[5], "error: ")}
 		} else if m := kotlin.FindStringSubmatch(l); m != nil {

@@ -15,9 +15,10 @@ func GCC(in raw.Input) raw.Report { return in.Check(GCCFindings(in, in.Text()), 
 // GCCFindings returns what gcc, clang, the linker, make and CMake complain
 // of. Notes belong to what was said before them.
 func GCCFindings(in raw.Input, all []string) []nexus.Finding {
-	at := regexp.MustCompile(`^(?:In file included from )?((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+):(?:(\d+):)? ((?:fatal )?error|warning): (.*)$`)
+	at := regexp.MustCompile(`^(?:In file included from )?((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): (.*)$`)
 	link := regexp.MustCompile(`^(?:[^\s:]*ld(?:\.\w+)?: )?(?:([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):)?(?:\(\.\w[^)]*\): )?(undefined reference to .*|multiple definition of .*|cannot find -l.*)$`)
-	rule := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* (No rule to make target .*?)\.?\s*(?:Stop\.)?$`)
+	section := regexp.MustCompile(`^(?:\S*ld(?:\.\w+)?[ \x{a0}]?: )?([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):\(\.\w[^)]*\)[ \x{a0}]?: (.+)$`) // in any language
+	rule := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* +([^\s\[].*?[^.])\.?\s*(?:Stop\.)?$`)
 	syntax := regexp.MustCompile(`^((?:GNU)?[Mm]akefile|\S+\.mk):(\d+): \*\*\* (.*?)\s*(?:Stop\.)?$`)
 	script := regexp.MustCompile(`^CMake (Error|Warning)(?: \(dev\))? at ([^:]+):(\d+) \((.*)\):$`)
 	code := regexp.MustCompile(`\s+\[(-W[\w=+-]+)\]$`)
@@ -27,7 +28,10 @@ func GCCFindings(in raw.Input, all []string) []nexus.Finding {
 		switch {
 		case at.MatchString(l):
 			m := at.FindStringSubmatch(l)
-			f := nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Severity: severity(m[4]), Message: m[5]}
+			f := nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Severity: spoken(m[4]), Message: m[5]}
+			if f.Severity == "" {
+				continue
+			}
 			if c := code.FindStringSubmatchIndex(f.Message); c != nil {
 				f.Code, f.Message = f.Message[c[2]:c[3]], f.Message[:c[0]]
 			}
@@ -38,6 +42,11 @@ func GCCFindings(in raw.Input, all []string) []nexus.Finding {
 		case link.MatchString(l):
 			m := link.FindStringSubmatch(l)
 			found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
+		case section.MatchString(l):
+			m := section.FindStringSubmatch(l)
+			if word, _, _ := strings.Cut(m[2], ":"); spoken(word) != nexus.Minor {
+				found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
+			}
 		case rule.MatchString(l):
 			found = append(found, nexus.Finding{Severity: nexus.Major, Code: "make", Message: rule.FindStringSubmatch(l)[1]})
 		case syntax.MatchString(l):

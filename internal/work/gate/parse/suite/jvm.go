@@ -69,7 +69,7 @@ func javaTold(f *nexus.Finding) {
 // Where all pass, it says nothing of tests; their reports do.
 func Gradle(in raw.Input) raw.Report {
 	all := text(in)
-	c, total, counted := tally{line: `^\d+ tests? completed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
+	c, total, counted := tally{line: `^\d+ tests? completed, \d+ failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Planned: total, Findings: errors(lint.JavaFindings(in, all))}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
 	for _, l := range all { // testLogging says each

@@ -99,7 +99,7 @@ func rspecJSON(in raw.Input, j rspecReport) raw.Report {
 func Minitest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
-		line: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors`, fail: `(\d+) failures|(\d+) errors`, skip: `(\d+) (?:skips|pendings|omissions)`, total: `^(\d+) (?:runs|tests)`,
+		line: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors, \d+ (?:skips|pendings|omissions)`, fail: `(\d+) failures|(\d+) errors`, skip: `(\d+) (?:skips|pendings|omissions)`, total: `^(\d+) (?:runs|tests)`,
 	}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Empty: counted && total == 0}
 	name := regexp.MustCompile(`^(\S.*?)(?: \[(\S+?):(\d+)\])?:$`)
@@ -129,7 +129,7 @@ func Minitest(in raw.Input) raw.Report {
 func PHPUnit(in raw.Input) raw.Report {
 	all := text(in)
 	c, _, counted := tally{
-		line: `^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?`, fail: `(?:Errors|Failures): (\d+)`, skip: `(?:Skipped|Incomplete): (\d+)`, total: `^Tests: (\d+)|^OK \((\d+) tests?`,
+		line: `^Tests: \d+, Assertions: \d+.*\.$|^OK \(\d+ tests?, .*\)`, fail: `(?:Errors|Failures): (\d+)`, skip: `(?:Skipped|Incomplete): (\d+)`, total: `^Tests: (\d+)|^OK \((\d+) tests?`,
 	}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `^No tests executed!`)}
 	section := regexp.MustCompile(`^There (?:was|were) \d+ (.*?)s?:$`)

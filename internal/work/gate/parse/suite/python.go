@@ -151,17 +151,19 @@ func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
 }
 
 // sums returns the lines with which unittest ends: how many tests ran, and
-// the first one after that says how. A test may print whatever it likes.
+// the first one after that says how; without that they were cut off. A test
+// may print whatever it likes.
 func sums(all []string) []string {
 	var lines []string
-	end := regexp.MustCompile(`^(?:OK\b|FAILED \(|NO TESTS RAN)`)
+	ran := ""
+	end := regexp.MustCompile(`^(?:OK\b|FAILED \(.*\)$|NO TESTS RAN)`)
 	open := false
 	for _, l := range all {
 		switch {
 		case strings.HasPrefix(l, "Ran "):
-			lines, open = append(lines, l), true
+			ran, open = l, true
 		case open && end.MatchString(l):
-			lines, open = append(lines, l), false
+			lines, open = append(lines, ran, l), false
 		}
 	}
 	return lines

@@ -1,0 +1,183 @@
+package accept
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// Fix is a task that was to mend a criterion.
+type Fix struct {
+	criterion.Fault
+	Status nexus.TaskStatus `json:"status,omitzero"` // empty: it was not planned
+}
+
+// Faults returns the criteria that a check of their own finds unmet on what
+// landed, each check once. One that is red as it was when somebody looked
+// before is left out: mending it made no progress.
+func Faults(s *state.State) []criterion.Fault {
+	var all []criterion.Fault
+	seen := map[string]bool{}
+	for _, r := range Of(s, nil).Rows {
+		e := r.Evidence
+		if r.State != Unmet || e == nil || !strings.HasPrefix(e.Gate, nexus.AcceptGate) || seen[e.Gate] {
+			continue
+		}
+		seen[e.Gate] = true
+		sign := repair.Signature(e.Gate, judged(s, e.Gate).Findings)
+		if s.Mends.Tried(r.ID, sign) {
+			continue
+		}
+		all = append(all, criterion.Fault{Criterion: r.ID, Task: fresh(s, len(all)), Signature: sign})
+	}
+	return all
+}
+
+// judged returns what a gate said of the tree that was judged last.
+func judged(s *state.State, gate string) nexus.Evidence {
+	if s.Result == nil {
+		return nexus.Evidence{}
+	}
+	var last nexus.Evidence
+	for _, e := range s.Result.Verdict.Evidence {
+		if e.Gate == gate {
+			last = e
+		}
+	}
+	return last
+}
+
+// fresh names the next task that mends something, n after those that there
+// are.
+func fresh(s *state.State, n int) string {
+	for i := 1; ; i++ {
+		name := nexus.TaskID(fmt.Sprintf("FIX-%d", i))
+		if s.Task(name) != nil || s.Mends.Of(name) != nil {
+			continue
+		}
+		if n--; n < 0 {
+			return string(name)
+		}
+	}
+}
+
+const (
+	fixMinutes  = 15
+	fixFindings = 5
+	fixBytes    = 300 // of a finding
+)
+
+// Mend returns the task that mends a fault. What judges the criterion may be
+// changed where the check is at fault, and nowhere else.
+func Mend(s *state.State, f criterion.Fault) nexus.Task {
+	own, _, _ := ParseID(f.Criterion)
+	c, _ := Find(s, f.Criterion)
+	t := nexus.Task{
+		ID: nexus.TaskID(f.Task), Title: fmt.Sprintf("Make %s true again", f.Criterion), Kind: nexus.CodeTask, Minutes: fixMinutes,
+		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which was seen red",
+	}
+	for _, id := range []nexus.TaskID{own, nexus.TaskID(f.Of)} {
+		if task := s.Task(id); task != nil {
+			t.Files = append(t.Files, task.Files...)
+		}
+	}
+	slices.Sort(t.Files)
+	t.Files = slices.Compact(t.Files)
+	order := "The work is wrong, and the check is right. Change the work, so that what landed since stays true as well."
+	switch f.Kind {
+	case criterion.Test:
+		t.Title = fmt.Sprintf("Mend the check of %s", f.Criterion)
+		order = "The check is wrong, and the work is right. Change the check so that it asks what the criterion says, no less, and leave the work as it is. A verifier reads why."
+		if len(f.Judges) > 0 && !slices.ContainsFunc(f.Judges, func(name string) bool { return !testfile.Part(name) }) {
+			t.Kind, t.Strategy, t.Reason = nexus.TestTask, "", ""
+		}
+	case criterion.Both:
+		order = "The work is wrong, and its check too. Change both: the check so that it asks what the criterion says, no less. A verifier reads why."
+	default: // source, and what nobody said
+		t.Keep = f.Judges
+	}
+	t.Brief = brief(s, f, c, own) + order
+	return t
+}
+
+func brief(s *state.State, f criterion.Fault, c nexus.Criterion, own nexus.TaskID) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s has landed, and this is not true of what all tasks came to: %s\n", own, c.Text)
+	gate, _ := Gate(c)
+	e := judged(s, gate)
+	fmt.Fprintf(&b, "Its check: %s\n", cmp.Or(c.Check, e.Command))
+	for _, found := range e.Findings[:min(len(e.Findings), fixFindings)] {
+		at := found.File
+		if found.Line > 0 {
+			at = fmt.Sprintf("%s:%d", found.File, found.Line)
+		}
+		text := strings.ToValidUTF8(found.Message[:min(len(found.Message), fixBytes)], "")
+		fmt.Fprintf(&b, "It says: %s\n", strings.Join(slices.DeleteFunc([]string{at, found.Test, text}, func(p string) bool { return p == "" }), ": "))
+	}
+	if f.Why != "" {
+		fmt.Fprintf(&b, "%s\n", f.Why)
+	}
+	if touched := touching(s, own, nexus.TaskID(f.Of)); len(touched) > 0 {
+		fmt.Fprintf(&b, "Tasks that touched it: %s\n", nexus.Join(touched))
+	}
+	return b.String()
+}
+
+// touching returns the tasks that landed and share files with the one whose
+// criterion it is, that one first, and the one that broke it.
+func touching(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
+	all := []nexus.TaskID{own}
+	t := s.Task(own)
+	for _, l := range s.Landings {
+		o := s.Task(l.Task)
+		if o == nil || o.ID == own || slices.Contains(all, o.ID) {
+			continue
+		}
+		shares := t != nil && slices.ContainsFunc(o.Files, func(f string) bool { return slices.Contains(t.Files, f) })
+		if shares || o.ID == of {
+			all = append(all, o.ID)
+		}
+	}
+	return all
+}
+
+// fixes returns what was done about a criterion.
+func fixes(s *state.State, id string) []Fix {
+	var all []Fix
+	for _, f := range s.Mends.About(id) {
+		x := Fix{Fault: f}
+		if t := s.Task(nexus.TaskID(f.Task)); t != nil {
+			x.Status = s.StatusOf(t)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// InVain says for each criterion that is still unmet what was to mend it,
+// empty where nothing was tried.
+func InVain(s *state.State) string {
+	var parts []string
+	for _, r := range Of(s, nil).Rows {
+		if r.State == Met || len(r.Fixes) == 0 {
+			continue
+		}
+		var names []string
+		for _, x := range r.Fixes {
+			if x.Status != "" {
+				names = append(names, fmt.Sprintf("%s, which is %s", x.Task, x.Status))
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, fmt.Sprintf("%s was to be mended by %s", r.ID, strings.Join(names, " and ")))
+		}
+	}
+	return strings.Join(parts, "; ")
+}

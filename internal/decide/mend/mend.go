@@ -1,0 +1,72 @@
+// Package mend keeps what was done about criteria that are not met on what
+// landed: what was looked for, what was found, and which task mends it.
+//
+// It is folded from the run's facts. A fault is looked for once: who finds the
+// same failure again after a task was to mend it has made no progress.
+package mend
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// Book is what the facts so far say. The zero Book has heard none.
+type Book struct {
+	Rounds  int               // times that faults were looked for
+	Planned int               // times that tasks were planned for them
+	All     []criterion.Fault // of all rounds, in order
+	Round   nexus.AttemptID   // the last round
+	Found   bool              // what it is about was found, and nothing is planned for it yet
+
+	from int // where those of the last round begin
+}
+
+// Apply folds a fact. Facts of anything else change nothing.
+func (b *Book) Apply(f nexus.Fact) {
+	switch f := f.(type) {
+	case nexus.FaultsSought:
+		if f.Attempt == b.Round {
+			return // it goes on
+		}
+		b.Rounds, b.Round, b.Found, b.from = b.Rounds+1, f.Attempt, false, len(b.All)
+		b.All = append(b.All, f.Faults...)
+	case nexus.FaultsFound:
+		if f.Attempt == b.Round {
+			b.All, b.Found = append(b.All[:b.from:b.from], f.Faults...), true
+		}
+	case nexus.FixesPlanned:
+		b.Planned, b.Found = b.Planned+1, false
+	default:
+	}
+}
+
+// Last returns the faults of the last round.
+func (b *Book) Last() []criterion.Fault { return b.All[b.from:] }
+
+// Tried reports whether a failure of a criterion was looked at before.
+func (b *Book) Tried(name, signature string) bool {
+	return slices.ContainsFunc(b.All, func(f criterion.Fault) bool { return f.Criterion == name && f.Signature == signature })
+}
+
+// Of returns what a task mends, nil where it is no such task.
+func (b *Book) Of(task nexus.TaskID) *criterion.Fault {
+	for i := range b.All {
+		if b.All[i].Task == string(task) {
+			return &b.All[i]
+		}
+	}
+	return nil
+}
+
+// About returns what was found of a criterion, in order.
+func (b *Book) About(name string) []criterion.Fault {
+	var all []criterion.Fault
+	for _, f := range b.All {
+		if f.Criterion == name {
+			all = append(all, f)
+		}
+	}
+	return all
+}

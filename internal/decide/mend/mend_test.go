@@ -1,0 +1,31 @@
+package mend_test
+
+import (
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/mend"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+func TestBook(t *testing.T) {
+	var b mend.Book
+	one := []criterion.Fault{{Criterion: "T1/AC-1", Task: "FIX-1", Signature: "a"}}
+	two := []criterion.Fault{{Criterion: "T1/AC-1", Task: "FIX-2", Signature: "b"}}
+	b.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: one})
+	b.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: one})
+	if b.Rounds != 1 || len(b.All) != 1 || !b.Tried("T1/AC-1", "a") || b.Tried("T1/AC-1", "b") || b.Found {
+		t.Errorf("going on counts: %+v", b)
+	}
+	found := []criterion.Fault{{Criterion: "T1/AC-1", Task: "FIX-1", Signature: "a", Kind: criterion.Test}}
+	b.Apply(nexus.FaultsFound{Attempt: "fix.9", Faults: two})
+	b.Apply(nexus.FaultsFound{Attempt: "fix.1", Faults: found})
+	if !b.Found || b.Of("FIX-1").Kind != criterion.Test || b.Of("FIX-2") != nil {
+		t.Errorf("%+v", b)
+	}
+	b.Apply(nexus.FixesPlanned{Round: 1, Tasks: []nexus.TaskID{"FIX-1"}})
+	b.Apply(nexus.FaultsSought{Attempt: "fix.2", Faults: two})
+	if b.Found || b.Planned != 1 || b.Rounds != 2 || len(b.Last()) != 1 || b.Last()[0].Task != "FIX-2" || len(b.About("T1/AC-1")) != 2 {
+		t.Errorf("%+v", b)
+	}
+}

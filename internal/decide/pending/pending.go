@@ -1,0 +1,257 @@
+// Package pending says what waits for a person in the runs of a repository,
+// and turns what people answer into requests.
+//
+// It is folded from events, so that every face that asks people asks the same,
+// also after its process died.
+package pending
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// MaxAnswer is the longest answer, in bytes.
+const MaxAnswer = 8 << 10
+
+// Item is something that waits for a person.
+type Item struct {
+	Run      nexus.RunID      `json:"run"`
+	ID       string           `json:"id"` // of the question, or of the task
+	Trigger  string           `json:"trigger"`
+	Severity trigger.Severity `json:"severity"`
+	Text     string           `json:"text"`              // what is asked, with hidden characters written out
+	Choices  []string         `json:"choices,omitempty"` // the only answers; none: any text
+	Fallback string           `json:"fallback"`          // what follows where nobody answers
+	Asked    time.Time        `json:"asked"`
+	Deadline time.Time        `json:"deadline,omitzero"` // when the fallback follows; none: it waits
+
+	task nexus.TaskID // that is left; empty for a question
+}
+
+// Key names an item among all of a repository's.
+func (i Item) Key() string { return string(i.Run) + "/" + i.ID }
+
+// Mark names an item and when it was asked: a task may be left again and again.
+func (i Item) Mark() string { return i.Key() + "@" + i.Asked.UTC().Format(time.RFC3339Nano) }
+
+// Request returns what an answer asks of the run, in the name of somebody.
+func (i Item) Request(answer, by string) (nexus.Request, error) {
+	answer = strings.TrimSpace(answer)
+	refuse := func(format string, args ...any) (nexus.Request, error) {
+		return nexus.Request{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf(format, args...), Hint: i.Wants()}
+	}
+	switch {
+	case answer == "":
+		return refuse("the answer is empty")
+	case len(answer) > MaxAnswer:
+		return refuse("the answer has more than %d bytes", MaxAnswer)
+	case strings.ContainsRune(answer, 0):
+		return refuse("the answer is not text")
+	}
+	answer = legible.Show(answer)
+	if len(i.Choices) > 0 {
+		choice, why, _ := strings.Cut(answer, ":")
+		choice = strings.ToLower(strings.TrimSpace(choice))
+		if !slices.Contains(i.Choices, choice) || why != "" && choice != "no" {
+			return refuse("%.40q is none of the choices", answer)
+		}
+		if answer = choice; strings.TrimSpace(why) != "" {
+			answer += ": " + strings.TrimSpace(why)
+		}
+	}
+	switch {
+	case i.task == "":
+		return nexus.Request{Verb: nexus.VerbAnswer, ID: i.ID, Text: answer, By: by}, nil
+	case answer == "retry":
+		return nexus.Request{Verb: nexus.VerbRetry, Task: i.task, By: by}, nil
+	default:
+		return nexus.Request{Verb: nexus.VerbSkip, Task: i.task, By: by}, nil
+	}
+}
+
+// Wants says in a sentence what may be answered.
+func (i Item) Wants() string {
+	switch {
+	case len(i.Choices) == 0:
+		return fmt.Sprintf("Answer in your own words, with %d bytes at most.", MaxAnswer)
+	case slices.Contains(i.Choices, "no"):
+		return "Answer yes, no, or no: and why."
+	default:
+		return "Answer " + strings.Join(i.Choices, " or ") + "."
+	}
+}
+
+// Book is what the events of a repository say so far. The zero Book has heard
+// none. It belongs to whoever folds the events.
+type Book struct {
+	runs  []*run
+	index map[nexus.RunID]*run
+}
+
+type run struct {
+	*state.State
+	asked map[string]time.Time // by question
+}
+
+// Apply folds an event of any run. A run whose events do not follow upon each
+// other is left out from there on.
+func (b *Book) Apply(e nexus.Event) {
+	r, known := b.index[e.Run]
+	if !known {
+		if b.index == nil {
+			b.index = map[nexus.RunID]*run{}
+		}
+		r = &run{state.New(e.Run), map[string]time.Time{}}
+		b.index[e.Run] = r
+		b.runs = append(b.runs, r)
+	}
+	if r == nil {
+		return
+	}
+	if err := r.Apply(e); err != nil {
+		b.index[e.Run] = nil
+		b.runs = slices.DeleteFunc(b.runs, func(x *run) bool { return x == r })
+		return
+	}
+	if f, ok := e.Fact.(nexus.QuestionAsked); ok {
+		r.asked[f.ID] = e.At
+	}
+}
+
+// Items returns what waits for a person, the oldest first: open questions, and
+// tasks that were left in runs that go on, and in the latest. What somebody
+// has answered does not wait, though its run may still have to be taken up.
+func (b *Book) Items() []Item {
+	var all []Item
+	for n, r := range b.runs {
+		if !r.Status.Ended() {
+			all = append(all, r.questions()...)
+		}
+		if !r.Status.Ended() || n == len(b.runs)-1 {
+			all = append(all, r.tasks()...)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Item) int { return x.Asked.Compare(y.Asked) })
+	return all
+}
+
+func (r *run) questions() []Item {
+	var all []Item
+	for _, q := range r.Questions {
+		at := r.asked[q.ID]
+		if q.By != "" || !q.Deadline.IsZero() && !q.Deadline.After(at) || r.answers(q.ID) != nil {
+			continue
+		}
+		t := trigger.Find(q.Trigger)
+		all = append(all, Item{
+			Run: r.Run, ID: q.ID, Trigger: t.Name, Severity: t.Severity, Text: legible.Show(q.Text), Choices: t.Choices,
+			Fallback: legible.Show(trigger.Fallback(q.QuestionAsked)), Asked: at, Deadline: q.Deadline,
+		})
+	}
+	return all
+}
+
+func (r *run) tasks() []Item {
+	var all []Item
+	for _, t := range r.Tasks {
+		if t.Status != nexus.Parked && t.Status != nexus.Failed || r.answers(string(t.ID)) != nil || r.Drain != nil && !r.Status.Ended() {
+			continue
+		}
+		why := trigger.Find(reason(t))
+		all = append(all, Item{
+			Run: r.Run, ID: string(t.ID), Trigger: why.Name, Severity: why.Severity, Choices: why.Choices, Asked: t.Ended, task: t.ID,
+			Text:     legible.Show(fmt.Sprintf("%s, %s, is %s: %s", t.ID, t.Title, t.Status, t.Why)),
+			Fallback: "it stays " + string(t.Status),
+		})
+	}
+	return all
+}
+
+// reason returns the trigger of a task that was left.
+func reason(t *state.Task) string {
+	a := t.Current()
+	switch {
+	case t.OverCap != nil:
+		return trigger.Cost
+	case a != nil && a.Outcome == nexus.Conflicted:
+		return trigger.Conflict
+	case t.Status == nexus.Failed:
+		return trigger.Retries
+	default:
+		return trigger.Review
+	}
+}
+
+// answers returns the request about a question or a task that waits to be
+// settled, nil where there is none.
+func (r *run) answers(id string) *state.Request {
+	for i, q := range r.Requests {
+		switch {
+		case q.Verb == nexus.VerbAnswer && q.ID == id:
+			return &r.Requests[i]
+		case (q.Verb == nexus.VerbRetry || q.Verb == nexus.VerbSkip) && string(q.Task) == id:
+			return &r.Requests[i]
+		}
+	}
+	return nil
+}
+
+// Find returns what waits by that name, or an error that says that somebody
+// was faster, that its time is over, or that there never was such a thing.
+func (b *Book) Find(id nexus.RunID, name string) (Item, error) {
+	for _, i := range b.Items() {
+		if i.Run == id && i.ID == name {
+			return i, nil
+		}
+	}
+	r := b.index[id]
+	if r == nil {
+		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "nothing of that name waits for an answer", Hint: "nexus status names what does."}
+	}
+	if q := r.answers(name); q != nil {
+		return Item{}, &LateError{cmp.Or(q.By, "a person"), cmp.Or(q.Text, string(q.Verb))}
+	}
+	for _, q := range slices.Backward(r.Questions) {
+		if q.ID == name && q.By != "" {
+			return Item{}, &LateError{q.By, q.Answer}
+		}
+	}
+	if t := r.Task(nexus.TaskID(name)); t != nil {
+		return Item{}, &LateError{"", string(t.Status)}
+	}
+	return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "nothing of that name waits for an answer", Hint: "nexus status names what does."}
+}
+
+// LateError says that something does not wait for an answer any more.
+type LateError struct {
+	By   string // who answered; empty where it went on by itself, "fallback" where nobody did in time
+	Text string
+}
+
+// Error says it to whoever was too late.
+func (e *LateError) Error() string {
+	text := strings.ReplaceAll(legible.Show(e.Text), "\n", " ")
+	switch e.By {
+	case "":
+		return "answered already: it is " + text
+	case "fallback":
+		return "too late: nobody answered in time, and it fell back to: " + text
+	default:
+		return "answered already by " + legible.Show(e.By) + ": " + text
+	}
+}
+
+// Late reports whether an error says that an answer came too late.
+func Late(err error) bool {
+	_, late := errors.AsType[*LateError](err)
+	return late
+}

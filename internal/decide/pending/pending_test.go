@@ -1,0 +1,165 @@
+package pending_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+const begun = `goal.accepted goal.text=Do base=c0
+run.started
+plan.proposed plan=p tasks=2
+task.planned task.id=T1 task.title=Add
+task.planned task.id=T2 task.title=More
+plan.approved by=policy
+`
+
+// play folds tapes, one a run.
+func play(t *testing.T, tapes ...string) *pending.Book {
+	t.Helper()
+	var b pending.Book
+	for n, text := range tapes {
+		events, err := tape.Read(nexus.RunID(fmt.Sprintf("r%d", n+1)), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			b.Apply(e)
+		}
+	}
+	return &b
+}
+
+func lines(b *pending.Book) []string {
+	var all []string
+	for _, i := range b.Items() {
+		all = append(all, fmt.Sprintf("%s %s %s [%s] %s | %s", i.Key(), i.Trigger, i.Severity, strings.Join(i.Choices, ","), i.Text, i.Fallback))
+	}
+	return all
+}
+
+// TestItems finds what waits for a person, and nothing else.
+func TestItems(t *testing.T) {
+	const ask = "question.asked id=q1 text=\"may it?\" fallback=yes trigger=security\n"
+	const red = "r1/q1 security red [yes,no] may it? | it waits for a person"
+	for name, c := range map[string]struct {
+		tapes []string
+		want  []string
+	}{
+		"nothing":                   {[]string{begun}, nil},
+		"a question":                {[]string{begun + ask}, []string{red}},
+		"green":                     {[]string{begun + "question.asked id=q1 text=which fallback=this\n"}, []string{"r1/q1 ambiguity green [] which | this"}},
+		"of a later version":        {[]string{begun + "question.asked id=q1 text=which fallback=yes trigger=odd\n"}, []string{"r1/q1 odd red [yes,no] which | it waits for a person"}},
+		"hidden characters":         {[]string{begun + "question.asked id=q1 text=\"a\\u202eb\" fallback=this\n"}, []string{"r1/q1 ambiguity green [] a<U+202E>b | this"}},
+		"answered":                  {[]string{begun + ask + "question.answered id=q1 text=yes by=ada\n"}, nil},
+		"asked for already":         {[]string{begun + ask + "request.made request.verb=answer request.id=q1 request.text=yes\n"}, nil},
+		"and refused":               {[]string{begun + ask + "request.made request.verb=answer request.id=q1 request.text=yes\nrequest.settled seq=8 why=no\n"}, []string{red}},
+		"nobody is there to answer": {[]string{begun + "@7s question.asked id=q1 text=x fallback=y deadline=2026-01-01T00:00:07Z\n"}, nil},
+		"a run that is over":        {[]string{begun + ask + "run.ended status=stopped why=x\n"}, nil},
+		"tasks": {
+			[]string{begun + "task.parked task=T1 why=\"no gate\"\ntask.parked failed=true task=T2 why=\"tried all\"\n"},
+			[]string{"r1/T1 review yellow [retry,skip] T1, Add, is parked: no gate | it stays parked", "r1/T2 retries yellow [retry,skip] T2, More, is failed: tried all | it stays failed"},
+		},
+		"a task that is to be retried": {[]string{begun + "task.parked task=T1 why=x\nrequest.made request.verb=retry request.task=T1\n"}, nil},
+		"tasks of the latest run that ended": {
+			[]string{begun + "task.parked task=T1 why=x\nrun.ended status=partial\n", begun + "task.parked task=T2 why=x\nrun.ended status=partial\n"},
+			[]string{"r2/T2 review yellow [retry,skip] T2, More, is parked: x | it stays parked"},
+		},
+		"events that do not follow": {[]string{begun + ask + "task.parked task=T9 why=x\n", begun + ask}, []string{"r2" + strings.TrimPrefix(red, "r1")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, lines(play(t, c.tapes...))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestRequest takes the choices of a question, and none besides.
+func TestRequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		of           string // trigger; empty: a task
+		answer, want string // want: verb and text, or the error
+	}{
+		"yes":               {trigger.Security, " YES\n", "answer yes"},
+		"no":                {trigger.Publish, "no", "answer no"},
+		"no, and why":       {trigger.Publish, "No:  not on a Friday ", "answer no: not on a Friday"},
+		"yes, and more":     {trigger.Security, "yes: and all others", `error "yes: and all others" is none of the choices`},
+		"almost":            {trigger.Security, "y", `error "y" is none of the choices`},
+		"another's":         {trigger.Security, "retry", `error "retry" is none of the choices`},
+		"empty":             {trigger.Ambiguity, " \n", "error the answer is empty"},
+		"own words":         {trigger.Ambiguity, "the second\nof them", "answer the second\nof them"},
+		"hidden characters": {trigger.Ambiguity, "a\u202eb", "answer a<U+202E>b"},
+		"NUL":               {trigger.Ambiguity, "a\x00b", "error the answer is not text"},
+		"long":              {trigger.Ambiguity, strings.Repeat("a", pending.MaxAnswer+1), "error the answer has more than 8192 bytes"},
+		"retry":             {"", "Retry", "retry T1"},
+		"skip":              {"", "skip", "skip T1"},
+		"yes to a task":     {"", "yes", `error "yes" is none of the choices`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := begun + "task.parked task=T1 why=x\n"
+			if c.of != "" {
+				text = begun + "question.asked id=q1 text=x fallback=y trigger=" + c.of + "\n"
+			}
+			r, err := play(t, text).Items()[0].Request(c.answer, "ada")
+			got := strings.TrimSpace(string(r.Verb) + " " + r.Text + string(r.Task))
+			if err != nil {
+				got = "error " + err.Error()
+			} else if r.By != "ada" {
+				t.Errorf("by %q", r.By)
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestFind says who was faster, and how.
+func TestFind(t *testing.T) {
+	const ask = "question.asked id=q1 text=x fallback=y\n"
+	for tape, want := range map[string]string{
+		"": "nothing of that name waits for an answer",
+		ask + "question.answered id=q1 text=no by=\"file:ada\"\n":                              "answered already by file:ada: no",
+		ask + "question.answered id=q1 text=y by=fallback\n":                                   "too late: nobody answered in time, and it fell back to: y",
+		ask + "request.made request.verb=answer request.id=q1 request.text=a request.by=web\n": "answered already by web: a",
+		ask: "",
+	} {
+		_, err := play(t, begun+tape).Find("r1", "q1")
+		if err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", tape, err, want)
+		}
+	}
+	if _, err := play(t, begun).Find("r1", "T1"); err == nil || err.Error() != "answered already: it is pending" {
+		t.Errorf("a task: %v", err)
+	}
+}
+
+// FuzzRequest never lets through what is none of the choices, nor anything that
+// cannot be seen.
+func FuzzRequest(f *testing.F) {
+	for _, text := range []string{"yes", "no: why", "YES ", "retry", "a\x00", "\u202e"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		i := pending.Item{ID: "q", Choices: []string{"yes", "no"}}
+		r, err := i.Request(text, "x")
+		switch {
+		case err != nil:
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+				t.Errorf("%q: %v", text, err)
+			}
+		case nexus.Agrees(r.Text) && !strings.EqualFold(strings.TrimSpace(text), "yes"), r.Text != "yes" && r.Text != "no" && !strings.HasPrefix(r.Text, "no: "), !utf8.ValidString(r.Text):
+			t.Errorf("%q became %q", text, r.Text)
+		}
+	})
+}

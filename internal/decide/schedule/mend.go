@@ -1,0 +1,56 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// mends lets somebody find out why a criterion is not met on what landed, and
+// plans the tasks that mend it, before the run gives up on it. It returns
+// nothing where that is over, or of no use.
+func mends(s *state.State) []nexus.Fact {
+	m := s.Mending
+	if fs := fixes(s); fs != nil {
+		return fs
+	}
+	sought := nexus.FaultsSought{}
+	switch {
+	case m != nil && m.Stage == state.Waiting && m.Base == s.Tip && !tooOften(s, m):
+		sought = nexus.FaultsSought{Attempt: m.ID, Faults: s.Mends.Last()}
+	case s.Mends.Rounds < s.Limits.Fixes:
+		sought = nexus.FaultsSought{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Mends.Rounds+1)), Faults: accept.Faults(s)}
+	}
+	switch {
+	case len(sought.Faults) == 0:
+		return nil
+	case s.OverCap != nil:
+		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
+	}
+	return facts(sought)
+}
+
+// fixes plans a task for each fault that was found and is still there.
+func fixes(s *state.State) []nexus.Fact {
+	if !s.Mends.Found {
+		return nil
+	}
+	var fs []nexus.Fact
+	planned := nexus.FixesPlanned{Round: s.Mends.Rounds}
+	rows := accept.Of(s, nil).Rows
+	for _, f := range s.Mends.Last() {
+		there := slices.ContainsFunc(rows, func(r accept.Row) bool { return r.ID == f.Criterion && r.State == accept.Unmet })
+		if !there || s.Task(nexus.TaskID(f.Task)) != nil {
+			continue
+		}
+		fs = append(fs, nexus.TaskPlanned{Task: accept.Mend(s, f)})
+		planned.Tasks = append(planned.Tasks, nexus.TaskID(f.Task))
+	}
+	if fs == nil {
+		return nil
+	}
+	return append(fs, planned)
+}

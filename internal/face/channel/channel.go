@@ -1,0 +1,269 @@
+// Package channel asks people what waits for them, wherever they are, and
+// takes their answers to the run.
+//
+// It follows the journal, as every face does, and appends requests to it: it
+// grants nothing itself. Its rooms are the ways to people: files, web,
+// webhooks, Telegram. They are asked one after the other, each keeps its
+// question until somebody answered, and the first answer in the journal counts.
+package channel
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Journal is what a desk needs of a journal.
+type Journal interface {
+	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error)
+}
+
+// patience is how long an answer waits for the conductor to grant it.
+const patience = 5 * time.Second
+
+// Desk knows what waits for people in all runs of a repository, and takes
+// their answers. It is safe for concurrent use.
+type Desk struct {
+	journal Journal
+	held    func(context.Context, nexus.RunID) bool // somebody conducts the run
+	now     func() time.Time
+
+	mu      sync.Mutex // guards what follows
+	book    pending.Book
+	seq     int64 // last event that was folded
+	grown   chan struct{}
+	taken   map[string]string               // by key: who answered here, before the journal says so
+	settled map[int64]*nexus.RequestSettled // requests from here; nil until they are settled
+}
+
+// Open returns a desk that knows what is in the journal now. [Desk.Follow]
+// keeps it in step.
+func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*Desk, error) {
+	d := &Desk{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
+	for e, err := range j.Events(ctx, "", 0) {
+		if err != nil {
+			return nil, err
+		}
+		d.apply(e)
+	}
+	return d, nil
+}
+
+// Follow keeps the desk in step with the journal until the context ends.
+func (d *Desk) Follow(ctx context.Context) error {
+	d.mu.Lock()
+	after := d.seq
+	d.mu.Unlock()
+	for e, err := range d.journal.Follow(ctx, "", after) {
+		if err != nil {
+			return err
+		}
+		d.apply(e)
+	}
+	return nil
+}
+
+func (d *Desk) apply(e nexus.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.book.Apply(e)
+	d.seq = e.Seq
+	if f, ok := e.Fact.(nexus.RequestSettled); ok {
+		if _, ours := d.settled[f.Seq]; ours {
+			d.settled[f.Seq] = &f
+		}
+	}
+	close(d.grown)
+	d.grown = make(chan struct{})
+}
+
+// look returns what waits now, and what is closed when that may have changed.
+func (d *Desk) look() ([]pending.Item, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.items(), d.grown
+}
+
+// items returns what waits and was not answered here. The caller holds the lock.
+func (d *Desk) items() []pending.Item {
+	now := d.now()
+	return slices.DeleteFunc(d.book.Items(), func(i pending.Item) bool {
+		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
+	})
+}
+
+// Items returns what waits for a person, the oldest first.
+func (d *Desk) Items() []pending.Item {
+	all, _ := d.look()
+	return all
+}
+
+// Find returns what waits by that name, or an error that says why it does not.
+func (d *Desk) Find(run nexus.RunID, id string) (pending.Item, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.find(run, id)
+}
+
+func (d *Desk) find(run nexus.RunID, id string) (pending.Item, error) {
+	i, err := d.book.Find(run, id)
+	if by := d.taken[i.Key()]; err == nil && by != "" {
+		return i, &pending.LateError{By: by, Text: "it is on its way to the run"}
+	}
+	if err == nil && !i.Deadline.IsZero() && !i.Deadline.After(d.now()) {
+		return i, &pending.LateError{By: "fallback", Text: i.Fallback}
+	}
+	return i, err
+}
+
+// Answer takes an answer to the run in the name of somebody, and says what
+// became of it. An error says why it does not count.
+func (d *Desk) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
+	d.mu.Lock()
+	item, err := d.find(run, id)
+	if err != nil {
+		d.mu.Unlock()
+		return "", err
+	}
+	wish, err := item.Request(answer, by)
+	if err != nil {
+		d.mu.Unlock()
+		return "", err
+	}
+	d.taken[item.Key()] = by
+	d.mu.Unlock()
+	said, err := d.request(ctx, run, wish)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.taken, item.Key())
+	return said, err
+}
+
+// request makes a request, and waits for the conductor's answer where there
+// is one, but at least until the desk knows of it.
+func (d *Desk) request(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
+	held := d.held(ctx, run)
+	d.mu.Lock()
+	e, err := d.journal.Ask(ctx, run, wish)
+	if err == nil {
+		d.settled[e.Seq] = nil
+	}
+	d.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.settled, e.Seq)
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("nobody answered"))
+	defer cancel()
+	for {
+		d.mu.Lock()
+		settled, known, grown := d.settled[e.Seq], d.seq >= e.Seq, d.grown
+		d.mu.Unlock()
+		switch {
+		case settled != nil && settled.Granted:
+			return "taken", nil
+		case settled != nil:
+			return "", refused(d, run, wish, settled.Why)
+		case known && !held:
+			return "noted: nobody conducts the run now, nexus resume takes it up", nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return "noted: the run has not answered yet", nil
+		}
+	}
+}
+
+// refused says why the conductor did not grant a request: as a rule, somebody
+// was faster.
+func refused(d *Desk, run nexus.RunID, wish nexus.Request, why string) error {
+	id := wish.ID
+	if id == "" {
+		id = string(wish.Task)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.book.Find(run, id); err != nil {
+		return err
+	}
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "refused: " + why, Hint: "See nexus status."}
+}
+
+// Seat is the place of one way to people at a desk: it hears of what waits a
+// while after the way before it did. One goroutine calls Next.
+type Seat struct {
+	*Desk
+	delay time.Duration
+	last  []string
+	begun bool
+}
+
+// Seat returns a place that hears of everything so long after it was asked.
+func (d *Desk) Seat(delay time.Duration) *Seat { return &Seat{Desk: d, delay: delay} }
+
+// Next returns what waits for a person, as soon as that is something else than
+// it was; at first, at once.
+func (s *Seat) Next(ctx context.Context) ([]pending.Item, error) {
+	for {
+		all, grown := s.look()
+		now := s.now()
+		var due time.Time
+		soonest := func(t time.Time) {
+			if due.IsZero() || t.Before(due) {
+				due = t
+			}
+		}
+		all = slices.DeleteFunc(all, func(i pending.Item) bool {
+			if !i.Deadline.IsZero() {
+				soonest(i.Deadline)
+			}
+			at := i.Asked.Add(s.delay)
+			if !at.After(now) {
+				return false
+			}
+			soonest(at)
+			return true
+		})
+		keys := make([]string, len(all))
+		for n, i := range all {
+			keys[n] = i.Mark()
+		}
+		if !s.begun || !slices.Equal(keys, s.last) {
+			s.begun, s.last = true, keys
+			return all, nil
+		}
+		if err := pause(ctx, grown, due, now); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause waits until something is closed or, where there is one, a time comes.
+func pause(ctx context.Context, grown <-chan struct{}, due, now time.Time) error {
+	var alarm <-chan time.Time
+	if !due.IsZero() {
+		t := time.NewTimer(max(due.Sub(now), time.Millisecond))
+		defer t.Stop()
+		alarm = t.C
+	}
+	select {
+	case <-grown:
+	case <-alarm:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package channel_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// sit opens a desk that follows a run until the test ends.
+func sit(t *testing.T) (*channeltest.Journal, *channel.Desk) {
+	t.Helper()
+	j := channeltest.New(time.Now)
+	j.Question("q1", trigger.Security, "may it run \"make deploy\"?")
+	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	over := make(chan error)
+	go func() { over <- d.Follow(ctx) }()
+	t.Cleanup(func() {
+		stop(nil)
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+	return j, d
+}
+
+func ids(items []pending.Item) string {
+	var all []string
+	for _, i := range items {
+		all = append(all, i.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestAnswer takes the first answer that is one of the choices, and tells
+// everybody else who was faster.
+func TestAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, d := sit(t)
+		ctx := t.Context()
+		if _, err := d.Answer(ctx, channeltest.Run, "q1", "sure, go on", "web"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+			t.Errorf("none of the choices: %v", err)
+		}
+		if _, err := d.Answer(ctx, channeltest.Run, "q9", "yes", "web"); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			t.Errorf("unknown: %v", err)
+		}
+		if _, err := d.Answer(ctx, "other", "q1", "yes", "web"); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+			t.Errorf("another run: %v", err)
+		}
+		said, err := d.Answer(ctx, channeltest.Run, "q1", " No: it is late ", "file")
+		if err != nil || said != "taken" {
+			t.Errorf("%q, %v", said, err)
+		}
+		_, err = d.Answer(ctx, channeltest.Run, "q1", "yes", "web")
+		if !pending.Late(err) || err.Error() != "answered already by file: no: it is late" {
+			t.Errorf("too late: %v", err)
+		}
+		if d := cmp.Diff([]string{"q1 by file: no: it is late"}, j.Answers()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// TestNobodyConducts keeps an answer for the process that takes the run up,
+// and takes no second one.
+func TestNobodyConducts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, d := sit(t)
+		j.Leave()
+		said, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web")
+		if err != nil || !strings.HasPrefix(said, "noted") {
+			t.Errorf("%q, %v", said, err)
+		}
+		if _, err = d.Answer(t.Context(), channeltest.Run, "q1", "no", "file"); !pending.Late(err) || err.Error() != "answered already by web: yes" {
+			t.Errorf("a second: %v", err)
+		}
+		if got := ids(d.Items()); got != "" {
+			t.Errorf("%s waits", got)
+		}
+	})
+}
+
+// TestOneOfMany lets many answer at once. One answer counts, and all others
+// are told so.
+func TestOneOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, d := sit(t)
+		const many = 50
+		results := make(chan error, many)
+		for range many {
+			go func() {
+				_, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web")
+				results <- err
+			}()
+		}
+		taken := 0
+		for range many {
+			switch err := <-results; {
+			case err == nil:
+				taken++
+			case !pending.Late(err):
+				t.Error(err)
+			}
+		}
+		if n := len(j.Answers()); taken != 1 || n != 1 {
+			t.Errorf("%d were taken, %d answers", taken, n)
+		}
+	})
+}
+
+// TestSeat asks the next channel later, and none about what was answered
+// meanwhile or fell back.
+func TestSeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, d := sit(t)
+		begin := time.Now()
+		hears := func(s *channel.Seat) string {
+			t.Helper()
+			items, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(begin).String() + " " + ids(items)
+		}
+		first, second := d.Seat(0), d.Seat(time.Minute)
+		var got []string
+		got = append(got, hears(first), hears(second), hears(second))
+		j.Append(nexus.QuestionAsked{ID: "q2", Text: "which?", Fallback: "this", Deadline: time.Now().Add(90 * time.Second), Trigger: trigger.Ambiguity})
+		j.Append(nexus.QuestionAsked{ID: "q3", Text: "which?", Fallback: "this", Deadline: time.Now(), Trigger: trigger.Ambiguity})
+		got = append(got, hears(first), hears(second))
+		if _, err := d.Answer(t.Context(), channeltest.Run, "q1", "yes", "web"); err != nil {
+			t.Error(err)
+		}
+		got = append(got, hears(second), hears(second))
+		want := []string{"0s q1", "0s ", "1m0s q1", "1m0s q1 q2", "2m0s q1 q2", "2m0s q2", "2m30s "}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		_, err := d.Answer(t.Context(), channeltest.Run, "q2", "that", "web")
+		if !pending.Late(err) || !strings.Contains(err.Error(), "fell back to: this") {
+			t.Errorf("after its time: %v", err)
+		}
+		ctx, stop := context.WithTimeoutCause(t.Context(), time.Second, errors.New("over"))
+		defer stop()
+		if _, err := first.Next(ctx); err != nil { // what changed meanwhile
+			t.Error(err)
+		}
+		if _, err := first.Next(ctx); err == nil || err.Error() != "over" {
+			t.Errorf("the end: %v", err)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+// Package channeltest plays runs that ask people, for the tests of channels:
+// a journal in memory, and a conductor that settles requests as the real one
+// decides.
+package channeltest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Run is the only run there is.
+const Run nexus.RunID = "r1"
+
+// Journal holds the events of a run. It is safe for concurrent use.
+type Journal struct {
+	now func() time.Time
+
+	mu     sync.Mutex // guards what follows
+	events []nexus.Event
+	grown  chan struct{}
+	state  *state.State
+	away   bool // nobody conducts the run
+}
+
+// New returns the journal of a run that goes on.
+func New(now func() time.Time) *Journal {
+	j := &Journal{now: now, grown: make(chan struct{}), state: state.New(Run)}
+	j.Append(
+		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do it"}, Base: "c0"},
+		nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 1},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Add"}}, nexus.PlanApproved{By: "policy"},
+	)
+	return j
+}
+
+// Append appends facts.
+func (j *Journal) Append(facts ...nexus.Fact) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, f := range facts {
+		j.append(f)
+	}
+}
+
+func (j *Journal) append(f nexus.Fact) nexus.Event {
+	e := nexus.Event{Seq: int64(len(j.events) + 1), Run: Run, At: j.now(), Fact: f}
+	if err := j.state.Apply(e); err != nil {
+		panic(fmt.Sprintf("channeltest: %v", err)) // a mistake in a test
+	}
+	j.events = append(j.events, e)
+	close(j.grown)
+	j.grown = make(chan struct{})
+	return e
+}
+
+// Question asks something.
+func (j *Journal) Question(id, trigger, text string) {
+	j.Append(nexus.QuestionAsked{ID: id, Text: text, Fallback: "as I think", Trigger: trigger})
+}
+
+// Leave lets nobody conduct the run, so that requests wait.
+func (j *Journal) Leave() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.away = true
+}
+
+// Held reports whether somebody conducts the run.
+func (j *Journal) Held(context.Context, nexus.RunID) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return !j.away
+}
+
+// Ask appends a request, and settles it where somebody conducts the run.
+func (j *Journal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.Event, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.append(nexus.RequestMade{Request: r})
+	if !j.away {
+		for _, f := range schedule.Next(j.state, j.now()) {
+			j.append(f)
+		}
+	}
+	return e, nil
+}
+
+// Answer answers a question, as somebody elsewhere does.
+func (j *Journal) Answer(id, text, by string) {
+	j.Append(nexus.QuestionAnswered{ID: id, Text: text, By: by})
+}
+
+// Answers returns what was answered, as "ID by BY: TEXT".
+func (j *Journal) Answers() []string {
+	var all []string
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.events {
+		if f, ok := e.Fact.(nexus.QuestionAnswered); ok {
+			all = append(all, strings.TrimSpace(fmt.Sprintf("%s by %s: %s", f.ID, f.By, f.Text)))
+		}
+	}
+	return all
+}
+
+// Events returns the events so far.
+func (j *Journal) Events(_ context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
+	j.mu.Lock()
+	all := slices.Clone(j.events[after:])
+	j.mu.Unlock()
+	return func(yield func(nexus.Event, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Follow returns the events so far, and each as it comes.
+func (j *Journal) Follow(ctx context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		for {
+			j.mu.Lock()
+			all, grown := slices.Clone(j.events[after:]), j.grown
+			j.mu.Unlock()
+			for _, e := range all {
+				if after = e.Seq; !yield(e, nil) {
+					return
+				}
+			}
+			select {
+			case <-grown:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,358 @@
+// Package file asks people by files: one for each thing that waits, in a
+// directory, to be answered by writing into it or by a file beside it.
+//
+// Who may write to the directory may answer, so it belongs to its user alone.
+package file
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Desk is where it is heard what waits for people, and answered.
+type Desk interface {
+	Next(ctx context.Context) ([]pending.Item, error)
+	Find(run nexus.RunID, id string) (pending.Item, error)
+	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
+}
+
+// Options say where the files are.
+type Options struct {
+	Dir      string
+	Poll     time.Duration // how often it is looked for answers; 0: every half second
+	Complain func(error)
+}
+
+// These bound what is read.
+const (
+	maxFile  = 64 << 10
+	maxFiles = 10_000
+)
+
+// The names of the two kinds of files.
+const (
+	asks   = ".md"
+	beside = ".answer"
+	half   = ".new-" // comes before that of a file that is still written
+)
+
+// box is the directory at work. One goroutine owns it.
+type box struct {
+	Options
+	desk  Desk
+	root  *os.Root
+	items map[string]pending.Item // that wait, by name of their file
+	known map[string]pending.Item // that waited since this process began
+	seen  map[string]look         // files with an answer that is not old enough
+}
+
+// look is what a file was like when it was looked at last.
+type look struct {
+	size int64
+	at   time.Time
+}
+
+// Check says whether the directory can be used, where it is there.
+func Check(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return unfit(dir, err.Error())
+	case !info.IsDir():
+		return unfit(dir, "it is not a directory")
+	case info.Mode().Perm()&0o022 != 0:
+		return unfit(dir, fmt.Sprintf("others may write to it, and so answer for you: its mode is %04o", info.Mode().Perm()))
+	}
+	return nil
+}
+
+func unfit(dir, why string) error {
+	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channels.file.dir, " + dir + ", is not used: " + why, Hint: "Name a directory that you alone can write to."}
+}
+
+// Serve keeps the directory in step with what waits until the context ends.
+// The files stay then, and so do answers that are written meanwhile.
+func Serve(ctx context.Context, desk Desk, o Options) error {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return unfit(o.Dir, err.Error())
+	}
+	if err := Check(o.Dir); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return unfit(o.Dir, err.Error())
+	}
+	b := &box{Options: o, desk: desk, root: root, known: map[string]pending.Item{}, seen: map[string]look{}}
+	b.sweep()
+	b.Poll = cmp.Or(b.Poll, 500*time.Millisecond)
+	feed := make(chan []pending.Item)
+	var hears sync.WaitGroup
+	ctx, stop := context.WithCancelCause(ctx)
+	hears.Go(func() {
+		for {
+			items, err := desk.Next(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case feed <- items:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	defer func() {
+		stop(nil)
+		hears.Wait()
+		_ = root.Close() // only a handle
+	}()
+	beat := time.NewTicker(b.Poll)
+	defer beat.Stop()
+	for {
+		select {
+		case items := <-feed:
+			b.sync(items)
+		case <-beat.C:
+			b.collect(ctx)
+		case <-ctx.Done():
+			var left []pending.Item
+			for _, i := range b.items {
+				if _, err := desk.Find(i.Run, i.ID); err == nil {
+					left = append(left, i)
+				}
+			}
+			b.sync(left)
+			return nil
+		}
+	}
+}
+
+// sync writes what is new and takes away what does not wait any more.
+func (b *box) sync(items []pending.Item) {
+	now := make(map[string]pending.Item, len(items))
+	for _, i := range items {
+		n := name(i)
+		now[n], b.known[n] = i, i
+		if _, err := b.root.Lstat(n + asks); errors.Is(err, fs.ErrNotExist) {
+			b.tell(b.write(n+asks, form(i, "")))
+		}
+	}
+	b.items = now
+	for _, n := range b.names(asks) {
+		data, err := b.read(n + asks)
+		if err != nil {
+			continue
+		}
+		run, id, ours := whose(data)
+		if _, waits := now[n]; waits || !ours {
+			continue
+		}
+		if _, err := b.desk.Find(run, id); err == nil {
+			continue // its time has not come here
+		}
+		if s, err := read(data); err == nil && s.Answer == "" {
+			b.tell(b.root.Remove(n + asks))
+		}
+	}
+}
+
+// collect takes the answers that are there.
+func (b *box) collect(ctx context.Context) {
+	for _, n := range b.names(asks) {
+		data, ready := b.settle(n + asks)
+		if !ready {
+			continue
+		}
+		run, id, ours := whose(data)
+		if !ours {
+			if i, waits := b.items[n]; waits {
+				b.tell(b.write(n+asks, form(i, "the first line of the file was changed")))
+			}
+			continue
+		}
+		s, err := read(data)
+		if i, waits := b.items[n]; waits {
+			b.take(ctx, n, i, s, err)
+		} else if s.Answer != "" && err == nil {
+			b.refuse(n, run, id)
+		}
+	}
+	for _, n := range b.names(beside) {
+		i, known := b.known[n]
+		if !known {
+			continue
+		}
+		data, ready := b.settle(n + beside)
+		if !ready {
+			continue
+		}
+		if _, waits := b.items[n]; !waits {
+			b.tell(b.root.Remove(n + beside))
+			b.refuse(n, i.Run, i.ID)
+			continue
+		}
+		s, err := readBeside(data)
+		if err == nil && s.Answer == "" {
+			err = errors.New("the answer is empty")
+		}
+		if errors.Is(err, errWriting) {
+			continue
+		}
+		b.tell(b.root.Remove(n + beside))
+		b.take(ctx, n, i, s, err)
+	}
+}
+
+// take answers, or says in the form why that is no answer.
+func (b *box) take(ctx context.Context, n string, i pending.Item, s said, err error) {
+	switch {
+	case errors.Is(err, errWriting), err == nil && s.Answer == "":
+		return
+	case err == nil:
+		by := "file"
+		if s.By != "" {
+			by += ":" + s.By
+		}
+		if _, err = b.desk.Answer(ctx, i.Run, i.ID, s.Answer, by); err == nil {
+			delete(b.items, n)
+			b.tell(b.root.Remove(n + asks))
+			return
+		}
+	}
+	if _, gone := b.desk.Find(i.Run, i.ID); gone != nil {
+		delete(b.items, n)
+		b.refuse(n, i.Run, i.ID)
+		return
+	}
+	note := err.Error()
+	b.tell(b.write(n+asks, form(i, note)))
+}
+
+// refuse says to somebody that an answer comes too late.
+func (b *box) refuse(n string, run nexus.RunID, id string) {
+	if _, err := b.desk.Find(run, id); err != nil {
+		b.tell(b.write(n+asks, late(run, id, err.Error())))
+	}
+}
+
+// settle returns a file's content once it is as it was at the last look:
+// whoever writes it is done.
+func (b *box) settle(file string) ([]byte, bool) {
+	info, err := b.root.Lstat(file)
+	if err != nil {
+		delete(b.seen, file)
+		return nil, false
+	}
+	now := look{info.Size(), info.ModTime()}
+	if was, ok := b.seen[file]; !ok || was != now {
+		b.seen[file] = now
+		return nil, false
+	}
+	data, err := b.read(file)
+	return data, err == nil
+}
+
+// read reads a plain file that is not too large. What is neither is given
+// back as what is no answer.
+func (b *box) read(file string) ([]byte, error) {
+	info, err := b.root.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New(file + " is not a plain file")
+	}
+	f, err := b.root.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		return nil, errors.New(file + " was exchanged")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(data) > maxFile {
+		data = append(data[:1024], 0) // which is no text, and told to be none
+	}
+	return data, err
+}
+
+// names returns the names of the files of a kind, without their endings.
+func (b *box) names(kind string) []string {
+	dir, err := b.root.Open(".")
+	if err != nil {
+		b.tell(err)
+		return nil
+	}
+	defer func() { _ = dir.Close() }() // only read
+	all, err := dir.ReadDir(maxFiles)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.tell(err)
+	}
+	var names []string
+	for _, e := range all {
+		if n, ok := strings.CutSuffix(e.Name(), kind); ok && !strings.HasPrefix(n, ".") {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// sweep takes away what a process that was killed had half written.
+func (b *box) sweep() {
+	found, err := fs.Glob(b.root.FS(), half+"*"+asks)
+	b.tell(err)
+	for _, name := range found {
+		b.tell(b.root.Remove(name))
+	}
+}
+
+// write puts a whole file in place.
+func (b *box) write(file string, data []byte) error {
+	fresh := half + file
+	if err := b.root.WriteFile(fresh, data, 0o600); err != nil {
+		return err
+	}
+	delete(b.seen, file)
+	return b.root.Rename(fresh, file)
+}
+
+func (b *box) tell(err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && b.Complain != nil {
+		b.Complain(fmt.Errorf("channel file: %w", err))
+	}
+}
+
+// name returns the name of an item's files. What no file may be called is left
+// out, and told apart by a sum.
+func name(i pending.Item) string {
+	keep := func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
+			return r
+		}
+		return '_'
+	}
+	plain := string(i.Run) + "-" + i.ID
+	clean := strings.TrimLeft(strings.Map(keep, plain), ".")
+	if clean != plain || len(clean) > 120 {
+		sum := sha256.Sum256([]byte(plain))
+		clean = clean[:min(len(clean), 120)] + "-" + hex.EncodeToString(sum[:4])
+	}
+	return clean
+}

@@ -1,0 +1,142 @@
+package file
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+)
+
+// These frame what a form says: what somebody else wrote stands between, and
+// each line of it is quoted, so that it cannot look like them.
+const (
+	head  = "<!-- nexus "
+	entry = "Answer:"
+)
+
+// form writes what people see of an item. A note says what was wrong with the
+// answer before.
+func form(i pending.Item, note string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s %s -->\n# %s: a person is wanted\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
+	fmt.Fprintf(&b, "- Run: %s\n- Why: %s (%s)\n- Without an answer: %s\n", i.Run, i.Trigger, i.Severity, line(i.Fallback))
+	if !i.Deadline.IsZero() {
+		fmt.Fprintf(&b, "- Until: %s\n", i.Deadline.UTC().Format(time.RFC3339))
+	}
+	if note != "" {
+		fmt.Fprintf(&b, "- Not taken: %s\n", line(note))
+	}
+	fmt.Fprintf(&b, "\n%s Write it behind the colon and save the file.\n\n%s\n", i.Wants(), entry)
+	return []byte(b.String())
+}
+
+// late writes what people see who answered something that does not wait.
+func late(run nexus.RunID, id, why string) []byte {
+	return fmt.Appendf(nil, "%s%s %s -->\n# %s: nobody is wanted any more\n\n%s.\n", head, run, id, line(id), line(why))
+}
+
+func quoted(text string) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		b.WriteString("> " + strings.TrimRight(l, "\r\n") + "\n")
+	}
+	return b.String()
+}
+
+// line makes one line of text.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// whose returns the run and the ID that a form begins with.
+func whose(data []byte) (run nexus.RunID, id string, ok bool) {
+	first, _, _ := strings.Cut(string(data[:min(len(data), 1024)]), "\n")
+	first, ok = strings.CutPrefix(strings.TrimRight(first, "\r"), head)
+	if !ok {
+		return "", "", false
+	}
+	first, ok = strings.CutSuffix(first, " -->")
+	a, id, found := strings.Cut(first, " ")
+	return nexus.RunID(a), id, ok && found && a != "" && id != ""
+}
+
+// said is an answer that somebody wrote.
+type said struct {
+	Answer string `json:"answer"`
+	By     string `json:"by,omitzero"`
+}
+
+// errWriting says that an answer is not finished.
+var errWriting = errors.New("it is still written")
+
+// read reads an answer from a form. An empty one is none yet.
+func read(data []byte) (said, error) {
+	text, err := plain(data)
+	if err != nil {
+		return said{}, err
+	}
+	_, rest, found := cutEntry(text)
+	switch {
+	case !found:
+		return said{}, errors.New("the line " + entry + " is gone")
+	case strings.TrimSpace(rest) != "" && !strings.HasSuffix(rest, "\n"):
+		return said{}, errWriting
+	default:
+		return said{Answer: strings.TrimSpace(rest)}, nil
+	}
+}
+
+// cutEntry cuts a form at the line that the answer begins in.
+func cutEntry(text string) (before, after string, found bool) {
+	for at := 0; ; {
+		if strings.HasPrefix(text[at:], entry) {
+			return text[:at], text[at+len(entry):], true
+		}
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			return text, "", false
+		}
+		at += next + 1
+	}
+}
+
+// readBeside reads an answer from a file of its own: its text, or an object.
+func readBeside(data []byte) (said, error) {
+	text, err := plain(data)
+	if err != nil {
+		return said{}, err
+	}
+	if !strings.HasSuffix(text, "\n") {
+		return said{}, errWriting
+	}
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		return said{Answer: text}, nil
+	}
+	var s said
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return said{}, fmt.Errorf("it is no JSON object with an answer: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return said{}, errors.New("it holds more than one JSON object")
+	}
+	if s.By = legible.Show(line(s.By)); len(s.By) > 64 {
+		return said{}, errors.New("the name in by is longer than 64 bytes")
+	}
+	return s, nil
+}
+
+func plain(data []byte) (string, error) {
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return "", errors.New("it is not text in UTF-8")
+	}
+	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
+}

@@ -1,0 +1,301 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+)
+
+// site is a page at work.
+type site struct {
+	t *testing.T
+	j *channeltest.Journal
+	s *Server
+	c *http.Client // a browser that has not been here
+}
+
+func open(t *testing.T) *site {
+	t.Helper()
+	j := channeltest.New(time.Now)
+	j.Question("q1", trigger.Security, "may it run <script>alert(1)</script>?")
+	j.Question("q2", trigger.Ambiguity, "which?")
+	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Listen(t.Context(), d, Options{Now: time.Now, Place: "units"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	over := make(chan error, 2)
+	go func() { over <- d.Follow(ctx) }()
+	go func() { over <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop(nil)
+		for range 2 {
+			if err := <-over; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{t, j, s, &http.Client{Jar: jar}}
+}
+
+// call makes a call, and returns its status and what came back.
+func (s *site) call(method, path, body string, change func(*http.Request)) (int, http.Header, string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.s.Address()+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if change != nil {
+		change(r)
+	}
+	resp, err := s.c.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(data)
+}
+
+// want makes a call and wants that status.
+func (s *site) want(status int, method, path, body string, change func(*http.Request)) string {
+	s.t.Helper()
+	got, _, text := s.call(method, path, body, change)
+	if got != status {
+		s.t.Errorf("%s %s: %d, want %d: %s", method, path, got, status, text)
+	}
+	return text
+}
+
+func form(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }
+
+func (s *site) program(r *http.Request) {
+	r.Header.Set("Authorization", "Bearer "+s.s.Token)
+	r.Header.Set("Content-Type", "application/json")
+}
+
+// TestPage lets a browser in by the printed address, shows what waits and
+// takes answers by the form's own fields.
+func TestPage(t *testing.T) {
+	s := open(t)
+	s.want(http.StatusUnauthorized, "GET", "/", "", nil)
+	s.want(http.StatusUnauthorized, "GET", "/?token=guessed", "", nil)
+	page := s.want(http.StatusOK, "GET", "/?token="+s.s.Token, "", nil)
+	for _, text := range []string{"may it run &lt;script&gt;alert(1)&lt;/script&gt;?", `<button name="answer" value="yes"`, "<textarea", "it waits for a person", "units"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %s:\n%s", text, page)
+		}
+	}
+	if strings.Contains(page, s.s.Token) || strings.Contains(page, "<script") {
+		t.Error("the page has what it must not have")
+	}
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)[1]
+	fields := url.Values{"run": {"r1"}, "id": {"q1"}, "answer": {"yes"}}
+	s.want(http.StatusForbidden, "POST", "/answer", fields.Encode(), form)
+	fields.Set("csrf", csrf)
+	fields.Set("answer", "always")
+	if page = s.want(http.StatusUnprocessableEntity, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "is none of the choices") {
+		t.Error(page)
+	}
+	fields.Set("answer", "yes")
+	if page = s.want(http.StatusOK, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "q1: taken") {
+		t.Error(page)
+	}
+	if page = s.want(http.StatusConflict, "POST", "/answer", fields.Encode(), form); !strings.Contains(page, "answered already by web: yes") {
+		t.Error(page)
+	}
+	if d := cmp.Diff([]string{"q1 by web: yes"}, s.j.Answers()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestStrangers keeps out pages of others: those that make a browser send
+// something, those whose name leads here, and those that draw this one inside
+// of theirs.
+func TestStrangers(t *testing.T) {
+	s := open(t)
+	page := s.want(http.StatusOK, "GET", "/?token="+s.s.Token, "", nil)
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)[1]
+	body := url.Values{"csrf": {csrf}, "run": {"r1"}, "id": {"q1"}, "answer": {"yes"}}.Encode()
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.s.Address(), "http://"), ":")
+	for name, change := range map[string]func(*http.Request){
+		"another site, says the browser": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"another site by its origin":     func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
+		"another port of this machine":   func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
+	} {
+		t.Run(name, func(*testing.T) {
+			s.want(http.StatusForbidden, "POST", "/answer", body, func(r *http.Request) { form(r); change(r) })
+		})
+	}
+	for _, host := range []string{"evil.example:" + port, "evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:" + port, ""} {
+		change := func(r *http.Request) { s.program(r); r.Host = host }
+		if host == "" {
+			continue // the client fills it in
+		}
+		s.want(http.StatusMisdirectedRequest, "GET", "/api/v1/pending", "", change)
+	}
+	s.want(http.StatusOK, "GET", "/api/v1/pending", "", func(r *http.Request) { s.program(r); r.Host = "localhost:" + port })
+	_, headers, _ := s.call("GET", "/", "", nil)
+	for _, h := range []string{"Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options", "Referrer-Policy", "Cache-Control"} {
+		if headers.Get(h) == "" {
+			t.Errorf("no %s", h)
+		}
+	}
+	u, _ := url.Parse(s.s.Address())
+	if n := len(s.c.Jar.Cookies(u)); n != 1 {
+		t.Errorf("%d cookies", n)
+	}
+	resp, err := (&http.Transport{}).RoundTrip(must(http.NewRequestWithContext(t.Context(), "GET", s.s.URL(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if c := resp.Header.Get("Set-Cookie"); !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Strict") {
+		t.Errorf("the cookie is %s", c)
+	}
+	if got := s.j.Answers(); got != nil {
+		t.Errorf("taken: %q", got)
+	}
+}
+
+func must(r *http.Request, err error) *http.Request {
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// TestInterface takes calls of programs that know the token, and only those.
+func TestInterface(t *testing.T) {
+	s := open(t)
+	s.want(http.StatusUnauthorized, "GET", "/api/v1/pending", "", nil)
+	s.want(http.StatusOK, "GET", "/?token="+s.s.Token, "", nil)
+	s.want(http.StatusUnauthorized, "GET", "/api/v1/pending", "", nil) // a cookie is none
+	text := s.want(http.StatusOK, "GET", "/api/v1/pending", "", s.program)
+	for path, want := range map[string]string{"version": "1", "pending.#": "2", "pending.0.id": "q1", "pending.0.severity": "red", "pending.0.choices": `["yes","no"]`, "pending.1.trigger": "ambiguity", "pending.1.fallback": "as I think"} {
+		if got := gjson.Get(text, path).String(); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	const good = `{"run": "r1", "id": "q1", "answer": "no: later"}`
+	s.want(http.StatusUnsupportedMediaType, "POST", "/api/v1/answer", good, func(r *http.Request) { s.program(r); r.Header.Set("Content-Type", "text/plain") })
+	s.want(http.StatusUnauthorized, "POST", "/api/v1/answer", good, func(r *http.Request) { s.program(r); r.Header.Set("Authorization", "Bearer "+s.s.Token[1:]) })
+	for body, status := range map[string]int{
+		`{"run": "r1"}`: 400, `[]`: 400, good + good: 400, `{"run": "r1", "id": "q1", "answer": "yes", "by": "root"}`: 400, "": 400,
+		`{"run": "r1", "id": "q1", "answer": "perhaps"}`:                              422,
+		`{"run": "r1", "id": "q7", "answer": "yes"}`:                                  404,
+		`{"run": "r1", "id": "q1", "answer": "` + strings.Repeat("y", maxBody) + `"}`: 413,
+	} {
+		s.want(status, "POST", "/api/v1/answer", body, s.program)
+	}
+	if text := s.want(http.StatusOK, "POST", "/api/v1/answer", good, s.program); gjson.Get(text, "result").String() != "taken" {
+		t.Error(text)
+	}
+	s.want(http.StatusConflict, "POST", "/api/v1/answer", good, s.program)
+	s.want(http.StatusMethodNotAllowed, "GET", "/api/v1/answer", "", s.program)
+	s.want(http.StatusNotFound, "GET", "/etc/passwd", "", s.program)
+	if d := cmp.Diff([]string{"q1 by web: no: later"}, s.j.Answers()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRates bounds calls, and guesses at the token more so; who knows it still
+// gets in.
+func TestRates(t *testing.T) {
+	s := open(t)
+	s.s.calls.SetBurst(1000)
+	codes := map[int]int{}
+	for range 15 {
+		status, _, _ := s.call("GET", "/api/v1/pending", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer guess") })
+		codes[status]++
+	}
+	if codes[401] < 10 || codes[401] > 13 || codes[429] == 0 {
+		t.Errorf("guesses: %v", codes)
+	}
+	s.want(http.StatusOK, "GET", "/api/v1/pending", "", s.program)
+	s.s.calls.SetLimit(0)
+	s.s.calls.SetBurst(0)
+	s.want(http.StatusTooManyRequests, "GET", "/api/v1/pending", "", s.program)
+}
+
+// TestCheck lets in other machines only where that was said, with a token.
+func TestCheck(t *testing.T) {
+	const token = "a-token-that-is-long"
+	for want, o := range map[string]Options{
+		"":                                   {Listen: "127.0.0.1:0"},
+		"0.0.0.0:1 can be reached":           {Listen: "0.0.0.0:1", Token: token},
+		":1 can be reached":                  {Listen: ":1", Token: token},
+		"and there is no token":              {Listen: "[::]:1", Public: true},
+		"the token is shorter than 16 bytes": {Listen: "0.0.0.0:1", Public: true, Token: "short"},
+		"address nowhere: missing port":      {Listen: "nowhere"},
+		"example.com:80 can be reached":      {Listen: "example.com:80"},
+		"127.0.0.1.evil:80 can be reached":   {Listen: "127.0.0.1.evil:80"},
+	} {
+		err := Check(o)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+	for _, o := range []Options{{}, {Listen: "localhost:1"}, {Listen: "[::1]:0"}, {Listen: "0.0.0.0:1", Public: true, Token: token}} {
+		if err := Check(o); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// FuzzParse reads bodies as anybody may send them.
+func FuzzParse(f *testing.F) {
+	for _, body := range []string{`{"run":"r","id":"q","answer":"yes"}`, `{"run":"r","id":"q","answer":"yes"}{}`, `{"RUN":"r"}`, `[]`, ``} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		a, err := parse(strings.NewReader(body))
+		if err != nil && a != (answer{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "") {
+			t.Errorf("%q: %+v, %v", body, a, err)
+		}
+	})
+}
+
+// FuzzHost lets in no name but its own.
+func FuzzHost(f *testing.F) {
+	for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "evil:8080", "[::1]:8080", "127.0.0.1.evil:8080", "0x7f000001:8080"} {
+		f.Add(host)
+	}
+	s, err := Listen(f.Context(), nil, Options{Now: time.Now})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { s.listener.Close() })
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.Address(), "http://"), ":")
+	own := regexp.MustCompile(`^(localhost|127\.\d+\.\d+\.\d+|\[[0:.a-f127]*\]):` + port + `$`)
+	f.Fuzz(func(t *testing.T, host string) {
+		host = strings.ReplaceAll(host, ":8080", ":"+port)
+		if s.named(host) && !own.MatchString(host) {
+			t.Errorf("%q is let in", host)
+		}
+	})
+}

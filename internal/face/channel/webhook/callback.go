@@ -1,0 +1,128 @@
+package webhook
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// refusal says no to a call.
+type refusal struct {
+	status int
+	why    string
+}
+
+// Error returns why.
+func (r *refusal) Error() string { return r.why }
+
+// handler takes answers.
+func (h *hook) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
+		said, err := h.take(w, r)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		v := map[string]any{"version": 1, "result": said}
+		if err != nil {
+			v = map[string]any{"version": 1, "error": err.Error()}
+			w.WriteHeader(statusOf(err))
+		}
+		_ = json.NewEncoder(w).Encode(v) // who is gone reads nothing
+	})
+	return mux
+}
+
+// take takes one call. What it costs before the sender has shown that it has
+// the secret is bounded.
+func (h *hook) take(w http.ResponseWriter, r *http.Request) (string, error) {
+	now := h.Now()
+	if !h.calls.AllowN(now, 1) {
+		w.Header().Set("Retry-After", "1")
+		return "", &refusal{http.StatusTooManyRequests, "too many calls"}
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return "", &refusal{http.StatusUnsupportedMediaType, "the body has to be application/json"}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return "", &refusal{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
+	}
+	if err != nil {
+		return "", &refusal{http.StatusBadRequest, "the body cannot be read"}
+	}
+	if err := verify(h.Secret, Reply, r.Header, body, now); err != nil {
+		if !h.wrong.AllowN(now, 1) {
+			w.Header().Set("Retry-After", "1")
+			return "", &refusal{http.StatusTooManyRequests, "too many calls with a wrong signature"}
+		}
+		return "", &refusal{http.StatusUnauthorized, err.Error()}
+	}
+	if !h.first(strings.ToLower(r.Header.Get(Signature))) {
+		return "", &refusal{http.StatusConflict, "this call was made before"}
+	}
+	a, err := parse(body)
+	if err != nil {
+		return "", &refusal{http.StatusBadRequest, "the body cannot be read: " + err.Error()}
+	}
+	return h.answer(r, a)
+}
+
+// first remembers a signature, and reports whether it was not seen before.
+func (h *hook) first(signature string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.Now()
+	for s, at := range h.seen {
+		if now.Sub(at) > 2*window {
+			delete(h.seen, s)
+		}
+	}
+	if _, again := h.seen[signature]; again {
+		return false
+	}
+	h.seen[signature] = now
+	return true
+}
+
+// answer answers what waits, to whoever was asked.
+func (h *hook) answer(r *http.Request, a answer) (string, error) {
+	item, err := h.desk.Find(a.Run, a.ID)
+	if err != nil {
+		return "", err
+	}
+	h.mu.Lock()
+	was, _ := h.book.Of(item.Mark())
+	h.mu.Unlock()
+	token := strings.TrimSuffix(was, sent)
+	if token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 {
+		return "", &refusal{http.StatusForbidden, "the token is not the one that came with the question"}
+	}
+	by := "webhook"
+	if a.By != "" {
+		by += ":" + a.By
+	}
+	return h.desk.Answer(r.Context(), a.Run, a.ID, a.Answer, by)
+}
+
+func statusOf(err error) int {
+	refused, ours := errors.AsType[*refusal](err)
+	switch {
+	case ours:
+		return refused.status
+	case pending.Late(err):
+		return http.StatusConflict
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
+		return http.StatusNotFound
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}):
+		return http.StatusUnprocessableEntity
+	default:
+		return http.StatusInternalServerError
+	}
+}

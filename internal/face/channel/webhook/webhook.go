@@ -1,0 +1,319 @@
+// Package webhook sends what waits for people to a program of theirs, and takes
+// the answers that it sends back. Both sides sign what they send with a secret
+// that they share; without one, nothing is sent and nothing is listened to.
+package webhook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Desk is where it is heard what waits for people, and answered.
+type Desk interface {
+	Next(ctx context.Context) ([]pending.Item, error)
+	Find(run nexus.RunID, id string) (pending.Item, error)
+	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
+}
+
+// Book remembers what was sent, also for the process after this one.
+type Book interface {
+	Of(name string) (string, bool)
+	Names() []string
+	Put(name, what string) error
+	Forget(name string) error
+}
+
+// Options say where questions go and answers come in.
+type Options struct {
+	URL      string
+	Secret   string
+	Listen   string // address:port for the answers
+	Public   bool   // which other machines may reach
+	Answers  string // what the receiver is told of it; empty: Listen
+	Now      func() time.Time
+	Complain func(error)
+	Say      func(format string, args ...any)
+	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 of it
+}
+
+// minSecret is the least length of a secret.
+const minSecret = 16
+
+// maxBody is the largest answer, in bytes.
+const maxBody = 1 << 20
+
+// tried is how one question stands.
+type tried struct {
+	n    int
+	at   time.Time // when it is tried again
+	over bool      // the receiver does not want it
+}
+
+// hook is the channel at work.
+type hook struct {
+	Options
+	desk   Desk
+	client *http.Client
+
+	mu   sync.Mutex // guards what follows
+	book Book
+	seen map[string]time.Time // signatures that came in within the window
+
+	calls, wrong *rate.Limiter
+	items        []pending.Item   // that wait; owned by deliver
+	tries        map[string]tried // by mark; owned by deliver
+}
+
+// Check says what keeps the channel from being used.
+func Check(o Options) error {
+	bad := func(what, hint string) error {
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel webhook: " + what, Hint: hint}
+	}
+	u, err := url.Parse(o.URL)
+	host, _, split := net.SplitHostPort(o.Listen)
+	switch {
+	case o.URL == "":
+		return bad("there is no address to send questions to", "Set channels.webhook.url in your own configuration.")
+	case err != nil || u.Host == "":
+		return bad("channels.webhook.url is no address", "Write it as https://host/path.")
+	case u.Scheme != "https" && !loopback(u.Hostname()):
+		return bad("questions would go to "+u.Host+" where everybody on the way can read them", "Use an https address.")
+	case o.Secret == "":
+		return bad("there is no secret to sign with", "Set channels.webhook.secret_env to the name of a variable that holds one, such as openssl rand -hex 32 prints.")
+	case len(o.Secret) < minSecret:
+		return bad(fmt.Sprintf("the secret is shorter than %d bytes", minSecret), "Take a long random one, such as openssl rand -hex 32 prints.")
+	case split != nil:
+		return bad("channels.webhook.listen is no address:port", "Such as 127.0.0.1:8765.")
+	case !loopback(host) && !o.Public:
+		return bad(o.Listen+" can be reached from other machines", "Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Serve sends and listens until the context ends.
+func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
+	if err := Check(o); err != nil {
+		return err
+	}
+	h := newHook(desk, book, o)
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel webhook: listen at " + o.Listen, Cause: err, Hint: "Set channels.webhook.listen to another port."}
+	}
+	h.Answers = cmp.Or(o.Answers, "http://"+l.Addr().String()+"/answer")
+	server := &http.Server{
+		Handler: h.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			h.Complain(fmt.Errorf("channel webhook: %w", err))
+		}
+	})
+	if o.Say != nil {
+		o.Say("questions go to %s, answers come in at %s", o.URL, h.Answers)
+	}
+	h.deliver(ctx)
+	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("time to close is over"))
+	defer cancel()
+	if server.Shutdown(grace) != nil {
+		_ = server.Close() // whoever still sends is cut off
+	}
+	all.Wait()
+	return nil
+}
+
+func newHook(desk Desk, book Book, o Options) *hook {
+	o.Wait = cmp.Or(o.Wait, time.Second)
+	return &hook{
+		Options: o, desk: desk, book: book, seen: map[string]time.Time{}, tries: map[string]tried{},
+		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(1, 10),
+		client: &http.Client{
+			Timeout:       10 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it goes to whom it was meant for
+		},
+	}
+}
+
+// deliver sends what waits, until the context ends.
+func (h *hook) deliver(ctx context.Context) {
+	feed := make(chan []pending.Item)
+	var hears sync.WaitGroup
+	defer hears.Wait()
+	hears.Go(func() {
+		for {
+			items, err := h.desk.Next(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case feed <- items:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for h.wait(ctx, feed, h.send(ctx)) {
+	}
+}
+
+// wait waits for news, or until it is time, and reports whether to go on.
+func (h *hook) wait(ctx context.Context, feed <-chan []pending.Item, due time.Time) bool {
+	var again <-chan time.Time
+	if !due.IsZero() {
+		t := time.NewTimer(max(due.Sub(h.Now()), time.Millisecond))
+		defer t.Stop()
+		again = t.C
+	}
+	select {
+	case h.items = <-feed:
+		h.prune()
+	case <-again:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// prune forgets what does not wait any more.
+func (h *hook) prune() {
+	waits := map[string]bool{}
+	for _, i := range h.items {
+		waits[i.Mark()] = true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range h.book.Names() {
+		if !waits[name] {
+			h.tell(h.book.Forget(name))
+			delete(h.tries, name)
+		}
+	}
+}
+
+// sent follows the token of a question that was delivered.
+const sent = " sent"
+
+// token returns the token of a question, and whether it was delivered. One
+// that has none gets one, before anybody hears of it.
+func (h *hook) token(i pending.Item) (token string, done bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if was, ok := h.book.Of(i.Mark()); ok {
+		token, done = strings.CutSuffix(was, sent)
+		return token, done, nil
+	}
+	token = rand.Text()
+	return token, false, h.book.Put(i.Mark(), token)
+}
+
+// send delivers what is due, and returns when something will be next.
+func (h *hook) send(ctx context.Context) time.Time {
+	var next time.Time
+	for _, i := range h.items {
+		token, done, err := h.token(i)
+		t := h.tries[i.Mark()]
+		if h.tell(err); err != nil || done || t.over {
+			continue
+		}
+		if !t.at.After(h.Now()) {
+			t = h.try(ctx, i, token, t)
+		}
+		if !t.over && (next.IsZero() || t.at.Before(next)) {
+			next = t.at
+		}
+	}
+	return next
+}
+
+// try delivers one question, and returns how it stands.
+func (h *hook) try(ctx context.Context, i pending.Item, token string, t tried) tried {
+	wait, err := h.post(ctx, i, token)
+	if err == nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.tell(h.book.Put(i.Mark(), token+sent))
+		return tried{over: true}
+	}
+	if ctx.Err() == nil && (t.n == 0 || wait < 0) {
+		h.tell(fmt.Errorf("channel webhook: question %s: %w", i.ID, err))
+	}
+	if t.n++; wait == 0 {
+		wait = min(h.Wait<<min(t.n-1, 10), 30*h.Wait)
+	}
+	t.over, t.at = wait < 0, h.Now().Add(wait)
+	h.tries[i.Mark()] = t
+	return t
+}
+
+// post sends one question. With an error comes how long the receiver wants to
+// be left alone: 0 where it does not say, less where it wants no such thing.
+func (h *hook) post(ctx context.Context, i pending.Item, token string) (time.Duration, error) {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(message{Version: 1, Pending: i, Token: token, AnswerTo: h.Answers}); err != nil {
+		return -1, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body.Bytes()))
+	if err != nil {
+		return -1, err
+	}
+	stamp, signature := Sign(h.Secret, Question, h.Now(), body.Bytes())
+	id := sha256.Sum256([]byte(i.Mark()))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(Timestamp, stamp)
+	r.Header.Set(Signature, signature)
+	r.Header.Set(Delivery, hex.EncodeToString(id[:12]))
+	resp, err := h.client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	_ = resp.Body.Close() // what it says is not wanted
+	switch {
+	case resp.StatusCode/100 == 2:
+		return 0, nil
+	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout, resp.StatusCode >= 500:
+		wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		if err != nil || wait < 0 {
+			wait = 0
+		}
+		return time.Duration(min(wait, 300)) * time.Second, errors.New("the receiver said " + resp.Status + "; it is tried again")
+	default:
+		return -1, errors.New("the receiver said " + resp.Status + "; it is not tried again")
+	}
+}
+
+func (h *hook) tell(err error) {
+	if err != nil && h.Complain != nil {
+		h.Complain(err)
+	}
+}

@@ -1,0 +1,365 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/told"
+)
+
+const secret = "a secret of both sides"
+
+// receiver is the program that questions are sent to.
+type receiver struct {
+	web *httptest.Server
+
+	mu     sync.Mutex // guards what follows
+	faults []int      // statuses to answer with first
+	tries  []string   // deliveries, failed ones too
+	got    []string   // bodies
+	bad    []string   // what was wrong with a call
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		err = verify(secret, Question, q.Header, body, time.Now())
+	}
+	if err != nil {
+		r.bad = append(r.bad, err.Error())
+	}
+	r.tries = append(r.tries, q.Header.Get(Delivery))
+	if len(r.faults) > 0 {
+		status := r.faults[0]
+		r.faults = r.faults[1:]
+		if status == 0 {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Location", "http://127.0.0.1:1/")
+		w.WriteHeader(status)
+		return
+	}
+	r.got = append(r.got, string(body))
+}
+
+// line is a webhook at work.
+type line struct {
+	t    *testing.T
+	j    *channeltest.Journal
+	in   *receiver
+	to   string // where answers go
+	book string
+	said []string
+	mu   sync.Mutex // guards said
+	stop func()
+}
+
+func open(t *testing.T, faults ...int) *line {
+	t.Helper()
+	j := channeltest.New(time.Now)
+	j.Question("q1", trigger.Security, "may it run this?")
+	l := &line{t: t, j: j, in: &receiver{faults: faults}, book: filepath.Join(t.TempDir(), "book.json")}
+	l.in.web = httptest.NewServer(l.in)
+	t.Cleanup(l.in.web.Close)
+	l.serve()
+	return l
+}
+
+func (l *line) serve() {
+	l.t.Helper()
+	d, err := channel.Open(l.t.Context(), l.j, l.j.Held, time.Now)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	book, err := told.Open(l.book)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(l.t.Context())
+	over := make(chan error, 2)
+	go func() { over <- d.Follow(ctx) }()
+	go func() {
+		over <- Serve(ctx, d.Seat(0), book, Options{
+			URL: l.in.web.URL + "/in", Secret: secret, Listen: "127.0.0.1:0", Now: time.Now, Wait: time.Millisecond,
+			Complain: func(err error) {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				l.said = append(l.said, err.Error())
+			},
+		})
+	}()
+	var stopped bool
+	l.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		stop(nil)
+		for range 2 {
+			if err := <-over; err != nil {
+				l.t.Error(err)
+			}
+		}
+	}
+	l.t.Cleanup(l.stop)
+}
+
+// until waits for as many questions, and returns the last.
+func (l *line) until(n int) string {
+	l.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		l.in.mu.Lock()
+		got, bad := l.in.got, l.in.bad
+		l.in.mu.Unlock()
+		if len(bad) > 0 {
+			l.t.Fatal(bad)
+		}
+		if len(got) >= n {
+			l.to = gjson.Get(got[n-1], "answer_to").String()
+			return got[n-1]
+		}
+	}
+	l.t.Fatalf("there were never %d questions", n)
+	return ""
+}
+
+// post sends an answer with whatever change to it.
+func (l *line) post(a answer, change func(h http.Header, body *[]byte)) (int, string) {
+	l.t.Helper()
+	body, err := json.Marshal(a)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	stamp, signature := Sign(secret, Reply, time.Now(), body)
+	h := http.Header{"Content-Type": {"application/json"}, Timestamp: {stamp}, Signature: {signature}}
+	if change != nil {
+		change(h, &body)
+	}
+	r, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.to, bytes.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	r.Header = h
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(data)
+}
+
+// TestAnswer sends a question, signed, and takes the answer of whoever signs
+// it, once.
+func TestAnswer(t *testing.T) {
+	l := open(t)
+	q := l.until(1)
+	for path, want := range map[string]string{
+		"version": "1", "pending.run": "r1", "pending.id": "q1", "pending.trigger": "security", "pending.severity": "red",
+		"pending.text": "may it run this?", "pending.choices": `["yes","no"]`, "pending.fallback": "it waits for a person",
+	} {
+		if got := gjson.Get(q, path).String(); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	good := answer{Run: "r1", ID: "q1", Answer: "yes", Token: gjson.Get(q, "token").String(), By: "ada"}
+	with := func(change func(*answer)) answer { a := good; change(&a); return a }
+	sign := func(d Direction, key string, at time.Time) func(http.Header, *[]byte) {
+		return func(h http.Header, body *[]byte) {
+			stamp, signature := Sign(key, d, at, *body)
+			h.Set(Timestamp, stamp)
+			h.Set(Signature, signature)
+		}
+	}
+	for name, c := range map[string]struct {
+		a      answer
+		change func(http.Header, *[]byte)
+		want   int
+		text   string
+	}{
+		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(Signature) }, 401, "the signature is missing or wrong"},
+		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(Signature, "v1=") }, 401, "the signature is missing or wrong"},
+		"another secret":   {good, sign(Reply, secret+".", time.Now()), 401, "the signature is missing or wrong"},
+		"no secret":        {good, sign(Reply, "", time.Now()), 401, "the signature is missing or wrong"},
+		"another body":     {good, func(_ http.Header, body *[]byte) { *body = bytes.Replace(*body, []byte("yes"), []byte("no "), 1) }, 401, "the signature is missing or wrong"},
+		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(Timestamp, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
+		"a question's":     {good, sign(Question, secret, time.Now()), 401, "the signature is missing or wrong"},
+		"long ago":         {good, sign(Reply, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
+		"in the future":    {good, sign(Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
+		"not JSON":         {good, func(h http.Header, _ *[]byte) { h.Set("Content-Type", "text/plain") }, 415, "application/json"},
+		"too large":        {with(func(a *answer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
+		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is none of the choices"},
+		"another question": {with(func(a *answer) { a.ID = "q2" }), nil, 404, "nothing of that name"},
+		"another token":    {with(func(a *answer) { a.Token = "x" }), nil, 403, "the token is not the one"},
+		"no token":         {with(func(a *answer) { a.Token = "" }), nil, 403, "the token is not the one"},
+		"a long name":      {with(func(a *answer) { a.By = strings.Repeat("a", 65) }), nil, 400, "longer than 64 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, text := l.post(c.a, c.change)
+			if status != c.want || !strings.Contains(text, c.text) {
+				t.Errorf("%d %s, want %d %s", status, text, c.want, c.text)
+			}
+		})
+	}
+	if got := l.j.Answers(); got != nil {
+		t.Fatalf("taken: %q", got)
+	}
+	at := time.Now()
+	if status, text := l.post(good, sign(Reply, secret, at)); status != 200 || !strings.Contains(text, "taken") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text := l.post(good, sign(Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
+		t.Errorf("a replay: %d %s", status, text)
+	}
+	if status, text := l.post(with(func(a *answer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "answered already by webhook:ada: yes") {
+		t.Errorf("late: %d %s", status, text)
+	}
+	if d := cmp.Diff([]string{"q1 by webhook:ada: yes"}, l.j.Answers()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestTakesOver does not send again what the process before it has sent, and
+// takes the answer to it; what it could not send, it sends.
+func TestTakesOver(t *testing.T) {
+	l := open(t)
+	token := gjson.Get(l.until(1), "token").String()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
+		if book, err := told.Open(l.book); err == nil {
+			if names := book.Names(); len(names) == 1 {
+				if what, _ := book.Of(names[0]); strings.HasSuffix(what, sent) {
+					break
+				}
+			}
+		}
+	}
+	l.stop()
+	l.j.Question("q2", trigger.Ambiguity, "which?")
+	l.serve()
+	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q2" {
+		t.Errorf("%s came again", id)
+	}
+	if status, text := l.post(answer{Run: "r1", ID: "q1", Answer: "no", Token: token}, nil); status != 200 {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// TestFaults tries again while the receiver is in trouble, each time the same
+// delivery, and not where it says no. It follows nobody elsewhere.
+func TestFaults(t *testing.T) {
+	l := open(t, 500, 0, 429, 503)
+	l.until(1)
+	l.in.mu.Lock()
+	tries := l.in.tries
+	l.in.mu.Unlock()
+	if len(tries) != 5 {
+		t.Errorf("%d tries", len(tries))
+	}
+	for _, d := range tries {
+		if d == "" || d != tries[0] {
+			t.Errorf("another delivery: %q, %q", d, tries[0])
+		}
+	}
+	l.in.mu.Lock()
+	l.in.faults = []int{http.StatusFound}
+	l.in.mu.Unlock()
+	l.j.Question("q2", trigger.Ambiguity, "which?")
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		l.mu.Lock()
+		said := strings.Join(l.said, "\n")
+		l.mu.Unlock()
+		if strings.Contains(said, "302 Found; it is not tried again") {
+			break
+		}
+	}
+	l.j.Question("q3", trigger.Ambiguity, "which else?")
+	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q3" {
+		t.Errorf("%s was sent", id)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.said) != 2 {
+		t.Errorf("said: %q", l.said)
+	}
+}
+
+// TestRate bounds calls of whoever has no secret.
+func TestRate(t *testing.T) {
+	l := open(t)
+	token := gjson.Get(l.until(1), "token").String()
+	codes := map[int]int{}
+	for range 25 {
+		status, _ := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(Signature) })
+		codes[status]++
+	}
+	if codes[401] < 10 || codes[429] == 0 {
+		t.Errorf("%v", codes)
+	}
+	if status, text := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, nil); status != 200 {
+		t.Errorf("who has it: %d %s", status, text)
+	}
+}
+
+// TestCheck refuses to be without a secret, and what would be read by others.
+func TestCheck(t *testing.T) {
+	good := Options{URL: "https://example.com/in", Secret: secret, Listen: "127.0.0.1:1"}
+	for want, change := range map[string]func(*Options){
+		"":                                 func(*Options) {},
+		"there is no secret to sign with":  func(o *Options) { o.Secret = "" },
+		"shorter than 16 bytes":            func(o *Options) { o.Secret = "short" },
+		"there is no address":              func(o *Options) { o.URL = "" },
+		"where everybody on the way":       func(o *Options) { o.URL = "http://example.com/in" },
+		"can be reached from other":        func(o *Options) { o.Listen = "0.0.0.0:1" },
+		"is no address:port":               func(o *Options) { o.Listen = "x" },
+		"channels.webhook.url is no addre": func(o *Options) { o.URL = "https://" },
+	} {
+		o := good
+		change(&o)
+		err := Check(o)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if want != "" && Serve(t.Context(), nil, nil, o) == nil {
+			t.Errorf("%s: it starts", want)
+		}
+	}
+	good.Listen, good.Public = "0.0.0.0:1", true
+	if err := Check(good); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzAnswer takes whatever is sent, and nothing of it for an answer: nobody
+// who cannot sign answers anything.
+func FuzzAnswer(f *testing.F) {
+	f.Add("1764000000", "v1=00", `{"run":"r1","id":"q1","answer":"yes","token":"x"}`)
+	f.Add("", "", "")
+	f.Fuzz(func(t *testing.T, stamp, signature, body string) {
+		h := http.Header{Timestamp: {stamp}, Signature: {signature}}
+		if err := verify(secret, Reply, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
+			t.Errorf("%q %q %q is taken", stamp, signature, body)
+		}
+		a, err := parse([]byte(body))
+		if err != nil && a != (answer{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "" || len(a.By) > 64) {
+			t.Errorf("%q: %+v, %v", body, a, err)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
+)
+
+// served is what nexus serve prints with --json.
+type served struct {
+	Address  string   `json:"address"`
+	URL      string   `json:"url"` // lets a browser in, unless the token is one that was set
+	Channels []string `json:"channels"`
+}
+
+func serveCommand(a *frame.App) *cobra.Command {
+	var listen string
+	var public bool
+	var hosts []string
+	c := a.Command("serve [--listen ADDRESS:PORT] [--json]", "ask people on a page, and by the channels that are set up", func(ctx context.Context, _ []string) error {
+		settings, _, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		set := settings.Channels
+		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == channels.Web })
+		if listen != "" {
+			set.WebListen = listen
+		}
+		p, err := a.Open(ctx, frame.Makes)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return serve(ctx, people.Crew{App: a, Place: p, Set: set, Say: a.Say}, public, hosts)
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	f := c.Flags()
+	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page instead of channels.web.listen; port 0 is one that is free")
+	f.BoolVar(&public, "public", false, "let other machines reach the page; takes a token of your own (channels.web.token_env)")
+	f.StringSliceVar(&hosts, "host", nil, "`NAME` that the page is called by, besides its address, such as that of a proxy in front of it")
+	a.JSONFlag(c)
+	return c
+}
+
+// serve asks people until the context ends.
+func serve(ctx context.Context, crew people.Crew, public bool, hosts []string) error {
+	if err := people.Check(crew.App, crew.Place.State, crew.Set); err != nil {
+		return err
+	}
+	o, err := people.Page(crew.App, crew.Set)
+	if err != nil && !public {
+		return err
+	}
+	o.Public, o.Hosts = public, hosts
+	desk, err := crew.Desk(ctx)
+	if err != nil {
+		return err
+	}
+	page, err := crew.Listen(ctx, desk, o)
+	if err != nil {
+		return err
+	}
+	told := served{Address: page.Address(), URL: people.Where(page, crew.Set), Channels: append([]string{channels.Web}, crew.Set.Order...)}
+	if err := crew.App.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
+		return err
+	}
+	work, stop := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop(nil)
+	all.Go(func() { stop(desk.Follow(work)) })
+	all.Go(func() { crew.Ask(work) })
+	return page.Serve(work)
+}

@@ -1,0 +1,101 @@
+package quality
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+)
+
+// covered returns what was measured of a tree, nil where nobody did.
+func covered(all []nexus.Evidence) *nexus.Coverage {
+	for _, e := range all {
+		if e.Coverage != nil {
+			return e.Coverage
+		}
+	}
+	return nil
+}
+
+// maxRows bounds the rows of new lines that a report names.
+const maxRows = 20
+
+// coverage draws what tests go through, of what landed and of what each task
+// added. What is unknown is said to be.
+func coverage(b *strings.Builder, q Quality) {
+	type row struct {
+		what string
+		of   *nexus.Coverage
+	}
+	var rows []row
+	if q.Coverage != nil {
+		rows = append(rows, row{"what landed", q.Coverage})
+	}
+	for _, t := range q.Tasks {
+		if c := covered(t.Evidence); c != nil {
+			rows = append(rows, row{string(t.ID), c})
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	b.WriteString("\n## Coverage\n\n| of | lines | branches | functions | statements | new lines |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, r := range rows {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", cell(r.what), share(r.of.Lines), share(r.of.Branches), share(r.of.Functions), share(r.of.Statements), part(r.of))
+	}
+	last := rows[0].of
+	if len(last.Missed)+len(last.Unknown) == 0 {
+		return
+	}
+	b.WriteString("\nNew lines that no test goes through:\n\n")
+	for i, m := range last.Missed {
+		if i == maxRows {
+			fmt.Fprintf(b, "- and %d more\n", len(last.Missed)-i)
+			break
+		}
+		at := fmt.Sprintf("%s:%d", m.File, m.From)
+		if m.To > m.From {
+			at += fmt.Sprintf("-%d", m.To)
+		}
+		fmt.Fprintf(b, "- %s: %s\n", cell(at), cell(m.Text))
+	}
+	for _, f := range last.Unknown {
+		fmt.Fprintf(b, "- %s: nobody knows, the report does not tell of it\n", cell(f))
+	}
+}
+
+// share writes a share, with how far it moved.
+func share(c evidence.Covered) string {
+	now, known := c.Percent()
+	if !known {
+		return "unknown"
+	}
+	text := fmt.Sprintf("%.1f %%", now)
+	if c.Before != nil {
+		if was, known := c.Before.Percent(); known {
+			text += fmt.Sprintf(" (%+.1f)", now-was)
+		}
+	}
+	return text
+}
+
+func part(c *nexus.Coverage) string {
+	percent, known := c.New.Percent()
+	if !known {
+		return map[bool]string{true: "none", false: "unknown"}[len(c.Unknown) == 0]
+	}
+	return fmt.Sprintf("%d of %d, %.1f %%", c.New.Covered, c.New.Total, percent)
+}
+
+// before lists which criteria of earlier runs were tried before this one.
+func before(b *strings.Builder, q Quality) {
+	if len(q.Earlier) == 0 {
+		return
+	}
+	b.WriteString("\n## Before it began\n\n" + cell(regress.Sum(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
+	for _, r := range q.Earlier {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(string(r.Run)), cell(r.Criterion), cell(r.Command), cell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
+	}
+}

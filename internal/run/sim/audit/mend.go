@@ -1,0 +1,122 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// mending is what is known of criteria that were not met on what landed.
+type mending struct {
+	rounds int
+	last   nexus.AttemptID
+	sought []criterion.Fault // in the last round
+	before []criterion.Fault // in those before
+	fixes  map[string]bool   // tasks that were planned to mend something
+	open   int               // of them, planned and not yet part of the run
+	most   int               // rounds that were ever allowed
+}
+
+// mend books what is done about criteria that are not met.
+func (b *Audit) mend(f nexus.Fact) {
+	m := &b.mends
+	switch f := f.(type) {
+	case nexus.FaultsSought:
+		b.seek(f)
+	case nexus.FaultsFound:
+		if f.Attempt != m.last || len(f.Faults) != len(m.sought) {
+			b.wrong("%s found %d faults, and %s looks for %d", f.Attempt, len(f.Faults), m.last, len(m.sought))
+		}
+	case nexus.FixesPlanned:
+		if b.result == nil || b.result.Verdict.Passed {
+			b.wrong("fixes are planned, and nothing is to be mended")
+		}
+		if len(f.Tasks) == 0 || len(f.Tasks) != m.open {
+			b.wrong("%d fixes are planned and said to be %d", m.open, len(f.Tasks))
+		}
+		b.result, m.open = nil, 0
+	default:
+	}
+}
+
+// seek checks that somebody looks only for what is there, not for ever, and
+// never again for what was the same after it was to be mended.
+func (b *Audit) seek(f nexus.FaultsSought) {
+	m := &b.mends
+	if f.Attempt == m.last {
+		return
+	}
+	m.before, m.sought, m.last = append(m.before, m.sought...), f.Faults, f.Attempt
+	m.most = max(m.most, b.limits.Fixes)
+	if m.rounds++; m.rounds > m.most {
+		b.wrong("faults are looked for %d times, and %d are allowed", m.rounds, m.most)
+	}
+	if b.paused || b.draining || len(f.Faults) == 0 {
+		b.wrong("%d faults are looked for; paused %v, draining %v", len(f.Faults), b.paused, b.draining)
+	}
+	for _, x := range f.Faults {
+		if slices.ContainsFunc(m.before, func(o criterion.Fault) bool {
+			return o.Task == x.Task || o.Criterion == x.Criterion && o.Signature == x.Signature
+		}) {
+			b.wrong("%s is looked at again as it was, with %s", x.Criterion, x.Task)
+		}
+		own, _, _ := strings.Cut(x.Criterion, "/")
+		if t := b.tasks[nexus.TaskID(own)]; t == nil || !t.landed || !b.unmet(t) {
+			b.wrong("%s is said to be unmet, and was not seen so", x.Criterion)
+		}
+	}
+}
+
+// unmet reports whether the last judgement of the whole says that a criterion
+// of a task is not met.
+func (b *Audit) unmet(t *account) bool {
+	if b.result == nil {
+		return false
+	}
+	for _, e := range b.result.Verdict.Evidence {
+		for _, c := range t.Criteria {
+			if e.Gate == nexus.AcceptGate+c.Check && (e.State == nexus.Fail || e.State == nexus.Timeout) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// planned checks that a task is part of the plan, or mends what was sought.
+func (b *Audit) planned(t nexus.Task) {
+	m := &b.mends
+	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 {
+		return
+	}
+	if !slices.ContainsFunc(m.sought, func(x criterion.Fault) bool { return x.Task == string(t.ID) }) || m.fixes[string(t.ID)] {
+		b.wrong("%s is planned, and mends nothing", t.ID)
+	}
+	if m.fixes == nil {
+		m.fixes = map[string]bool{}
+	}
+	m.fixes[string(t.ID)] = true
+	m.open++
+}
+
+// Fixes returns how many tasks were planned to mend something.
+func (b *Audit) Fixes() int { return len(b.mends.fixes) }
+
+// mended checks that a run which is over looked for what keeps criteria from
+// being met, and is not done without them.
+func (b *Audit) mended(f nexus.RunEnded) {
+	if !b.draining && b.offered && b.result == nil {
+		b.wrong("the run ended, and what landed last was not judged as a whole")
+	}
+	for id, t := range b.tasks {
+		switch {
+		case !t.landed || len(t.Criteria) == 0 || b.mends.fixes[string(id)]:
+		case f.Status == nexus.StatusDone && !b.world.Holds(b.tip, id):
+			b.wrong("the run is done, and the criterion of %s is not true", id)
+		case !b.draining && b.mends.rounds == 0 && b.limits.Fixes > 0 && b.unmet(t):
+			b.wrong("the criterion of %s is not met, and nobody looked why", id)
+		}
+	}
+}

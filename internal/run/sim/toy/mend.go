@@ -1,0 +1,58 @@
+package toy
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// judges names the gates that judge a tree with these criteria, each once.
+func judges(criteria []nexus.Criterion) []string {
+	all := []string{"build", "test"}
+	for _, c := range criteria {
+		if gate, _ := accept.Gate(c); !slices.Contains(all, gate) {
+			all = append(all, gate)
+		}
+	}
+	return all
+}
+
+// Holds reports whether a task's criterion is true of a commit.
+func (w *World) Holds(rev string, task nexus.TaskID) bool { return !w.at(rev).Broken(string(task)) }
+
+// diagnose says why criteria are not met: by looking, or by asking.
+func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fact, error) {
+	if err := x.wait(ctx, time.Minute); err != nil {
+		return nil, err
+	}
+	if asks := x.pick(2) == 0; asks || len(x.a.Sessions) > 0 {
+		if err := x.consult(ctx); err != nil {
+			return nil, err
+		}
+	}
+	found := nexus.FaultsFound{Attempt: x.a.ID, Faults: slices.Clone(f.Faults)}
+	for i := range found.Faults {
+		found.Faults[i].Kind = []criterion.Kind{criterion.Source, criterion.Test, criterion.Both}[x.pick(3)]
+		found.Faults[i].Why = "as it looks"
+	}
+	return []nexus.Fact{found}, x.fault()
+}
+
+// consult asks where the fault lies, once.
+func (x *Actor) consult(ctx context.Context) error {
+	id := nexus.SessionID(x.a.ID + "/verifier.1")
+	old := x.a.Session(id)
+	if old != nil && old.Over {
+		return nil
+	}
+	why := ""
+	if old == nil || len(old.Messages) == 0 {
+		why = "brief"
+	}
+	_, err := x.converse(ctx, nexus.Verifier, id, why)
+	return err
+}

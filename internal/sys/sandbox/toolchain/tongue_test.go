@@ -1,0 +1,37 @@
+package toolchain_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
+)
+
+// TestTongue asks tools for English, and leaves how they sort, and which
+// letters they know, to whoever runs them.
+func TestTongue(t *testing.T) {
+	for name, c := range map[string]struct{ host, want []string }{
+		"nothing is set":        {nil, nil},
+		"a language":            {[]string{"LANG=de_DE.UTF-8", "LANGUAGE=de:fr", "LC_MESSAGES=de_DE.UTF-8"}, []string{"LANG=de_DE.UTF-8"}},
+		"one for everything":    {[]string{"LANG=C", "LC_ALL=fr_FR.UTF-8", "LC_COLLATE=C"}, []string{"LANG=fr_FR.UTF-8", "LC_COLLATE=fr_FR.UTF-8", "LC_CTYPE=fr_FR.UTF-8"}},
+		"an order of its own":   {[]string{"LANG=ja_JP.UTF-8", "LC_COLLATE=C"}, []string{"LANG=ja_JP.UTF-8", "LC_COLLATE=C"}},
+		"everything, but empty": {[]string{"LANG=ja_JP.UTF-8", "LC_ALL="}, []string{"LANG=ja_JP.UTF-8"}},
+	} {
+		var got []string
+		for _, e := range toolchain.Env(c.host, nil) {
+			if strings.HasPrefix(e, "LANG") || strings.HasPrefix(e, "LC_") && e != "LC_MESSAGES=C" {
+				got = append(got, e)
+			}
+		}
+		slices.Sort(got)
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		if !slices.Contains(toolchain.Env(c.host, nil), "LC_MESSAGES=C") {
+			t.Errorf("%s: tools speak any language", name)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package diagnose
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/strict"
+)
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of a diagnosis.
+func Schema() json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, schema) != nil { // a test reads it
+		return schema
+	}
+	return b.Bytes()
+}
+
+// Opinion is what somebody says of a criterion.
+type Opinion struct {
+	Criterion string         `json:"criterion"`
+	Kind      criterion.Kind `json:"kind"`
+	Reason    string         `json:"reason"`
+}
+
+const maxSize = 1 << 20 // bytes of a diagnosis
+
+// Parse reads a diagnosis. What is said of criteria that nobody asked about is
+// the caller's to leave out.
+func Parse(data []byte) ([]Opinion, error) {
+	var said struct {
+		Faults []Opinion `json:"faults"`
+	}
+	if len(data) > maxSize {
+		return nil, fmt.Errorf("the diagnosis has %d bytes, the most is %d", len(data), maxSize)
+	}
+	if problems := strict.Read(data, schema, &said); len(problems) > 0 {
+		return nil, errors.New("read the diagnosis: " + strings.Join(problems, "; "))
+	}
+	if len(said.Faults) == 0 {
+		return nil, errors.New("read the diagnosis: it says nothing")
+	}
+	for _, o := range said.Faults {
+		switch o.Kind {
+		case criterion.Source, criterion.Test, criterion.Both:
+		default:
+			return nil, fmt.Errorf("read the diagnosis: %q is none of source, test, both", o.Kind)
+		}
+	}
+	return said.Faults, nil
+}
+
+// ask lets a verifier say of what evidence could not decide where the fault
+// lies. An answer that cannot be read leaves the check as it is.
+func (w *search) ask(ctx context.Context, open []*subject) error {
+	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, nexus.Verifier))
+	old := w.a.Session(id)
+	if old == nil || !old.Over {
+		next := ""
+		if old == nil || len(old.Messages) == 0 {
+			next = brief(id, open)
+		}
+		hash, err := w.Trees.Git().Tree(ctx, w.view.Tip)
+		if err != nil {
+			return err
+		}
+		if err := w.tree.Exact(ctx, hash); err != nil {
+			return err
+		}
+		o, err := w.Converse(ctx, shop.Talk{
+			Attempt: w.a, Session: id, Role: nexus.Verifier, Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
+			Next: next, Why: "brief", Handin: Schema(), Limits: w.view.Limits, Record: w.record,
+		}, w.desk)
+		switch {
+		case err != nil:
+			return err
+		case o.Outcome == nexus.Refused:
+			return shop.NoMoney(o.Why)
+		}
+		old = w.a.Session(id)
+	}
+	said := map[string]Opinion{}
+	why := "nobody said where the fault lies: " + string(old.Outcome)
+	if old.Outcome == nexus.Accepted && old.Result != "" {
+		data, err := w.Blobs.Get(old.Result)
+		if err != nil {
+			return err
+		}
+		all, bad := Parse(data)
+		for _, o := range all {
+			said[o.Criterion] = o
+		}
+		why = "nobody said where the fault lies"
+		if bad != nil {
+			why = bad.Error()
+		}
+	}
+	for _, x := range open {
+		if o, ok := said[x.fault.Criterion]; ok {
+			x.fault.Kind, x.fault.By = o.Kind, string(id)
+			x.fault.Why = strings.TrimSpace(x.fault.Why + " " + o.Reason)
+			continue
+		}
+		x.fault.Kind = criterion.Source // so that the check stays as it is
+		x.fault.Why = strings.TrimSpace(x.fault.Why + " It is taken to be right: " + why + ".")
+	}
+	return nil
+}
+
+// brief asks about criteria.
+func brief(id nexus.SessionID, open []*subject) string {
+	var b strings.Builder
+	b.WriteString("Each task has landed, and its check was green then or should have been. On what all tasks came to, which is your tree, these are red:\n")
+	var evidence []nexus.Evidence
+	diff := ""
+	for _, x := range open {
+		fmt.Fprintf(&b, "- %s: %s\n  check: %s\n", x.fault.Criterion, prompt.Line(x.criterion.Text), prompt.Line(x.criterion.Check))
+		if x.fault.Why != "" {
+			fmt.Fprintf(&b, "  %s\n", x.fault.Why)
+		}
+		for _, f := range x.red.Findings[:min(len(x.red.Findings), 5)] {
+			fmt.Fprintf(&b, "  it says: %s:%d: %s\n", prompt.Line(f.File), f.Line, prompt.Line(f.Message))
+		}
+		evidence = append(evidence, x.red)
+		if diff == "" {
+			diff = x.diff
+		}
+	}
+	return prompt.Brief{
+		Session: id, Task: nexus.Task{Title: "Say why criteria are not met", Brief: b.String()}, Evidence: evidence, Diff: diff,
+		Order: "You judge no change this time, and hand in no verdict. Say of each of these where the fault lies: source where the work does not do what the criterion says, " +
+			"test where the check asks for something that the criterion does not say or that a later task rightly changed, both where both are so. " +
+			"Read the check and the work before you say it. Whoever mends a source may not touch the check, so be sure of test.",
+	}.Text()
+}

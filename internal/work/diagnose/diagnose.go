@@ -1,0 +1,230 @@
+// Package diagnose finds out why a criterion is not met on what landed, though
+// the task that it is of did: whether the work is wrong, or the check.
+//
+// Runs of the check on what landed before decide where they can: they tell
+// the first commit on which it is red, and whether that commit touched the
+// check. Where they cannot, a verifier is asked. Where nobody can say, the work
+// is taken to be wrong, so that nobody may change the check.
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// ByEvidence says that runs of the check decided.
+const ByEvidence = "evidence"
+
+// search is one diagnosis under way. One goroutine owns it.
+type search struct {
+	*shop.Shop
+	view state.View
+	a    *state.Attempt // our own copy
+	desk shop.Desk
+	tree *worktree.Tree
+}
+
+// Find returns the fact that says why the criteria of the faults are not met.
+// What it ran before it was cut off is not run again, and what it asked is not
+// asked again.
+func Find(ctx context.Context, s *shop.Shop, v state.View, sought []criterion.Fault, d shop.Desk) ([]nexus.Fact, error) {
+	if len(v.Proofs) == 0 {
+		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
+	}
+	w := &search{Shop: s, view: v, a: v.Attempt, desk: d}
+	var err error
+	if w.tree, err = s.Trees.Add(ctx, v.Run, w.a.ID, v.Tip); err != nil {
+		return nil, fmt.Errorf("make a worktree to look for faults in: %w", err)
+	}
+	f := nexus.FaultsFound{Attempt: w.a.ID, Faults: slices.Clone(sought)}
+	var open []*subject
+	for i := range f.Faults {
+		x := &subject{fault: &f.Faults[i]}
+		if err := w.look(ctx, x); err != nil {
+			return nil, fmt.Errorf("find out why %s is not met: %w", f.Faults[i].Criterion, err)
+		}
+		if x.fault.By == "" {
+			open = append(open, x)
+		}
+	}
+	if len(open) > 0 {
+		if err := w.ask(ctx, open); err != nil {
+			return nil, err
+		}
+	}
+	return []nexus.Fact{f}, w.tree.Remove(ctx)
+}
+
+// subject is one criterion that is looked into.
+type subject struct {
+	fault     *criterion.Fault
+	criterion nexus.Criterion
+	gate      gate.Gate
+	red       nexus.Evidence // of the last tree
+	diff      string         // that turned it red, where it is known and touches the check
+}
+
+// look runs the check on what landed before, and says what that shows.
+func (w *search) look(ctx context.Context, x *subject) error {
+	own, n, _ := accept.ParseID(x.fault.Criterion)
+	at := slices.IndexFunc(w.view.Landed, func(t nexus.Task) bool { return t.ID == own })
+	if at < 0 || n > len(w.view.Landed[at].Criteria) {
+		return fmt.Errorf("its task has not landed")
+	}
+	x.criterion = w.view.Landed[at].Criteria[n-1]
+	ok := false
+	if x.gate, ok = detect.Accept(x.criterion); !ok {
+		return fmt.Errorf("it has no check of its own")
+	}
+	last := len(w.view.Proofs) - 1
+	x.red, _ = known(w.view.Proofs[last], x.gate.Name)
+	var err error
+	if x.fault.Judges, err = w.judges(ctx, x); err != nil {
+		return err
+	}
+	green, err := w.green(ctx, x, own)
+	if err != nil {
+		return err
+	}
+	if green < 0 {
+		x.fault.Why = fmt.Sprintf("Its check does not pass on what %s itself landed either.", own)
+		return nil
+	}
+	first, err := w.first(ctx, x, green, last)
+	if err != nil {
+		return err
+	}
+	return w.blame(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
+}
+
+// known returns what a gate said of a commit's tree.
+func known(p state.Proof, gate string) (nexus.Evidence, bool) {
+	for _, e := range p.Evidence {
+		if e.Gate == gate {
+			return e, true
+		}
+	}
+	return nexus.Evidence{}, false
+}
+
+// green returns the place of the last landing on which the check is known to
+// pass, that of the criterion's own task where none is; -1 where it does not
+// pass there.
+func (w *search) green(ctx context.Context, x *subject, own nexus.TaskID) (int, error) {
+	for i, p := range slices.Backward(w.view.Proofs) {
+		if e, ok := known(p, x.gate.Name); ok && e.Passed() {
+			return i, nil
+		}
+	}
+	i := slices.IndexFunc(w.view.Proofs, func(p state.Proof) bool { return p.Task == own })
+	if i < 0 {
+		return -1, nil
+	}
+	e, err := w.judge(ctx, x, w.view.Proofs[i])
+	if err != nil || !e.Passed() {
+		return -1, err
+	}
+	return i, nil
+}
+
+// first returns the place of the first landing on which the check is red, by
+// halving: it passes at green and is red at the last. A commit where it cannot
+// tell counts as green, so that nobody is blamed for it.
+func (w *search) first(ctx context.Context, x *subject, green, red int) (int, error) {
+	for red-green > 1 {
+		mid := green + (red-green)/2
+		e, err := w.judge(ctx, x, w.view.Proofs[mid])
+		if err != nil {
+			return 0, err
+		}
+		if e.State == nexus.Fail || e.State == nexus.Timeout {
+			red = mid
+		} else {
+			green = mid
+		}
+	}
+	return red, nil
+}
+
+// judge runs the check on a commit's tree, once.
+func (w *search) judge(ctx context.Context, x *subject, p state.Proof) (nexus.Evidence, error) {
+	if e, ok := w.desk.Known(ctx, p.Tree, x.gate.Name); ok {
+		return e, nil
+	}
+	ctx, stop := w.desk.Spare(ctx, true)
+	defer stop()
+	e, err := w.run(ctx, x, p.Tree)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return e, err
+}
+
+func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Evidence, error) {
+	if err := w.tree.Exact(ctx, hash); err != nil {
+		return nexus.Evidence{}, err
+	}
+	at := depend.Tree{Dir: w.tree.Dir, Hash: hash}
+	if err := w.Kit.Equip(ctx, at, w.Gates, []nexus.Criterion{x.criterion}, false, w.record); err != nil {
+		return nexus.Evidence{}, err
+	}
+	r, err := w.Runner(w.tree, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
+	e, err := r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, x.gate)
+	if err != nil {
+		return e, err
+	}
+	return e, w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
+}
+
+// blame says what the first red commit shows.
+func (w *search) blame(ctx context.Context, x *subject, green, red state.Proof) error {
+	f := x.fault
+	f.Commit, f.Of = red.Commit, string(red.Task)
+	changed, err := w.Trees.Git().Changed(ctx, red.Parent, red.Commit)
+	if err != nil {
+		return err
+	}
+	check, tests := false, true
+	for _, c := range changed {
+		check = check || slices.Contains(f.Judges, c.Path)
+		tests = tests && testfile.Part(c.Path)
+	}
+	seen := fmt.Sprintf("Its check passes on %.12s, of %s, and is red from %.12s on, of %s", green.Commit, green.Task, red.Commit, red.Task)
+	switch {
+	case !check:
+		f.Kind, f.By, f.Why = criterion.Source, ByEvidence, seen+", which left the check as it was."
+	case tests:
+		f.Kind, f.By, f.Why = criterion.Test, ByEvidence, seen+", which changed nothing but tests, the check among them."
+	default:
+		f.Why = seen + ", which changed the check and the work."
+		x.diff, err = w.Trees.Git().Diff(ctx, red.Parent, red.Commit)
+	}
+	return err
+}
+
+// record appends facts and keeps our copy of the attempt in step.
+func (w *search) record(ctx context.Context, facts ...nexus.Fact) error {
+	if err := w.desk.Record(ctx, facts...); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		w.a.Apply(f, w.Now())
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Compilers that are translated write their words in the language of whoever
+// runs them. Nexus asks them for English; what others recorded may be in any.
+
+// errorWords are those of gcc and javac for an error; a fatal one has the
+// same word in it.
+func errorWords() []string {
+	return []string{
+		"error", "erreur", "fehler", "errore", "erro", "\u30a8\u30e9\u30fc", "\u9519\u8bef", "\u932f\u8aa4", "\uc624\ub958", "\u043e\u0448\u0438\u0431\u043a\u0430",
+		"\u043f\u043e\u043c\u0438\u043b\u043a\u0430", "b\u0142\u0105d", "fout", "fel", "fejl", "virhe", "chyba", "hata", "eroare", "l\u1ed7i",
+	}
+}
+
+// warningWords are those for a warning.
+func warningWords() []string {
+	return []string{
+		"warning", "attention", "avertissement", "warnung", "aviso", "attenzione", "avviso", "\u8b66\u544a", "\uacbd\uace0",
+		"\u043f\u0440\u0435\u0434\u0443\u043f\u0440\u0435\u0436\u0434\u0435\u043d\u0438\u0435", "\u043f\u043e\u043f\u0435\u0440\u0435\u0434\u0436\u0435\u043d\u043d\u044f", "ostrze\u017cenie",
+		"waarschuwing", "varning", "advarsel", "varoitus", "varov\u00e1n\u00ed", "uyar\u0131", "avertisment", "c\u1ea3nh b\u00e1o",
+	}
+}
+
+// spoken returns the severity that a word of any of these languages means,
+// empty for one that means none.
+func spoken(word string) nexus.Severity {
+	word = strings.ToLower(strings.TrimSpace(word))
+	has := func(all []string) bool {
+		return slices.ContainsFunc(all, func(w string) bool {
+			return word == w || strings.HasPrefix(word, w+" ") || strings.HasSuffix(word, " "+w) || strings.HasPrefix(word, "\u81f4\u547d") && strings.HasSuffix(word, w)
+		})
+	}
+	switch {
+	case has(errorWords()):
+		return nexus.Major
+	case has(warningWords()):
+		return nexus.Minor
+	default:
+		return ""
+	}
+}

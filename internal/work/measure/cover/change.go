@@ -1,0 +1,79 @@
+package cover
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+)
+
+// Line is a line that a change adds.
+type Line struct {
+	Number int
+	Text   string
+}
+
+// Added says of the lines that a change adds to a file how many of those that
+// can be run were, and which were not: rows of new lines without one between
+// them that was.
+func Added(file string, lines []Line, hits map[int]int) (share evidence.Share, missed []evidence.Uncovered) {
+	var row *evidence.Uncovered
+	last := 0
+	for _, l := range lines {
+		n, told := hits[l.Number]
+		if row != nil && l.Number != last+1 {
+			row = nil
+		}
+		last = l.Number
+		if !told || !Runs(l.Text) {
+			continue
+		}
+		share.Total++
+		if n > 0 {
+			share.Covered++
+			row = nil
+			continue
+		}
+		if row == nil {
+			missed = append(missed, evidence.Uncovered{File: file, From: l.Number, Text: short(l.Text)})
+			row = &missed[len(missed)-1]
+		}
+		row.To = l.Number
+		row.Lines++
+	}
+	return share, missed
+}
+
+// Longest puts the longest rows first.
+func Longest(rows []evidence.Uncovered) {
+	slices.SortStableFunc(rows, func(a, b evidence.Uncovered) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.File, b.File), cmp.Compare(a.From, b.From))
+	})
+}
+
+// Runs reports whether a line has more than blanks, a comment, and the signs
+// that close what others opened.
+func Runs(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, mark := range []string{"//", "#", "/*", "* ", "*/"} {
+		if strings.HasPrefix(text, mark) {
+			return false
+		}
+	}
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '"' || r == '\''
+	}) &&
+		!slices.Contains([]string{"} else {", "else:", "else", "end", "try:", "finally:", "try {", "} finally {", "default:"}, text)
+}
+
+// short cuts a line for people.
+func short(text string) string {
+	const longest = 60
+	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > longest {
+		return string(r[:longest]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,201 @@
+// Package cover says which lines of which files tests went through, by the
+// reports that tools write: LCOV, Cobertura and the profiles of Go.
+//
+// A line of which a report says nothing is unknown, and neither tested nor
+// untested.
+package cover
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+)
+
+// The formats.
+const (
+	LCOV      = "lcov"
+	Cobertura = "cobertura"
+	Go        = "go-cover"
+)
+
+// Report is what a report says.
+type Report struct {
+	Files []*File
+
+	Lines, Branches, Functions, Statements evidence.Share
+}
+
+// File is what it says of one file.
+type File struct {
+	Names []string    // paths that it may have, as the tool writes them, the likeliest first
+	Lines map[int]int // how often a line was run, of those that can be
+}
+
+// Read reads a report, as far as it goes. What else stands in the text is
+// passed over.
+func Read(format, text string) Report {
+	var r Report
+	switch format {
+	case LCOV:
+		r = lcov(text)
+	case Cobertura:
+		r = cobertura(text)
+	case Go:
+		r = profile(text)
+	}
+	counted := evidence.Share{}
+	for _, f := range r.Files {
+		for _, hits := range f.Lines {
+			counted.Total++
+			if hits > 0 {
+				counted.Covered++
+			}
+		}
+	}
+	if r.Lines.Total == 0 {
+		r.Lines = counted
+	}
+	return r
+}
+
+// largest bounds numbers of lines and hits: what is beyond is no line.
+const largest = 1 << 30
+
+func number(s string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 || n > largest {
+		return 0
+	}
+	return n
+}
+
+// add notes that a line was run so often.
+func (f *File) add(line, hits int) {
+	if line > 0 {
+		f.Lines[line] = min(f.Lines[line]+hits, largest)
+	}
+}
+
+// builder collects files by their names.
+type builder struct {
+	report Report
+	byName map[string]*File
+}
+
+func (b *builder) file(names ...string) *File {
+	if f := b.byName[names[0]]; f != nil {
+		return f
+	}
+	f := &File{Names: names, Lines: map[int]int{}}
+	if b.byName == nil {
+		b.byName = map[string]*File{}
+	}
+	b.byName[names[0]] = f
+	b.report.Files = append(b.report.Files, f)
+	return f
+}
+
+func hit(s *evidence.Share, hits string) {
+	s.Total++
+	if number(hits) > 0 {
+		s.Covered++
+	}
+}
+
+// lcov reads a tracefile. Functions and branches count as its lines FNDA and
+// BRDA do, or, where those are missing, as its sums.
+func lcov(text string) Report {
+	var b builder
+	var file *File
+	var branches, functions, saidBranches, saidFunctions evidence.Share
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch {
+		case key == "SF" && value != "":
+			file = b.file(clean(value))
+			branches, functions, saidBranches, saidFunctions = evidence.Share{}, evidence.Share{}, evidence.Share{}, evidence.Share{}
+		case file == nil:
+		case key == "DA":
+			parts := strings.Split(value, ",")
+			if len(parts) > 1 {
+				file.add(number(parts[0]), number(parts[1]))
+			}
+		case key == "BRDA":
+			hit(&branches, value[strings.LastIndexByte(value, ',')+1:])
+		case key == "FNDA":
+			hits, _, _ := strings.Cut(value, ",")
+			hit(&functions, hits)
+		case key == "BRF":
+			saidBranches.Total = number(value)
+		case key == "BRH":
+			saidBranches.Covered = number(value)
+		case key == "FNF":
+			saidFunctions.Total = number(value)
+		case key == "FNH":
+			saidFunctions.Covered = number(value)
+		case key == "end_of_record":
+			sum(&b.report.Branches, branches, saidBranches)
+			sum(&b.report.Functions, functions, saidFunctions)
+			file = nil
+		}
+	}
+	return b.report
+}
+
+func sum(to *evidence.Share, counted, said evidence.Share) {
+	if counted.Total == 0 {
+		counted = said
+	}
+	to.Total = min(to.Total+counted.Total, largest)
+	to.Covered = min(to.Covered+min(counted.Covered, counted.Total), largest)
+}
+
+// profile reads what go test -coverprofile wrote. A line was run if one of the
+// parts that it has was: that of a condition has the beginning of what it
+// guards, too.
+func profile(text string) Report {
+	row := regexp.MustCompile(`^(\S.*):(\d+)\.\d+,(\d+)\.\d+ (\d+) (\d+)$`)
+	type part struct{ statements, hits int }
+	parts := map[string]part{}
+	var b builder
+	left := maxLines
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		m := row.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		key := line[:strings.LastIndexByte(line[:strings.LastIndexByte(line, ' ')], ' ')]
+		was, seen := parts[key]
+		statements, hits := number(m[4]), number(m[5])
+		parts[key] = part{statements, max(was.hits, hits)}
+		from, to := number(m[2]), number(m[3])
+		if left -= to - from; statements == 0 || from == 0 || left < 0 {
+			continue
+		}
+		f := b.file(clean(m[1]))
+		if seen && hits == 0 {
+			continue
+		}
+		for n := from; n <= to; n++ {
+			f.add(n, hits)
+		}
+	}
+	for _, p := range parts {
+		b.report.Statements.Total += p.statements
+		if p.hits > 0 {
+			b.report.Statements.Covered += p.statements
+		}
+	}
+	return b.report
+}
+
+// maxLines bounds the lines of all parts of a profile: one that is broken may
+// speak of many.
+const maxLines = 50_000_000
+
+func clean(name string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), `\`, "/"), "./")
+}

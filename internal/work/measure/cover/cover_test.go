@@ -1,0 +1,116 @@
+package cover_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
+)
+
+const tracefile = "TN:\nSF:src/a.js\nFN:1,f\nFNDA:2,f\nFNF:1\nFNH:1\nDA:1,2\nDA:2,0\nBRF:4\nBRH:1\nend_of_record\n" +
+	"SF:./src/b.js\r\nDA:3,1,abcdef\r\nBRDA:3,0,0,-\r\nBRDA:3,0,1,5\r\nend_of_record\r\nwarning: DA:9,9\n"
+
+const document = `<?xml version="1.0" ?>
+<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
+<coverage lines-valid="3" lines-covered="2" branches-valid="0" branches-covered="0">
+<sources><source>/build/tree/src</source></sources><packages><package><classes>
+<class name="a.py" filename="pkg/a.py"><methods><method name="f"><lines><line number="1" hits="1"/></lines></method></methods>
+<lines><line number="1" hits="1"/><line number="2" hits="0" branch="true" condition-coverage="50% (1/2)"/><line number="4" hits="3"/></lines></class>
+</classes></package></packages></coverage>
+some noise <line number="9" hits="9"/>`
+
+const profile = "mode: set\nexample.org/x/p.go:3.21,4.11 1 0\nexample.org/x/p.go:4.11,6.3 2 0\nexample.org/x/p.go:3.21,4.11 1 4\nexample.org/x/p.go:9.2,9.3 0 0\nok  \texample.org/x\t0.1s\n"
+
+func TestRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		format, text string
+		want         cover.Report
+	}{
+		"lcov": {cover.LCOV, tracefile, cover.Report{
+			Files: []*cover.File{{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}}, {Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}}},
+			Lines: evidence.Share{Covered: 2, Total: 3}, Branches: evidence.Share{Covered: 2, Total: 6}, Functions: evidence.Share{Covered: 1, Total: 1},
+		}},
+		"cobertura": {cover.Cobertura, document, cover.Report{
+			Files: []*cover.File{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}}},
+			Lines: evidence.Share{Covered: 2, Total: 3}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1},
+		}},
+		"a profile of Go": {cover.Go, profile, cover.Report{
+			Files: []*cover.File{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}}},
+			Lines: evidence.Share{Covered: 2, Total: 4}, Statements: evidence.Share{Covered: 1, Total: 3},
+		}},
+		"another": {"junit", tracefile, cover.Report{}},
+	} {
+		if d := cmp.Diff(c.want, cover.Read(c.format, c.text)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestPlace finds the files of a report in a tree, and takes none for another
+// that has its name.
+func TestPlace(t *testing.T) {
+	tree := []string{"a.js", "src/a.js", "src/b.js", "web/lib/c.js", "web/lib/d.js", "gen.go", "sub/p.go", "p.go"}
+	modules := map[string]string{"example.org/x": ".", "example.org/x/sub": "sub"}
+	for name, c := range map[string]struct {
+		names []string
+		want  map[string]bool
+	}{
+		"from the root":            {[]string{"src/a.js", "src/b.js"}, map[string]bool{"src/a.js": true, "src/b.js": true}},
+		"of the machine":           {[]string{"/b/tree/src/a.js", "/b/tree/src/b.js", "/b/tree/gen/a.js"}, map[string]bool{"src/a.js": true, "src/b.js": true}},
+		"from a package":           {[]string{"lib/c.js", "lib/d.js"}, map[string]bool{"web/lib/c.js": true, "web/lib/d.js": true}},
+		"of modules":               {[]string{"example.org/x/gen.go", "example.org/x/sub/p.go"}, map[string]bool{"gen.go": true, "sub/p.go": true}},
+		"of a package that is not": {[]string{"example.org/x/gone/p.go"}, nil},
+		"of another module":        {[]string{"example.net/y/p.go"}, nil},
+		"nowhere":                  {[]string{"/usr/lib/node.js", ""}, nil},
+	} {
+		r := cover.Report{}
+		for _, n := range c.names {
+			r.Files = append(r.Files, &cover.File{Names: []string{n}, Lines: map[int]int{1: 1}})
+		}
+		p := cover.Place(r, tree, modules)
+		for _, file := range tree {
+			if got := p.Lines(file) != nil; got != c.want[file] {
+				t.Errorf("%s: %s told of: %v", name, file, got)
+			}
+		}
+		if p.Tells("x.js") != (c.want["src/a.js"] || c.want["web/lib/c.js"]) {
+			t.Errorf("%s: tells of x.js: %v", name, p.Tells("x.js"))
+		}
+	}
+}
+
+func TestAdded(t *testing.T) {
+	lines := []cover.Line{{1, "a()"}, {2, "b()"}, {3, "// why"}, {4, "c()"}, {5, "}"}, {6, "d()"}, {9, "e()"}, {10, "f()"}, {11, "not told of"}}
+	hits := map[int]int{1: 1, 2: 0, 3: 0, 4: 0, 5: 0, 6: 1, 7: 0, 9: 0, 10: 0}
+	share, missed := cover.Added("x.go", lines, hits)
+	want := []evidence.Uncovered{{File: "x.go", From: 2, To: 4, Lines: 2, Text: "b()"}, {File: "x.go", From: 9, To: 10, Lines: 2, Text: "e()"}}
+	if d := cmp.Diff(want, missed); d != "" || share != (evidence.Share{Covered: 2, Total: 6}) {
+		t.Error(share, d)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for i, text := range []string{tracefile, document, profile} {
+		f.Add(uint8(i), text)
+	}
+	f.Add(uint8(2), "mode: set\na:1.1,999999999.1 1 1\na:1.1,999999999.1 1 1\n")
+	f.Fuzz(func(t *testing.T, format uint8, text string) {
+		r := cover.Read([]string{cover.LCOV, cover.Cobertura, cover.Go}[format%3], text)
+		for _, s := range []evidence.Share{r.Lines, r.Branches, r.Functions, r.Statements} {
+			if s.Covered < 0 || s.Covered > s.Total {
+				t.Fatalf("%d of %d", s.Covered, s.Total)
+			}
+		}
+		for _, file := range r.Files {
+			for line, hits := range file.Lines {
+				if line < 1 || hits < 0 {
+					t.Fatalf("%s:%d was run %d times", file.Names[0], line, hits)
+				}
+			}
+		}
+		p := cover.Place(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
+		cover.Added("a.js", []cover.Line{{1, text}}, p.Lines("a.js"))
+	})
+}

@@ -1,0 +1,123 @@
+package cover
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Placed is a report whose files are known to be files of a tree.
+type Placed struct {
+	files map[string]*File
+	ends  map[string]bool // endings of the files that it tells of
+}
+
+// Place finds out which files of a tree a report tells of. Modules are those
+// of Go, by their directories below the root; "." is the root.
+//
+// Tools write paths from the root, from the directory of a package or from
+// that of the machine. The last two are taken for what most files agree on, so
+// that a file that git does not have is not taken for one with the same name.
+func Place(r Report, tree []string, modules map[string]string) Placed {
+	there := make(map[string]bool, len(tree))
+	for _, p := range tree {
+		there[p] = true
+	}
+	rest := prefixes(r, tree, there)
+	at := Placed{files: map[string]*File{}, ends: map[string]bool{}}
+	for _, f := range r.Files {
+		for _, name := range f.Names {
+			p := found(name, there, modules, rest)
+			if p == "" {
+				continue
+			}
+			at.ends[path.Ext(p)] = true
+			if had := at.files[p]; had != nil {
+				for line, hits := range f.Lines {
+					had.Lines[line] += hits
+				}
+				break
+			}
+			at.files[p] = f
+			break
+		}
+	}
+	return at
+}
+
+// Lines returns what is said of the lines of a file, nil where nothing is.
+func (p Placed) Lines(file string) map[int]int {
+	if f := p.files[file]; f != nil {
+		return f.Lines
+	}
+	return nil
+}
+
+// Tells reports whether the report tells of files of that kind at all.
+func (p Placed) Tells(file string) bool { return p.ends[path.Ext(file)] }
+
+// found returns the path below the root of a name in a report, empty for none.
+func found(name string, there map[string]bool, modules map[string]string, rest []string) string {
+	if there[name] {
+		return name
+	}
+	longest, at := "", ""
+	for module, dir := range modules {
+		if strings.HasPrefix(name, module+"/") && len(module) > len(longest) {
+			longest, at = module, dir
+		}
+	}
+	if longest != "" {
+		if p := path.Join(at, name[len(longest)+1:]); there[p] {
+			return p
+		}
+		return ""
+	}
+	for _, prefix := range rest {
+		if below, ok := strings.CutPrefix(name, prefix); ok && there[below] {
+			return below
+		}
+		if !path.IsAbs(name) && strings.HasSuffix(prefix, "/") && !path.IsAbs(prefix) && there[prefix+name] {
+			return prefix + name
+		}
+	}
+	return ""
+}
+
+// prefixes returns what may stand before names of the tree in absolute names of
+// the report, and before names of the report in those of the tree: the one of
+// each that most files agree on.
+func prefixes(r Report, tree []string, there map[string]bool) []string {
+	byBase := map[string][]string{}
+	for _, p := range tree {
+		byBase[path.Base(p)] = append(byBase[path.Base(p)], p)
+	}
+	above, below := map[string]int{}, map[string]int{}
+	for _, f := range r.Files {
+		for _, name := range f.Names {
+			if there[name] {
+				continue
+			}
+			for _, p := range byBase[path.Base(name)] {
+				if rest, ok := strings.CutSuffix(name, "/"+p); ok && path.IsAbs(name) {
+					above[rest+"/"]++
+				} else if rest, ok := strings.CutSuffix(p, "/"+name); ok {
+					below[rest+"/"]++
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc([]string{most(above), most(below)}, func(s string) bool { return s == "" })
+}
+
+// most returns what was counted most often, of several the shortest.
+func most(counted map[string]int) string {
+	best := ""
+	for s, n := range counted {
+		if best == "" || cmp.Or(cmp.Compare(n, counted[best]), cmp.Compare(len(best), len(s)), strings.Compare(best, s)) > 0 {
+			best = s
+		}
+	}
+	return best
+}

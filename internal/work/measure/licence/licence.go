@@ -1,0 +1,159 @@
+// Package licence says under which licences packages are, by what lies on this
+// machine: installed packages and the caches of their managers. It runs
+// nothing and asks no network; a package that is not here has none that is
+// known.
+package licence
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
+)
+
+// Places are where packages lie. The zero Places has none.
+type Places struct {
+	Modules string              // directory of Go's module cache
+	Home    string              // the user's
+	Env     func(string) string // the user's environment; nil: it is empty
+	Trees   []string            // directories in which packages were installed beside the code
+}
+
+// Of returns the licence of a package as an SPDX expression, empty where
+// nobody knows it.
+func (p Places) Of(k lock.Package) string {
+	if len(k.Licences) > 0 { // any of them will do
+		var all []string
+		for _, l := range k.Licences {
+			if name := Name(l); name != "" {
+				all = append(all, name)
+			}
+		}
+		if len(all) > 0 {
+			return strings.Join(all, " OR ")
+		}
+	}
+	if !filepath.IsLocal(k.Name) || strings.ContainsAny(k.Name+k.Version, "\x00\\*?[") || k.Version != "" && !filepath.IsLocal(k.Version) {
+		return ""
+	}
+	switch k.Kind {
+	case lock.Go:
+		return p.module(k)
+	case lock.Node:
+		return p.node(k)
+	case lock.Python:
+		return p.python(k)
+	case lock.Rust:
+		return p.crate(k)
+	case lock.Ruby:
+		return p.gem(k)
+	case lock.PHP:
+		return p.composer(k)
+	case lock.Maven:
+		return p.maven(k)
+	case lock.NuGet:
+		return p.nuget(k)
+	}
+	return ""
+}
+
+func (p Places) env(name string) string {
+	if p.Env == nil {
+		return ""
+	}
+	return p.Env(name)
+}
+
+// at returns the first of some directories that is set, and below the home
+// what is not.
+func (p Places) at(set string, below ...string) string {
+	if set != "" {
+		return set
+	}
+	if p.Home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{p.Home}, below...)...)
+}
+
+// most bounds a file that is read.
+const most = 1 << 20
+
+// read returns the text of a regular file, empty for what is none: agents may
+// have put something else there.
+func read(path string) string {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // a package's description, of which only the licence is used
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return ""
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// matching returns the paths that one of the patterns matches, in order.
+func matching(patterns ...string) []string {
+	var all []string
+	for _, p := range patterns {
+		found, _ := filepath.Glob(p) // the patterns are ours
+		all = append(all, found...)
+	}
+	return all
+}
+
+// inText looks for a text of a licence in a directory.
+func inText(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		base := strings.ToLower(e.Name())
+		if !e.Type().IsRegular() || !slices.ContainsFunc([]string{"licen", "copying", "unlicen", "mit-licen"}, func(begin string) bool { return strings.HasPrefix(base, begin) }) {
+			continue
+		}
+		if l := Text(read(filepath.Join(dir, e.Name()))); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// module looks into the module cache, and among vendored modules.
+func (p Places) module(k lock.Package) string {
+	if p.Modules != "" {
+		if l := inText(filepath.Join(p.Modules, filepath.FromSlash(escaped(k.Name))+"@"+escaped(k.Version))); l != "" {
+			return l
+		}
+	}
+	for _, t := range p.Trees {
+		if l := inText(filepath.Join(t, "vendor", filepath.FromSlash(k.Name))); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// escaped writes a path as the module cache does: a capital is its small
+// letter behind an exclamation mark.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
