@@ -23,6 +23,7 @@ type Request struct {
 	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
 	ID   string `json:"id,omitzero"`   // the question, for answer
 	Text string `json:"text,omitzero"` // guidance, answer, or why
+	Why  string `json:"why,omitzero"`  // for answer: why this one, where a program gives it
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
 	By   string `json:"by,omitzero"`   // who asked
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
@@ -18,6 +19,10 @@ func channelKeys() []Key {
 		one("channels.order", kind.List(channels.File, channels.Web, channels.Webhook, channels.Telegram), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md",
 			func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
 		one("channels.wait", kind.Span(), "how long each of them has a question before the next is asked, too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
+		one("channels.auto.answers", kind.List("ambiguity"), "questions that a model of the tier fast answers where nobody does, if it is 70 % sure, for a cent at most each; never leave for a command or to publish",
+			func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
+		one("channels.auto.after", kind.Span(), "how long people have before it does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
+		one("channels.auto.money", kind.Dollars(), "dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
 		text("file.dir", kind.Text(), "directory of the channel file; without one, in the state of the repository", func(s *channels.Settings) *string { return &s.Dir }),
 		text("web.listen", kind.Text(), "address:port of the page; port 0 is one that is free", func(s *channels.Settings) *string { return &s.WebListen }),
 		text("web.token_env", kind.VarName(), "environment variable with the token of the page; without one, a token is drawn and printed", func(s *channels.Settings) *string { return &s.WebTokenEnv }),

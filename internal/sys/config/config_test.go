@@ -422,6 +422,8 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "disk,key", `["disk", "key"]`
 		case k.Name == "channels.telegram.chat":
 			value, want = "7", `"7"`
+		case k.Name == "channels.auto.answers":
+			value, want = "ambiguity", `["ambiguity"]`
 		case k.Name == "channels.order":
 			value, want = "web,file", `["web", "file"]`
 		case k.Type == "list of phrases":

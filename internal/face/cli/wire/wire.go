@@ -38,8 +38,12 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	if err != nil {
 		return nil, nil, err
 	}
+	stands, err := stand(ctx, p, c, o)
+	if err != nil {
+		return nil, nil, err
+	}
 	w, release, err := World(ctx, Parts{
-		Run: o.Run, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err) && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw,
+		Run: o.Run, Deputy: stands, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err) && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw,
 	})
 	if here, ok := w.(*local.World); ok && err == nil {
 		here.Regression.Sample, here.Regression.Time = c.Regression.Sample, c.Regression.Time
