@@ -89,7 +89,7 @@ func TestLone(t *testing.T) {
 		"dotnet":     {[]string{"App.sln="}, "dotnet test --nologo --filter FullyQualifiedName={test}"},
 		"playwright": {[]string{`package.json={"devDependencies":{"@playwright/test":"1"}}`, "playwright.config.js="}, "npx --no-install playwright test --reporter=list --retries=0 --grep={test}"},
 		"jest":       {[]string{`package.json={"scripts":{"test":"jest"}}`, "yarn.lock="}, "yarn run jest --testNamePattern={test} --runTestsByPath {file}"},
-		"bats":       {[]string{"a.bats="}, `sh -c bats -t --filter "$1" *.bats test/*.bats sh {test}`},
+		"bats":       {[]string{"a.bats="}, `sh -c t=$1; set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; bats -t --filter "$t" "$@" sh {test}`},
 	} {
 		found := stack.Find(tree(t, tt.files...))
 		if len(found) == 0 || strings.Join(found[len(found)-1].Lone.Args, " ") != tt.want {
