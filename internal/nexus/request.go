@@ -13,6 +13,7 @@ const (
 	VerbTell    Verb = "tell"
 	VerbAnswer  Verb = "answer"
 	VerbApprove Verb = "approve"
+	VerbReject  Verb = "reject" // a person looked, and a criterion is not met
 )
 
 // Request is a person's or a program's wish. Any process may append one; the

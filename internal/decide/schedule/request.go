@@ -41,7 +41,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 			}
 		}
 		return no("no open question has the id %q", r.ID)
-	case nexus.VerbApprove:
+	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.Find(s, r.ID); ok {
 			return yes() // that it was asked for is all there is to it
 		}
