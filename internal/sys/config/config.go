@@ -28,6 +28,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Checks     string // when testers write checks for criteria without one: auto, always or off
 	Mutation   Mutation
 	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
@@ -163,6 +164,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
+		Checks:    "auto",
 		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
 		Done:      done.Default(),
 		MapTokens: 4_000,
