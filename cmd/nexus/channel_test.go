@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/webhook"
 )
 
@@ -231,4 +232,46 @@ func overhear(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s never says %s: %s%s", args[1], args[2], a.out.String(), a.err.String())
+}
+
+// bot starts a server of Telegram at $BOT_URL with a bot whose token is in
+// $BOT_TOKEN. The first calls find it in trouble.
+func bot(ts *testscript.TestScript, _ bool, _ []string) {
+	s := telegramtest.Start()
+	s.Fail("sendMessage", telegramtest.Fault{Status: 502, Body: "<html>"})
+	s.Fail("getUpdates", telegramtest.Fault{Status: 429, After: 1}, telegramtest.Fault{Cut: true})
+	ts.Defer(s.Close)
+	playOf(ts).bot = s
+	ts.Setenv("BOT_URL", s.URL())
+	ts.Setenv("BOT_TOKEN", telegramtest.Token)
+}
+
+// chat waits until the bot has said something, and does something there:
+// chat TEXT | chat TEXT press BUTTON USER | chat TEXT reply TEXT USER.
+func chat(ts *testscript.TestScript, neg bool, args []string) {
+	s := playOf(ts).bot
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for _, m := range s.Messages() {
+			if !strings.Contains(m.Text, args[0]) {
+				continue
+			}
+			if neg {
+				ts.Fatalf("it says %+v", m)
+			}
+			if len(args) > 3 {
+				user, err := strconv.ParseInt(args[3], 10, 64)
+				ts.Check(err)
+				if args[1] == "press" {
+					s.Press(m, args[2], user)
+				} else {
+					s.Say(m.Chat, m.ID, args[2], user)
+				}
+			}
+			return
+		}
+		if neg {
+			return
+		}
+	}
+	ts.Fatalf("it never says %q: %+v", args[0], s.Messages())
 }

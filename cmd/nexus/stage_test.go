@@ -25,6 +25,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
@@ -38,6 +39,7 @@ type play struct {
 	model  *scripted
 	beside map[string]*actor
 	box    *mailbox
+	bot    *telegramtest.Server
 	begun  int64 // events up to this one belong to an earlier act
 }
 
@@ -82,14 +84,14 @@ func playOf(ts *testscript.TestScript) *play {
 //	future                 makes the journal one that a newer version wrote
 //	disk DIR SIZE          mounts a small disk there; see the condition [mount]
 //	readonly DIR           makes that disk read only
-//	form DIR TEXT, overhear, receive, received, reply, call   see channel_test.go
+//	form, overhear, receive, received, reply, call, bot, chat  see channel_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "overhear": overhear,
+		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
 	}
 }
 

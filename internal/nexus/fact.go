@@ -153,7 +153,8 @@ type (
 	QuestionAnswered struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
-		By   string `json:"by"` // "fallback" where nobody answered
+		By   string `json:"by"` // "fallback" where nobody answered, "auto" where a model did
+		Why  string `json:"why,omitzero"`
 	}
 )
 

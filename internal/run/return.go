@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -168,7 +169,7 @@ func (c *Core) orphans() []nexus.Fact {
 		}) {
 			continue
 		}
-		facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: q.Fallback, By: "fallback"})
+		facts = append(facts, nexus.QuestionAnswered{ID: q.ID, Text: trigger.Fallback(q.QuestionAsked), By: "fallback"})
 	}
 	return facts
 }

@@ -42,6 +42,7 @@ type Row struct {
 	Why         string              `json:"why,omitzero"` // why not met
 	Evidence    *Evidence           `json:"evidence,omitempty"`
 	Waived      *Waiver             `json:"waived,omitempty"`
+	Rejected    *Waiver             `json:"rejected,omitempty"` // a person looked, and it is not met
 	Verifier    *nexus.CriterionMet `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
 	Fixes       []Fix               `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
 }
@@ -63,7 +64,13 @@ type Waiver struct {
 	By     string    `json:"by"`
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
+
+	Signed   bool `json:"signed,omitzero"`   // they looked, and it is as it should be
+	Rejected bool `json:"rejected,omitzero"` // they looked, and it is not: no waiver
 }
+
+// ByHand begins the reason of who looked and found a criterion met.
+const ByHand = "verified by hand"
 
 // Table is what is known of all criteria of a run.
 type Table struct {
@@ -125,10 +132,17 @@ func Gate(c nexus.Criterion) (name string, command bool) {
 func Waivers(events []nexus.Event) map[string]Waiver {
 	all := map[string]Waiver{}
 	for _, e := range events {
-		if f, ok := e.Fact.(nexus.RequestMade); ok && f.Request.Verb == nexus.VerbApprove {
-			if _, _, ok := ParseID(f.Request.ID); ok {
-				all[f.Request.ID] = Waiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At}
-			}
+		f, ok := e.Fact.(nexus.RequestMade)
+		if ok && f.Request.Verb == nexus.VerbRevise {
+			delete(all, f.Request.ID) // that was said of another text
+		}
+		if !ok || f.Request.Verb != nexus.VerbApprove && f.Request.Verb != nexus.VerbReject {
+			continue
+		}
+		if _, _, ok := ParseID(f.Request.ID); ok {
+			w := Waiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At, Rejected: f.Request.Verb == nexus.VerbReject}
+			w.Signed = !w.Rejected && strings.HasPrefix(w.Reason, ByHand)
+			all[f.Request.ID] = w
 		}
 	}
 	return all
@@ -160,7 +174,7 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 			r.revised(s)
 			r.Verifier, r.Fixes = said(task, c), fixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
-				r.Waived = &w
+				r.hear(w)
 			}
 			t.add(r)
 		}
@@ -197,6 +211,19 @@ func (t Table) Open() (unmet, unknown int) {
 		}
 	}
 	return unmet, unknown
+}
+
+// hear takes what a person said of a criterion. A yes makes it no more met than
+// it was; after a no, one that nothing shows is unmet.
+func (r *Row) hear(w Waiver) {
+	if !w.Rejected {
+		r.Waived = &w
+		return
+	}
+	r.Rejected = &w
+	if r.State != Met {
+		r.State, r.Why = Unmet, fmt.Sprintf("%s looked: %s", w.By, w.Reason)
+	}
 }
 
 // judge fills in what shows a criterion.

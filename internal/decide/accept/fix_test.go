@@ -131,3 +131,16 @@ func TestRevised(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestRevisedWaiver holds a person's word for the text that it was said of.
+func TestRevisedWaiver(t *testing.T) {
+	ask := func(verb nexus.Verb, text string) nexus.Event {
+		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: "T1/AC-3", Text: text, By: "ann"}}}
+	}
+	if w := accept.Waivers([]nexus.Event{ask(nexus.VerbApprove, "fine"), ask(nexus.VerbRevise, "it sings")}); len(w) != 0 {
+		t.Errorf("%+v", w)
+	}
+	if w := accept.Waivers([]nexus.Event{ask(nexus.VerbRevise, "it sings"), ask(nexus.VerbApprove, "fine")}); len(w) != 1 {
+		t.Errorf("%+v", w)
+	}
+}

@@ -37,11 +37,11 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 	case nexus.VerbAnswer:
 		for _, q := range s.Questions {
 			if q.ID == r.ID && q.By == "" {
-				return yes(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by})
+				return yes(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
 			}
 		}
 		return no("no open question has the id %q", r.ID)
-	case nexus.VerbApprove:
+	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.Find(s, r.ID); ok {
 			return yes() // that it was asked for is all there is to it
 		}

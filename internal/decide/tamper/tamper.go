@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -43,6 +44,18 @@ type File struct {
 	New  *string // nil: it is gone
 }
 
+// bare returns the file without what is not run of it.
+func (f File) bare() File {
+	without := func(text *string) *string {
+		if text == nil {
+			return nil
+		}
+		t := bare(f.Path, *text)
+		return &t
+	}
+	return File{f.Path, without(f.Old), without(f.New)}
+}
+
 // Judges reports whether a file has a say in whether a change passes: a test,
 // what tests compare with, and what says how they run. All others need not be
 // looked at, except for what keeps a checker away.
@@ -59,10 +72,11 @@ func Look(files []File) []nexus.Finding {
 			l.subjects[stem(f.Path)] = true
 		}
 		if f.New != nil && testfile.Part(f.Path) {
-			for _, name := range languageOf(f.Path).names(*f.New) {
+			code := f.bare()
+			for _, name := range languageOf(f.Path).names(*code.New) {
 				l.kept[name]++
 			}
-			for _, a := range compare(f).added {
+			for _, a := range compare(code).added {
 				l.moved[a.text]++
 			}
 		}
@@ -93,6 +107,9 @@ func (l *look) add(f File, line int, severity nexus.Severity, code, format strin
 func (l *look) file(f File) {
 	d := compare(f)
 	switch {
+	case f.Path == quarantine.File:
+		l.quarantine(f)
+		return
 	case snapshot(f.Path):
 		if f.Old != nil && len(d.removed) > 0 {
 			l.add(f, 0, nexus.Minor, Snapshot, "%d lines of what tests compare with are other ones", len(d.removed))
@@ -116,6 +133,26 @@ func (l *look) file(f File) {
 	for _, a := range d.added {
 		if suppresses.MatchString(a.text) {
 			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to look away: %s", short(a.text))
+		}
+	}
+}
+
+// quarantine looks at the record of tests whose failure does not count.
+func (l *look) quarantine(f File) {
+	if f.New == nil {
+		return // all of them count
+	}
+	var old quarantine.List
+	if f.Old != nil {
+		old, _ = quarantine.Parse([]byte(*f.Old)) // one that cannot be read spares nothing
+	}
+	now, err := quarantine.Parse([]byte(*f.New))
+	if err != nil {
+		l.add(f, 0, nexus.Major, Command, "the record of tests in quarantine cannot be read any more")
+	}
+	for _, e := range now {
+		if !slices.Contains(old, e) {
+			l.add(f, 0, nexus.Major, Command, "a failure of %s shall not count %s", short(e.Test), short(e.Note()))
 		}
 	}
 }
@@ -144,16 +181,18 @@ func (l *look) test(f File, d diff) {
 	if f.New != nil {
 		now = *f.New
 	}
-	if gone := l.gone(lang.names(*f.Old)); len(gone) > 0 {
+	code := f.bare()
+	had := lang.names(*code.Old)
+	if gone := l.gone(had); len(gone) > 0 {
 		l.add(f, 0, nexus.Major, Deleted, "%s: %s", count(len(gone), "test is gone", "tests are gone"), some(gone))
-	} else if f.New == nil && len(lang.names(*f.Old)) == 0 && testfile.Is(f.Path) {
+	} else if f.New == nil && len(had) == 0 && testfile.Is(f.Path) {
 		l.add(f, 0, nexus.Major, Deleted, "the file of tests is gone")
 	}
 	if f.New == nil {
 		return
 	}
 	l.quieter(f, d, lang, now)
-	l.asserts(f, d, lang)
+	l.asserts(f, compare(code), lang)
 }
 
 // quieter looks for what keeps tests that were there from telling.
@@ -171,7 +210,24 @@ func (l *look) quieter(f File, d diff, lang language, now string) {
 		if forgives.MatchString(a.text) {
 			l.add(f, a.number, nexus.Major, Swallowed, "what fails is caught: %s", short(a.text))
 		}
+		if leaves.MatchString(a.text) && cutsOff(now, a.number) {
+			l.add(f, a.number, nexus.Major, Loosened, "what follows is never reached: %s", short(a.text))
+		}
 	}
+}
+
+// cutsOff reports whether statements follow on a line, in the same block.
+func cutsOff(text string, number int) bool {
+	lines := strings.Split(text, "\n")
+	depth := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
+	for _, next := range lines[min(number, len(lines)):] {
+		switch word := strings.TrimSpace(next); {
+		case word == "" || comment(word):
+		default:
+			return depth(next) == depth(lines[number-1]) && !another.MatchString(word)
+		}
+	}
+	return false
 }
 
 // grown returns how many more matches a text has than another.
@@ -198,7 +254,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 			l.moved[r.text]--
 			continue
 		}
-		if lang.assert.MatchString(r.text) && !comment(r.text) {
+		if lang.assert.MatchString(r.text) {
 			lost = append(lost, r)
 			if !weakens.MatchString(r.text) {
 				strong = append(strong, r)
@@ -207,7 +263,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 	}
 	won, closely := 0, 0
 	for _, a := range d.added {
-		if lang.assert.MatchString(a.text) && !comment(a.text) {
+		if lang.assert.MatchString(a.text) {
 			won++
 			if weakens.MatchString(a.text) {
 				weak = append(weak, a)

@@ -124,6 +124,19 @@ func lies() map[string]lie {
 		"CI forgives":                         one(change(".github/workflows/ci.yml", ci, "- run: npm test", "- run: npm test\n        continue-on-error: true"), tamper.Swallowed),
 		"CI runs no tests":                    one(change(".github/workflows/ci.yml", ci, "      - run: npm test\n", ""), tamper.Command),
 		"linters fewer":                       one(change(".golangci.yml", "linters:\n  enable: [errcheck]\n", "linters:\n  enable: []\n"), tamper.Command),
+		"go: put into a comment":              one(change("m_test.go", goTest, "\tif Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n", "\t/*\n\tif Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n\t*/\n"), tamper.Loosened),
+		"go: a test put into a comment":       one(change("m_test.go", goTest, "func TestSub", "/*\nfunc TestSub", "Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n", "Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n*/\n"), tamper.Deleted),
+		"go: leaves at once":                  one(change("m_test.go", goTest, "\tif Sub", "\treturn\n\tif Sub"), tamper.Loosened),
+		"js: put into a comment":              one(change("add.test.js", jsTest, "  expect(add())", "  add() // expect(add())"), tamper.Loosened),
+		"js: put into a literal":              one(change("add.test.js", jsTest, "  expect(add()).toEqual(0)\n", "  `\n  expect(add()).toEqual(0)\n  `\n"), tamper.Loosened),
+		"js: leaves at once":                  one(change("add.test.js", jsTest, "  expect(add())", "  if (true) return;\n  expect(add())"), tamper.Loosened),
+		"python: put into a literal":          one(change("test_add.py", pyTest, "    assert add() == 0\n", "    \"\"\"\n    assert add() == 0\n    \"\"\"\n"), tamper.Loosened),
+		"python: leaves at once":              one(change("test_add.py", pyTest, "    assert add() == 0\n", "    return\n    assert add() == 0\n"), tamper.Loosened),
+		"ruby: put into a comment":            one(change("spec/add_spec.rb", rbTest, "    expect(add(0, 0)).to eq 0\n", "=begin\n    expect(add(0, 0)).to eq 0\n=end\n"), tamper.Loosened),
+		"shell: put into a comment":           one(change("tests/add.bats", shTest, "  run add\n  [ \"$output\" = 0 ]", "  run add # [ \"$output\" = 0 ]"), tamper.Loosened),
+		"c: put into a comment":               one(change("tests/add.cc", cpTest, "  EXPECT_EQ(0,", "  (void)0; // EXPECT_EQ(0,"), tamper.Loosened),
+		"c: switched off":                     one(change("tests/add.cc", cpTest, "  EXPECT_EQ(0, add(0, 0));\n", "#if 0\n  EXPECT_EQ(0, add(0, 0));\n#endif\n"), tamper.Loosened),
+		"c: Unity's is gone":                  one(change("tests/add.c", "void none(void) {\n  TEST_ASSERT_EQUAL(0, add(0, 0));\n}\n", "TEST_ASSERT_EQUAL(0, add(0, 0))", "add(0, 0)"), tamper.Loosened),
 		"go: another way to build":            one(change("m_test.go", goTest, "package m\n", "//go:build integration\n\npackage m\n"), tamper.Skipped),
 		"go: does not look at its t":          one(change("m_test.go", goTest, "func TestSub(t *testing.T) {\n", "func TestSub(*testing.T) {\n\tt := &fake{}\n"), tamper.Skipped),
 		"go: another module in its place":     one(change("go.mod", "module m\n", "module m\n\nreplace x => ./x\n"), tamper.Command),
@@ -168,6 +181,14 @@ func honest() map[string][]tamper.File {
 		"go: a subtest more":        {change("m_test.go", "\tt.Run(\"one\", f)\n", "\tt.Run(\"one\", f)\n\tt.Run(\"two\", f)\n")},
 		"go: a helper is gone":      {change("m_test.go", goTest+"\nfunc help() {}\n", goTest)},
 		"go: a stray exit code":     {change("m.go", "package m\n", "package m\n\nfunc end() { os.Exit(0) }\n")},
+		"go: a comment at its end":  {change("m_test.go", goTest, "t.Error(\"no\")\n\t}\n}\n\n", "t.Error(\"no\") // \"/*\"\n\t}\n}\n\n")},
+		"go: a branch leaves":       {change("m_test.go", goTest, "\tif Sub", "\tif short() {\n\t\treturn\n\t}\n\tif Sub")},
+		"go: a helper that returns": grow("m_test.go", goTest, "\nfunc help() int {\n\treturn 1\n}\n\nfunc other() {}\n"),
+		"js: a helper that returns": grow("add.test.js", jsTest, "\nfunction one() {\n  switch (x) {\n  case 1:\n    return 1\n  default:\n    return 2\n  }\n}\n"),
+		"js: marks in a pattern":    {change("add.test.js", jsTest+"test('p', () => {\n  expect(a).toMatch(/[/*]x/)\n})\n", "adds none', () => {\n", "adds none', () => {\n  const b = 1\n")},
+		"python: a helper":          grow("test_add.py", pyTest, "\n\ndef help():\n    return 1\n\n\ndef test_more():\n    assert help() == 1\n"),
+		"python: said at length":    {change("test_add.py", pyTest, "def test_none():\n", "def test_none():\n    \"\"\"Nothing\n    at all.\"\"\"\n")},
+		"c: switched over":          {change("tests/add.cc", cpTest, "TEST(Add, None)", "#if 1\nint x;\n#endif\nTEST(Add, None)")},
 		"js: one more":              grow("add.test.js", jsTest, "\ntest('more', () => {\n  expect(add(2, 2)).toBe(4)\n})\n"),
 		"js: a new file":            {added("new.test.ts", jsTest)},
 		"js: renamed file":          {change("add.test.js", jsTest), added("sum.test.js", jsTest)},
@@ -251,6 +272,17 @@ func TestNoHonestChangeIsSuspect(t *testing.T) {
 	t.Logf("%d honest changes", len(honest()))
 }
 
+// What a file is made of does not make a look at it long: these would take
+// hours if each mark were followed to the end.
+func TestLongFiles(t *testing.T) {
+	for _, piece := range []string{"/*", "`", `"\`, `'\`, "// x", `""" `, "#if 0\n", "x"} {
+		text := strings.Repeat(piece, 1<<17/len(piece)) + "expect(1)"
+		for _, file := range []string{"a.test.js", "test_a.py", "tests/a.c"} {
+			tamper.Look([]tamper.File{{Path: file, Old: &text, New: &text}})
+		}
+	}
+}
+
 func FuzzLook(f *testing.F) {
 	f.Add("a_test.go", goTest, goTest[:100])
 	f.Add("a.test.js", jsTest, "")
@@ -265,4 +297,31 @@ func FuzzLook(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestQuarantine checks that each test whose failure shall not count any more
+// is named, and that one which counts again is not.
+func TestQuarantine(t *testing.T) {
+	entry := func(test, until string) string {
+		return "[[test]]\ntest = '" + test + "'\nreason = 'so'\nsince = 2026-11-01\nuntil = " + until + "\n"
+	}
+	one, two := entry("a", "2026-11-05"), entry("b", "2026-11-05")
+	longer, broken := entry("a", "2026-11-09"), "[[test]]\n"
+	both := one + two
+	for name, tt := range map[string]struct {
+		old, now *string
+		want     int
+	}{
+		"new": {nil, &one, 1}, "one more": {&one, &both, 1}, "longer": {&one, &longer, 1}, "one less": {&both, &one, 0}, "gone": {&one, nil, 0}, "broken": {&one, &broken, 1}, "mended": {&broken, &one, 1},
+	} {
+		found := tamper.Look([]tamper.File{{Path: ".nexus/quarantine.toml", Old: tt.old, New: tt.now}})
+		if len(found) != tt.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+		for _, f := range found {
+			if f.Severity != nexus.Major || f.Code != tamper.Command {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
 }

@@ -334,7 +334,7 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return text + f.Deadline.Local().Format("; until 15:04:05")
 	case nexus.QuestionAnswered:
-		return fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text)
+		return Because(fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text), f.Why)
 	default:
 		return ""
 	}

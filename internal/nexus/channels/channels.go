@@ -2,7 +2,11 @@
 // the terminal.
 package channels
 
-import "time"
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
 
 // The channels.
 const (
@@ -26,9 +30,18 @@ type Settings struct {
 	WebhookListen    string // address:port where answers come in
 	WebhookPublic    bool   // that may be reached from other machines
 	WebhookAnswers   string // address that the receiver is told to answer to; empty: the one listened at
+
+	Auto      []string      // triggers of questions that a model answers where nobody does
+	AutoAfter time.Duration // that people have before
+	AutoMoney nexus.Money   // for all its calls of a run
+
+	TelegramTokenEnv string   // variable with the token of the bot
+	TelegramChat     string   // number of the chat that is asked
+	TelegramUsers    []string // numbers of those who may answer; none: who the chat is with
+	TelegramBase     string   // address of the Bot API; empty: Telegram's own
 }
 
 // Default returns the documented defaults: nobody is asked.
 func Default() Settings {
-	return Settings{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", Wait: 0}
+	return Settings{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
 }

@@ -24,6 +24,8 @@ type World struct {
 	Shop   *shop.Shop
 	Branch string // to publish to; empty means nexus/<run>
 	Notes  bool   // what is published gets notes of its evidence
+
+	Regression Regression // what of earlier runs is tried again
 }
 
 // Now implements [run.World].
@@ -42,6 +44,9 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 	case nexus.FaultsSought:
 		return diagnose.Find(ctx, w.Shop, v, f.Faults, d)
 	case nexus.AttemptStarted:
+		if _, err := w.earlier(ctx, v, d); err != nil {
+			return nil, err
+		}
 		return attempt.Work(ctx, w.Shop, v, d)
 	case nexus.AttemptResumed:
 		if v.Merge != nil && v.Merge.ID == f.Attempt {

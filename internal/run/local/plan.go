@@ -25,6 +25,7 @@ type planning struct {
 	desk    run.Desk
 	tree    *worktree.Tree
 	session nexus.SessionID
+	red     []string // what earlier runs showed and is so no more
 }
 
 // plan lets the planner turn the goal into tasks, and hands back to it what
@@ -35,6 +36,9 @@ func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 	var err error
 	if p.tree, err = w.Shop.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan in: %w", err)
+	}
+	if p.red, err = w.earlier(ctx, v, d); err != nil {
+		return nil, err
 	}
 	facts, err := p.make(ctx)
 	if err != nil {
@@ -53,7 +57,7 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 		return nil, err
 	}
 	g := prompt.Goal{
-		Session: p.session, Text: p.view.Goal.Goal.Text, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"),
+		Session: p.session, Text: p.view.Goal.Goal.Text, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"), Red: p.red,
 	}
 	for _, gate := range gates {
 		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())

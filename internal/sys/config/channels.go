@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
@@ -15,9 +16,13 @@ func channelKeys() []Key {
 		return one("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).trusted(who)
 	}
 	return []Key{
-		one("channels.order", kind.List(channels.File, channels.Web, channels.Webhook), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md",
+		one("channels.order", kind.List(channels.File, channels.Web, channels.Webhook, channels.Telegram), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md",
 			func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
 		one("channels.wait", kind.Span(), "how long each of them has a question before the next is asked, too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
+		one("channels.auto.answers", kind.List("ambiguity"), "questions that a model of the tier fast answers where nobody does, if it is 70 % sure, for a cent at most each; never leave for a command or to publish",
+			func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
+		one("channels.auto.after", kind.Span(), "how long people have before it does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
+		one("channels.auto.money", kind.Dollars(), "dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
 		text("file.dir", kind.Text(), "directory of the channel file; without one, in the state of the repository", func(s *channels.Settings) *string { return &s.Dir }),
 		text("web.listen", kind.Text(), "address:port of the page; port 0 is one that is free", func(s *channels.Settings) *string { return &s.WebListen }),
 		text("web.token_env", kind.VarName(), "environment variable with the token of the page; without one, a token is drawn and printed", func(s *channels.Settings) *string { return &s.WebTokenEnv }),
@@ -25,6 +30,10 @@ func channelKeys() []Key {
 		text("webhook.secret_env", kind.VarName(), "environment variable with the secret, of 16 bytes at least, that questions and answers are signed with", func(s *channels.Settings) *string { return &s.WebhookSecretEnv }),
 		text("webhook.listen", kind.Text(), "address:port where answers come in", func(s *channels.Settings) *string { return &s.WebhookListen }),
 		one("channels.webhook.public", kind.Boolean(), "webhook.listen may be an address that other machines reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).trusted(who),
+		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *channels.Settings) *string { return &s.TelegramTokenEnv }),
+		text("telegram.chat", kind.Matching("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that is asked", func(s *channels.Settings) *string { return &s.TelegramChat }),
+		one("channels.telegram.users", kind.Texts(), "numbers of those who may answer; without any, who the chat is with, where that is one person", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).trusted(who),
+		text("telegram.base_url", kind.Address(), "address of a Bot API server of your own", func(s *channels.Settings) *string { return &s.TelegramBase }),
 		text("webhook.answers", kind.Address(), "address that the receiver is told to answer to, where a proxy stands in front of webhook.listen", func(s *channels.Settings) *string { return &s.WebhookAnswers }),
 	}
 }

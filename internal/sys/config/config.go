@@ -30,6 +30,7 @@ type Config struct {
 	Gates      Gates
 	Checks     string // when testers write checks for criteria without one: auto, always or off
 	Mutation   Mutation
+	Regression Regression
 	Done       done.Rules
 	Personas   []string // who reads a change; none: one reader, for everything
 	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
@@ -124,7 +125,7 @@ type Precheck struct {
 // doctor.
 func Checks() []string {
 	return []string{
-		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
+		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
 		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
@@ -137,6 +138,12 @@ type Gates struct {
 	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"
 	Fix      string            // what formatters and linters put right before the gates judge: "changed" files, or "off"
+}
+
+// Regression says what of earlier runs is tried again before a run.
+type Regression struct {
+	Sample int           // criteria; 0: none
+	Time   time.Duration // for all of them
 }
 
 // Mutation says how it is asked whether tests notice faults.
@@ -164,8 +171,8 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
-		Checks:    "auto",
-		Mutation:  Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second},
+		Checks:   "auto",
+		Mutation: Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      done.Default(),
 		MapTokens: 4_000,
 		Notes:     true,

@@ -420,6 +420,10 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 			value, want = "B=2,A=1", `["A=1", "B=2"]`
 		case k.Name == "precheck.skip":
 			value, want = "disk,key", `["disk", "key"]`
+		case k.Name == "channels.telegram.chat":
+			value, want = "7", `"7"`
+		case k.Name == "channels.auto.answers":
+			value, want = "ambiguity", `["ambiguity"]`
 		case k.Name == "channels.order":
 			value, want = "web,file", `["web", "file"]`
 		case k.Type == "list of phrases":

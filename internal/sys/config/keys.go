@@ -163,6 +163,8 @@ func gateKeys() []Key {
 		one("review.personas", kind.List(Personas()...), "readers of a change, side by side, each for one kind of thing, and paid each; without any, one reads for everything",
 			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		one("regression.sample", kind.Whole(0, 100), "criteria of earlier runs that are tried again on the base before a run begins; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
+		one("regression.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
 		one("mutation.mode", kind.Words("off", "warn", "block"), "whether faults are put into new lines, to see if tests notice: warn names those that no test notices, block gives them back to be mended", func(c *Config) *string { return &c.Mutation.Mode }),
 		one("mutation.sample", kind.Whole(1, 1000), "most faults that are tried on a tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		one("mutation.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Mutation.Time }),

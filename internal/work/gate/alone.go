@@ -74,7 +74,7 @@ func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, le
 	alone := g
 	alone.Reports = nil
 	alone.Format = cmp.Or(g.Lone.Format, g.Format)
-	for range maxReruns {
+	for range r.reruns() {
 		for _, s := range all {
 			if !s.open() {
 				continue
@@ -110,7 +110,7 @@ func (r Runner) among(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, a
 			open = append(open, s)
 		}
 	}
-	for range maxReruns {
+	for range r.reruns() {
 		if len(open) == 0 || limited && *left < time.Second {
 			break
 		}

@@ -103,6 +103,7 @@ type Goal struct {
 	Text    string
 	Gates   []string // names of the gates that will judge
 	Files   []string // of the repository
+	Red     []string // criteria of earlier runs that are met no more
 	Limit   int64    // most tokens; 0 means 24,000
 }
 
@@ -112,6 +113,10 @@ func (g Goal) Message() string {
 		{Body: header(g.Session, "plan", "Turn the goal into tasks")},
 		{Title: "Goal", Body: g.Text},
 		{Title: "Gates", Body: list(g.Gates)},
+		{
+			Title: "Red before", Body: list(g.Red), Rank: 1,
+			Lead: "Earlier runs met these, and they are red before any work on this goal. No task is blamed for that. Plan a task that mends one only where the goal asks for it or cannot be met without it.",
+		},
 		{Title: "Files of the repository", Body: strings.Join(lines(g.Files), "\n"), Fence: "text", Rank: 2},
 	}, limit(g.Limit))
 	return text

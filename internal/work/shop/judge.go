@@ -51,10 +51,11 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
 		return nil, err
 	}
-	if e, red, err := s.leaks(ctx, c); red || err != nil {
-		if err == nil {
-			err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
-		}
+	spared, e, red, err := s.refused(ctx, c)
+	if red && err == nil {
+		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
+	if red || err != nil {
 		return []nexus.Evidence{e}, err
 	}
 	if err := s.touched(ctx, c, d); err != nil {
@@ -77,7 +78,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return nil, err
 	}
-	r.Reached = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
+	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
 	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
@@ -174,6 +175,11 @@ type Bases struct {
 	known map[string]map[string]nexus.Evidence // by commit and gate
 }
 
+// start makes the maps. The caller has the turn.
+func (b *Bases) start() {
+	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+}
+
 // heat compiles what the gates of a base need, once for each tree.
 func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
@@ -204,7 +210,7 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.
 	}
 	defer done()
 	if b.known == nil {
-		b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+		b.start()
 	}
 	all := b.known[commit]
 	if all == nil {

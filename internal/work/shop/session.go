@@ -182,7 +182,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
 				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.until(), Trigger: trigger.Ambiguity,
 			}
-			return d.Ask(ctx, q)
+			return s.stand(ctx, t, d, q)
 		},
 	}
 	if t.scouts != nil {

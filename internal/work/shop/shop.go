@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/chain"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
 	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
@@ -96,6 +97,7 @@ type Shop struct {
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none
 	Alone      bool                                  // nobody answers questions: fall back at once
+	Deputy     *deputy.Deputy                        // answers in the place of people; nil: nobody does
 	Patience   time.Duration                         // how long a question waits for an answer; 0: for ever
 	Exe        string                                // this program, which builds call for their cache; empty for none
 	Now        func() time.Time

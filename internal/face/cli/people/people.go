@@ -8,12 +8,14 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/file"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/web"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/webhook"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -57,6 +59,9 @@ func Check(a *frame.App, state string, c channels.Settings) error {
 		case channels.Webhook:
 			_, err := hook(a, c)
 			all = append(all, err)
+		case channels.Telegram:
+			_, err := chat(a, c)
+			all = append(all, err)
 		}
 	}
 	return errors.Join(all...)
@@ -80,6 +85,24 @@ func hook(a *frame.App, c channels.Settings) (webhook.Options, error) {
 	}
 	o := webhook.Options{URL: c.WebhookURL, Secret: key, Listen: c.WebhookListen, Public: c.WebhookPublic, Answers: c.WebhookAnswers, Now: a.Now}
 	return o, webhook.Check(o)
+}
+
+// chat returns the options of the chat.
+func chat(a *frame.App, c channels.Settings) (telegram.Options, error) {
+	token, err := secret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
+	if err != nil {
+		return telegram.Options{}, err
+	}
+	o := telegram.Options{Base: c.TelegramBase, Token: token, Now: a.Now}
+	o.Chat, _ = strconv.ParseInt(c.TelegramChat, 10, 64) // 0, which is refused, where it is none
+	for _, text := range c.TelegramUsers {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id <= 0 {
+			return o, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channels.telegram.users: " + text + " is not the number of a user", Hint: "Names can change hands; @userinfobot tells the number."}
+		}
+		o.Users = append(o.Users, id)
+	}
+	return o, telegram.Check(o)
 }
 
 // secret returns what a variable holds, which nobody is shown from then on.
@@ -165,6 +188,17 @@ func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *
 		}
 		o.Complain, o.Say = complain, c.Say
 		return webhook.Serve(ctx, seat, book, o)
+	case channels.Telegram:
+		o, err := chat(c.App, c.Set)
+		if err != nil {
+			return err
+		}
+		book, err := told.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		if err != nil {
+			return err
+		}
+		o.Complain = complain
+		return telegram.Serve(ctx, seat, book, o)
 	default:
 		o, err := Page(c.App, c.Set)
 		if err != nil {

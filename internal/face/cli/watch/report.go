@@ -28,6 +28,9 @@ func reportCommand(a *frame.App) *cobra.Command {
 				return err
 			}
 			q := quality.Of(s, t)
+			if q.Earlier, err = before(ctx, p, r.ID); err != nil {
+				return err
+			}
 			text := ""
 			switch shape {
 			case "json":

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -21,13 +22,12 @@ const (
 	pastEvents = 200_000
 )
 
-// Past sums up the newest runs of the repository. A run that cannot be
-// replayed says nothing.
-func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
-	var h history.Stats
+// newest calls see with the newest runs of the repository, the newest first. A
+// run that cannot be replayed says nothing.
+func newest(ctx context.Context, j *journal.Journal, see func(*state.State)) error {
 	runs, err := j.Runs(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	events := int64(0)
 	for i := len(runs) - 1; i >= 0 && len(runs)-i <= pastRuns; i-- {
@@ -37,11 +37,31 @@ func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
 		s, err := state.Replay(runs[i].ID, j.Events(ctx, runs[i].ID, 0))
 		if err != nil {
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
 			continue // nexus journal verify says what is wrong with it
 		}
-		h.Add(s)
+		see(s)
+	}
+	return nil
+}
+
+// earlier returns what the newest runs but one showed of what they landed.
+func earlier(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]regress.Earlier, error) {
+	var all []regress.Earlier
+	err := newest(ctx, j, func(s *state.State) {
+		if s.Run != but {
+			all = append(all, regress.Of(s)...)
+		}
+	})
+	return all, err
+}
+
+// Past sums up the newest runs of the repository.
+func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
+	var h history.Stats
+	if err := newest(ctx, j, func(s *state.State) { h.Add(s) }); err != nil {
+		return nil, err
 	}
 	return &h, nil
 }

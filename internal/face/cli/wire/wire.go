@@ -9,11 +9,13 @@ import (
 	"iter"
 	"os"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -36,9 +38,18 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	if err != nil {
 		return nil, nil, err
 	}
-	return World(ctx, Parts{
-		Run: o.Run, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err) && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw,
+	stands, err := stand(ctx, p, c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, release, err := World(ctx, Parts{
+		Run: o.Run, Deputy: stands, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err) && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw,
 	})
+	if here, ok := w.(*local.World); ok && err == nil {
+		here.Regression.Sample, here.Regression.Time = c.Regression.Sample, c.Regression.Time
+		here.Regression.Past = func(ctx context.Context) ([]regress.Earlier, error) { return earlier(ctx, p.Journal, o.Run) }
+	}
+	return w, release, err
 }
 
 // Ready refuses what could not work anyway, before anything is recorded: a

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
 	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -49,6 +50,7 @@ type Parts struct {
 	Tap      pick.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
+	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
 	Headless bool                // nobody answers questions
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
@@ -92,6 +94,9 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
 		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+	}
+	if p.Deputy != nil {
+		shop.Stands(p.Deputy)
 	}
 	shop.Faults = faults.Check(p.Config.Mutation)
 	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {

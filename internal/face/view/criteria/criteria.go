@@ -76,7 +76,11 @@ func shows(r accept.Row) string {
 		}
 	}
 	if w := r.Waived; w != nil {
-		parts = append(parts, fmt.Sprintf("waived by %s: %s", w.By, cmp.Or(w.Reason, "no reason given")))
+		word := "waived"
+		if w.Signed {
+			word = "signed off"
+		}
+		parts = append(parts, fmt.Sprintf("%s by %s: %s", word, w.By, cmp.Or(w.Reason, "no reason given")))
 	}
 	return strings.Join(parts, "; ")
 }

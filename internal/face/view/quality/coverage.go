@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
@@ -86,4 +87,15 @@ func part(c *nexus.Coverage) string {
 		return map[bool]string{true: "none", false: "unknown"}[len(c.Unknown) == 0]
 	}
 	return fmt.Sprintf("%d of %d, %.1f %%", c.New.Covered, c.New.Total, percent)
+}
+
+// before lists which criteria of earlier runs were tried before this one.
+func before(b *strings.Builder, q Quality) {
+	if len(q.Earlier) == 0 {
+		return
+	}
+	b.WriteString("\n## Before it began\n\n" + cell(regress.Sum(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
+	for _, r := range q.Earlier {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(string(r.Run)), cell(r.Criterion), cell(r.Command), cell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
+	}
 }

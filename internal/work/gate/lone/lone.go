@@ -115,7 +115,7 @@ var program = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUT
 // serves tests. In doubt it did. Now is the tree; a file that is gone counts
 // with what base had.
 func Touched(l stack.Lone, base, now string, changed []string, test, file string) bool {
-	leaf, last := leaf(test)
+	leaf, last := Leaf(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
 		switch {
 		case f == file:
@@ -148,16 +148,16 @@ func named(file string) bool {
 // Wanted reports whether one of the texts names a test, by all its name or by
 // the last part of it.
 func Wanted(test string, texts []string) bool {
-	leaf, _ := leaf(test)
+	leaf, _ := Leaf(test)
 	word := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])` + regexp.QuoteMeta(leaf) + `(?:$|[^\pL\pN_])`)
 	return slices.ContainsFunc(texts, func(s string) bool {
 		return strings.Contains(s, test) || word.MatchString(s)
 	})
 }
 
-// leaf returns the last part of a test's name as it stands in the code, and
+// Leaf returns the last part of a test's name as it stands in the code, and
 // the last word of that.
-func leaf(test string) (name, last string) {
+func Leaf(test string) (name, last string) {
 	name = test
 	if i := strings.Index(name, " with data set "); i > 0 {
 		name = name[:i]

@@ -138,6 +138,11 @@ func TestText(t *testing.T) {
 		{name: "exit", format: "exit", out: "done\n", want: "pass 0/0/0"},
 		{name: "exit code", format: "exit", out: "boom\n", exit: 3, want: "fail 0/0/0\n:0:0 [exit] : boom"},
 		{name: "unknown tests", format: "exit", out: "done\n", tests: true, want: "unverifiable 0/0/0 (it exits 0, but nothing in its output says how many tests ran)"},
+		{
+			name: "nothing fetched", format: "exit", exit: 101,
+			err:  "error: no matching package named `no-panic` found\nlocation searched: crates.io index\nAs a reminder, you're using offline mode (--offline) which can sometimes cause surprising resolution failures\n",
+			want: "environmental 0/0/0 (no matching package named `no-panic` found)\n:0:0 [environment] : no matching package named `no-panic` found",
+		},
 		{name: "missing tool", format: "exit", err: "sh: 1: cargo: not found\n", exit: 127, want: "environmental 0/0/0 (sh: 1: cargo: not found)\n:0:0 [missing-tool] : sh: 1: cargo: not found"},
 		{name: "not executable", format: "exit", err: "sh: 1: ./x: Permission denied\n", exit: 126, want: "environmental 0/0/0 (the command cannot be executed: sh: 1: ./x: Permission denied)\n:0:0 [environment] : the command cannot be executed: sh: 1: ./x: Permission denied"},
 		{name: "killed", format: "exit", exit: -1, want: "environmental 0/0/0 (it was killed)"},

@@ -121,7 +121,7 @@ func coverage(in Input) *nexus.Finding {
 func Trouble(all []string) (nexus.Finding, bool) {
 	missing := missingTool()
 	var other nexus.Finding
-	for _, l := range all {
+	for i, l := range all {
 		l = l[:min(len(l), 400)]
 		if !strings.ContainsAny(l, " :") {
 			continue
@@ -134,9 +134,25 @@ func Trouble(all []string) (nexus.Finding, bool) {
 		}
 		if other.Message == "" && troubled(l) {
 			other = nexus.Finding{Code: CodeEnvironment, Message: strings.TrimSpace(l)}
+			if strings.HasPrefix(l, "As a reminder, you're using offline mode") {
+				other = unfetched(all[:i], other)
+			}
 		}
 	}
 	return other, other.Message != ""
+}
+
+// unfetched is what cargo says when it has not what a project needs: what that
+// is stands before its word on the mode.
+func unfetched(before []string, f nexus.Finding) nexus.Finding {
+	for _, l := range before {
+		if rest, ok := strings.CutPrefix(l, "error: "); ok && len(rest) < 400 {
+			f.Message = strings.TrimSpace(rest)
+			break
+		}
+	}
+	f.Advice = "Gates have no network: run cargo fetch here once, and keep Cargo.lock."
+	return f
 }
 
 // Missing is the finding that a tool is not installed.
@@ -186,10 +202,14 @@ func troubled(l string) bool {
 
 // Hint says where a tool comes from, as far as that is known.
 func Hint(tool string) string {
+	npm := map[string]string{
+		"tsc": "typescript", "eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "vitest": "vitest", "jest": "jest",
+		"mocha": "mocha", "playwright": "@playwright/test", "pyright": "pyright",
+	}
+	if name := npm[tool]; name != "" {
+		return " (npm install, with --save-dev " + name + " where package.json does not name it)"
+	}
 	from := map[string]string{
-		"tsc": "npm install --save-dev typescript", "eslint": "npm install --save-dev eslint", "prettier": "npm install --save-dev prettier",
-		"biome": "npm install --save-dev @biomejs/biome", "vitest": "npm install --save-dev vitest", "jest": "npm install --save-dev jest",
-		"mocha": "npm install --save-dev mocha", "playwright": "npm install --save-dev @playwright/test", "pyright": "npm install --save-dev pyright",
 		"ruff": "pip install ruff", "flake8": "pip install flake8", "mypy": "pip install mypy", "pytest": "pip install pytest",
 		"nextest": "cargo install cargo-nextest", "cargo-nextest": "cargo install cargo-nextest", "clippy": "rustup component add clippy",
 		"cargo-clippy": "rustup component add clippy", "rspec": "gem install rspec", "rubocop": "gem install rubocop",

@@ -121,12 +121,12 @@ func Mocha(in raw.Input) raw.Report {
 	all := text(in)
 	c, _, counted := tally{line: `^ {2}\d+ (?:passing|failing|pending)\b`, pass: `(\d+) passing`, fail: `(\d+) failing`, skip: `(\d+) pending`}.read(all)
 	r := raw.Run{Counts: c, Counted: counted}
-	begin, numbered := 0, regexp.MustCompile(`^ {4,}\d+\) \S`)
+	begin, sum, numbered := 0, regexp.MustCompile(`^ {2}\d+ (?:passing \(|failing$|pending$)`), regexp.MustCompile(`^ {4,}\d+\) \S`)
 	if c.Failed == 0 && has(all, numbered.String()) { // the sums were cut off
 		r.Counts.Failed = len(slices.DeleteFunc(slices.Clone(all), func(l string) bool { return !numbered.MatchString(l) }))
 	}
 	for i, l := range all {
-		if strings.HasPrefix(strings.TrimLeft(l, " 0123456789"), "failing") || strings.HasPrefix(strings.TrimLeft(l, " 0123456789"), "passing") {
+		if sum.MatchString(l) { // a title may begin with such a word as well
 			begin = i // before it, failing tests are only numbered
 		}
 	}

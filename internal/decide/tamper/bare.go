@@ -1,0 +1,162 @@
+package tamper
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// bare returns a file of tests as its tests see it: what stands in comments,
+// in literals of several lines and between #if 0 and #endif is taken out, line
+// ends stay. So an assertion that was put there counts as gone. Where a mark
+// is never closed it was none, and the text after it stays.
+func bare(file, text string) string {
+	ending := strings.ToLower(path.Ext(file))
+	b := barer{in: text, never: map[string]bool{}}
+	switch {
+	case slices.Contains([]string{".py", ".rb", ".sh", ".bash", ".bats"}, ending):
+		b.hash = true
+	case ending == ".php":
+		b.hash, b.slash = true, true
+	default:
+		b.slash = true
+	}
+	switch ending {
+	case ".go", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte":
+		b.long = []string{"`"}
+	case ".py":
+		b.long = []string{`"""`, `'''`}
+	case ".java", ".kt", ".kts", ".scala", ".cs", ".groovy":
+		b.long = []string{`"""`}
+	case ".rb":
+		b.in = rubyBlock.ReplaceAllStringFunc(b.in, ends)
+	case ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp":
+		b.in = switchedOff(b.in)
+	}
+	return b.all()
+}
+
+var (
+	// rubyBlock is a comment of several lines.
+	rubyBlock = regexp.MustCompile(`(?ms)^=begin\b.*?^=end\b`)
+	// expected is a comment of Go's that is compared with what an example says.
+	expected = regexp.MustCompile(`^// (?:Unordered )?[Oo]utput:`)
+	// opens and closes are lines of the preprocessor of C.
+	opens  = regexp.MustCompile(`^\s*#\s*if(?:n?def)?\b`)
+	closes = regexp.MustCompile(`^\s*#\s*endif\b`)
+	others = regexp.MustCompile(`^\s*#\s*el(?:se|if)`)
+	never  = regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`)
+)
+
+// ends returns the line ends of a text, and nothing else.
+func ends(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
+
+// switchedOff takes out what the preprocessor of C never lets through.
+func switchedOff(text string) string {
+	lines, depth := strings.Split(text, "\n"), 0 // depth 1: in a branch that is never taken
+	for i, l := range lines {
+		switch {
+		case depth == 0 && never.MatchString(l):
+			depth = 1
+		case depth == 0:
+			continue
+		case opens.MatchString(l):
+			depth++
+		case closes.MatchString(l), depth == 1 && others.MatchString(l):
+			depth--
+		}
+		lines[i] = ""
+	}
+	if depth > 0 {
+		return text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// barer goes through a text once.
+type barer struct {
+	in          string
+	hash, slash bool            // how comments begin
+	long        []string        // marks of literals that go over several lines
+	never       map[string]bool // ends that do not come any more
+}
+
+func (b *barer) all() string {
+	var out strings.Builder
+	for i := 0; i < len(b.in); {
+		kept, gone := b.next(i)
+		out.WriteString(b.in[i : i+kept])
+		out.WriteString(ends(b.in[i+kept : i+kept+gone]))
+		i += kept + gone
+	}
+	return out.String()
+}
+
+// next says how many bytes from i stay, and how many after those do not. One
+// of them is more than zero.
+func (b *barer) next(i int) (kept, gone int) {
+	rest := b.in[i:]
+	for _, mark := range b.long {
+		if n := b.closed(rest, mark, mark); n > 0 {
+			if strings.Contains(rest[:n], "\n") {
+				return 0, n
+			}
+			return n, 0
+		}
+	}
+	switch c := rest[0]; {
+	case c == '"' || c == '\'':
+		return max(quoted(rest), 1), 0
+	case b.hash && c == '#' && (i == 0 || strings.IndexByte(" \t\n;", b.in[i-1]) >= 0) && !strings.HasPrefix(rest, "#["):
+		return 0, len(lineOf(rest))
+	case b.slash && strings.HasPrefix(rest, "//"):
+		line := lineOf(rest)
+		if expected.MatchString(line) {
+			return len(line), 0
+		}
+		return 0, len(line)
+	case b.slash && strings.HasPrefix(rest, "/*"):
+		if n := b.closed(rest, "/*", "*/"); n > 0 {
+			return 0, n
+		}
+	}
+	return 1, 0
+}
+
+func lineOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// closed returns the length of what begins with a mark and ends with another,
+// 0 where it does not begin or end.
+func (b *barer) closed(text, begin, end string) int {
+	rest, ok := strings.CutPrefix(text, begin)
+	if !ok || b.never[end] {
+		return 0
+	}
+	n := strings.Index(rest, end)
+	if n < 0 {
+		b.never[end] = true
+		return 0
+	}
+	return len(begin) + n + len(end)
+}
+
+// longest is how far the end of a literal of one line is looked for.
+const longest = 2000
+
+// quoted returns the length of the literal that a text begins with, 0 where it
+// is not closed on its line.
+func quoted(text string) int {
+	for i := 1; i < min(len(text), longest) && text[i] != '\n'; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[0]:
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,450 @@
+// Package telegram asks people in a chat of Telegram, by a bot of theirs:
+// buttons for the choices of a question, a reply for an answer in one's own
+// words. Only the chat that is set up is asked, and only its people answer.
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Desk is where it is heard what waits for people, and answered.
+type Desk interface {
+	Next(ctx context.Context) ([]pending.Item, error)
+	Find(run nexus.RunID, id string) (pending.Item, error)
+	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
+}
+
+// Book remembers what was sent, also for the process after this one.
+type Book interface {
+	Of(name string) (string, bool)
+	Names() []string
+	Put(name, what string) error
+	Forget(name string) error
+}
+
+// Options say which bot writes to whom.
+type Options struct {
+	Base     string // address of the Bot API; empty: Telegram's own
+	Token    string
+	Chat     int64
+	Users    []int64 // who may answer; none: who the chat is with, where it is one person
+	Now      func() time.Time
+	Complain func(error)
+	Wait     time.Duration // before a second try; 0: a second. It doubles up to 30 of it
+	Poll     time.Duration // longest that the server may wait for news; 0: 25 seconds
+}
+
+// maxText is the longest text of a message that is sent, in bytes: what
+// Telegram takes has 4096 characters.
+const maxText = 3500
+
+// Check says what keeps the channel from being used.
+func Check(o Options) error {
+	bad := func(what, hint string) error {
+		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel telegram: " + what, Hint: hint}
+	}
+	u, err := url.Parse(o.Base)
+	switch {
+	case o.Token == "":
+		return bad("there is no token of a bot", "Set channels.telegram.token_env to the name of a variable that holds what @BotFather gave you.")
+	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(o.Token):
+		return bad("what the variable holds is no token of a bot", "It looks like 123456:ABC-DEF, as @BotFather gives it.")
+	case o.Chat == 0:
+		return bad("there is no chat to ask", "Set channels.telegram.chat to its number.")
+	case o.Chat < 0 && len(o.Users) == 0:
+		return bad("the chat is a group, and everybody in it could answer", "Name who may in channels.telegram.users, by their numbers.")
+	case err != nil || o.Base != "" && u.Scheme != "https" && !loopback(u.Hostname()):
+		return bad("the token would go to "+o.Base+" where everybody on the way can read it", "Use an https address.")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// note is what is remembered of a question: the token in its buttons, and its
+// message once it was sent.
+type note struct {
+	token   string
+	message int64
+}
+
+func noteOf(text string) note {
+	token, id, _ := strings.Cut(text, " ")
+	n, _ := strconv.ParseInt(id, 10, 64) // 0 where it was not sent
+	return note{token, n}
+}
+
+func (n note) String() string { return n.token + " " + strconv.FormatInt(n.message, 10) }
+
+// chat is the channel at work.
+type chat struct {
+	Options
+	desk Desk
+	api  *client
+
+	mu    sync.Mutex // guards what follows
+	book  Book
+	items []pending.Item    // that wait
+	given map[string]string // by mark: what was not sent, and is not tried again
+}
+
+// Serve asks and listens until the context ends, and a moment longer.
+func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
+	if err := Check(o); err != nil {
+		return err
+	}
+	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
+	c := &chat{Options: o, desk: desk, book: book, given: map[string]string{}, api: &client{
+		base: strings.TrimRight(cmp.Or(o.Base, "https://api.telegram.org"), "/"), token: o.Token,
+		http: &http.Client{
+			Timeout:       o.Poll + 15*time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the address has the token
+		},
+	}}
+	c.items, _ = desk.Next(ctx) // before anybody can press a button; an error is that it is over before it began
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var all sync.WaitGroup
+	defer all.Wait()
+	feed := make(chan []pending.Item)
+	all.Go(func() { c.hear(ctx, feed) })
+	all.Go(func() { c.tell(ctx, feed) })
+	err := c.listen(ctx)
+	stop(nil)
+	return err
+}
+
+// hear passes on what waits.
+func (c *chat) hear(ctx context.Context, feed chan<- []pending.Item) {
+	for {
+		items, err := c.desk.Next(ctx)
+		if err != nil {
+			return
+		}
+		select {
+		case feed <- items:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// tell sends what waits, and takes the buttons from what does not any more.
+func (c *chat) tell(ctx context.Context, feed <-chan []pending.Item) {
+	b := backoff{unit: c.Wait}
+	for {
+		var again <-chan time.Time
+		err := c.send(ctx)
+		if err == nil {
+			b.n = 0
+		} else if ctx.Err() == nil {
+			if b.n == 0 {
+				c.Complain(fmt.Errorf("channel telegram: %w; it is tried again", err))
+			}
+			again = time.After(b.next(err))
+		}
+		select {
+		case items := <-feed:
+			c.mu.Lock()
+			c.items = items
+			c.mu.Unlock()
+		case <-again:
+		case <-ctx.Done():
+			c.finish(ctx)
+			return
+		}
+	}
+}
+
+// finish takes the buttons from what does not wait any more, once, before the
+// process ends. What it does not come to, the next process does.
+func (c *chat) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 3*time.Second, errors.New("time to finish is over"))
+	defer cancel()
+	c.mu.Lock()
+	names := c.book.Names()
+	c.mu.Unlock()
+	for _, name := range names {
+		key, _, _ := strings.Cut(name, "@")
+		run, id, _ := strings.Cut(key, "/")
+		if _, err := c.desk.Find(nexus.RunID(run), id); err == nil {
+			continue
+		}
+		if c.settle(ctx, name) != nil {
+			return
+		}
+	}
+}
+
+// send sends what was not sent, up to the first failure.
+func (c *chat) send(ctx context.Context) error {
+	c.mu.Lock()
+	items, names := slices.Clone(c.items), c.book.Names()
+	c.mu.Unlock()
+	waits := map[string]bool{}
+	for _, i := range items {
+		waits[i.Mark()] = true
+		if err := c.ask(ctx, i); err != nil {
+			return err
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if waits[name] {
+			continue
+		}
+		if err := c.settle(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask sends one question, if it was not.
+func (c *chat) ask(ctx context.Context, i pending.Item) error {
+	c.mu.Lock()
+	was, known := c.book.Of(i.Mark())
+	n, over := noteOf(was), c.given[i.Mark()] != ""
+	if !known {
+		n = note{token: rand.Text()}
+		if err := c.book.Put(i.Mark(), n.String()); err != nil {
+			c.mu.Unlock()
+			return err
+		}
+	}
+	c.mu.Unlock()
+	if n.message != 0 || over {
+		return nil
+	}
+	text, buttons := write(i, n.token)
+	params := map[string]any{"chat_id": c.Chat, "text": text}
+	if buttons != nil {
+		params["reply_markup"] = buttons
+	}
+	var m message
+	err := c.api.call(ctx, "sendMessage", params, &m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case final(err):
+		c.given[i.Mark()] = err.Error()
+		c.Complain(fmt.Errorf("channel telegram: question %s is not sent: %w", i.ID, err))
+		return nil
+	case err != nil:
+		return err
+	}
+	n.message = m.ID
+	return c.book.Put(i.Mark(), n.String())
+}
+
+// write writes a question. One that does not fit is not shown in part: what is
+// agreed to must have been read.
+func write(i pending.Item, token string) (string, *keyboard) {
+	text := fmt.Sprintf("%s (%s), run %s, %s:\n\n%s\n\nWithout an answer", i.Trigger, i.Severity, i.Run, i.ID, i.Text)
+	if !i.Deadline.IsZero() {
+		text += " until " + i.Deadline.UTC().Format("15:04 MST on 2006-01-02")
+	}
+	text += ": " + i.Fallback
+	if len(text) > maxText {
+		return fmt.Sprintf("%s (%s), run %s, %s: a question that is too long for a message. nexus status has it, nexus answer answers it.", i.Trigger, i.Severity, i.Run, i.ID), nil
+	}
+	if len(i.Choices) == 0 {
+		return text + "\n\nReply to this message with the answer.", nil
+	}
+	var row []button
+	for n, choice := range i.Choices {
+		row = append(row, button{choice, token + ":" + strconv.Itoa(n)})
+	}
+	return text, &keyboard{[][]button{row}}
+}
+
+// settle says below a question what became of it, and forgets it.
+func (c *chat) settle(ctx context.Context, mark string) error {
+	c.mu.Lock()
+	was, _ := c.book.Of(mark)
+	c.mu.Unlock()
+	key, _, _ := strings.Cut(mark, "@")
+	run, id, _ := strings.Cut(key, "/")
+	_, why := c.desk.Find(nexus.RunID(run), id)
+	if n := noteOf(was); n.message != 0 {
+		text := id + " of run " + run + ": nobody is asked any more"
+		if why != nil {
+			text = id + " of run " + run + ": " + why.Error()
+		}
+		err := c.api.call(ctx, "editMessageText", map[string]any{"chat_id": c.Chat, "message_id": n.message, "text": cut(text)}, nil)
+		if err != nil && !final(err) {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.given, mark)
+	return c.book.Forget(mark)
+}
+
+func cut(text string) string {
+	if len(text) > maxText {
+		return strings.ToValidUTF8(text[:maxText], "") + "..."
+	}
+	return text
+}
+
+// listen takes what people send until the context ends. The error is one that
+// no other try would mend.
+func (c *chat) listen(ctx context.Context) error {
+	b := backoff{unit: c.Wait}
+	var offset int64
+	for ctx.Err() == nil {
+		all, err := c.poll(ctx, offset)
+		if final(err) && ctx.Err() == nil {
+			return fmt.Errorf("channel telegram: %w", err)
+		}
+		if err != nil {
+			if b.n == 0 && ctx.Err() == nil {
+				c.Complain(fmt.Errorf("channel telegram: %w; it is tried again", err))
+			}
+			select {
+			case <-time.After(b.next(err)):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		b.n = 0
+		for _, u := range all {
+			c.take(ctx, u)
+			offset = max(offset, u.ID+1) // confirmed by the next call, when it was dealt with
+		}
+	}
+	return nil
+}
+
+// poll waits for what people send.
+func (c *chat) poll(ctx context.Context, offset int64) (all []update, err error) {
+	err = c.api.call(ctx, "getUpdates", map[string]any{
+		"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
+	}, &all)
+	return all, err
+}
+
+// take takes what somebody sent. Strangers hear nothing.
+func (c *chat) take(ctx context.Context, u update) {
+	switch {
+	case u.Press != nil:
+		p := u.Press
+		if p.Message == nil || !c.may(p.Message.Chat.ID, p.From) {
+			return
+		}
+		said, err := c.answer(ctx, c.pressed(p.Data), p.From)
+		c.reply(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID, "text": short(outcome(said, err))})
+	case u.Message != nil:
+		m := u.Message
+		if m.From == nil || !c.may(m.Chat.ID, *m.From) || m.ReplyTo == nil || m.Text == "" {
+			return
+		}
+		said, err := c.answer(ctx, c.replied(m), *m.From)
+		c.reply(ctx, "sendMessage", map[string]any{"chat_id": c.Chat, "text": cut(outcome(said, err)), "reply_parameters": map[string]any{"message_id": m.ID, "allow_sending_without_reply": true}})
+	}
+}
+
+// may reports whether somebody may answer.
+func (c *chat) may(in int64, from user) bool {
+	if in != c.Chat {
+		return false
+	}
+	if len(c.Users) == 0 {
+		return c.Chat > 0 && from.ID == c.Chat
+	}
+	return slices.Contains(c.Users, from.ID)
+}
+
+// meant is a question and what somebody answered to it.
+type meant struct {
+	item   pending.Item
+	answer string
+	known  bool
+}
+
+// find returns the question whose note fits.
+func (c *chat) find(fits func(note) bool) (pending.Item, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range c.items {
+		if was, ok := c.book.Of(i.Mark()); ok && fits(noteOf(was)) {
+			return i, true
+		}
+	}
+	return pending.Item{}, false
+}
+
+func (c *chat) pressed(data string) meant {
+	token, choice, _ := strings.Cut(data, ":")
+	i, ok := c.find(func(n note) bool { return n.token == token && token != "" })
+	n, err := strconv.Atoi(choice)
+	if !ok || err != nil || n < 0 || n >= len(i.Choices) {
+		return meant{}
+	}
+	return meant{i, i.Choices[n], true}
+}
+
+func (c *chat) replied(m *message) meant {
+	i, ok := c.find(func(n note) bool { return n.message != 0 && n.message == m.ReplyTo.ID })
+	return meant{i, m.Text, ok}
+}
+
+func (c *chat) answer(ctx context.Context, m meant, from user) (string, error) {
+	if !m.known {
+		return "", errors.New("this does not wait for an answer any more")
+	}
+	if text, _ := write(m.item, ""); !strings.Contains(text, m.item.Text) {
+		return "", errors.New("the question was too long to be shown here: answer it with nexus answer")
+	}
+	by := "telegram:" + strconv.FormatInt(from.ID, 10)
+	if regexp.MustCompile(`^[A-Za-z0-9_]{1,32}$`).MatchString(from.Username) {
+		by += "/" + from.Username
+	}
+	return c.desk.Answer(ctx, m.item.Run, m.item.ID, m.answer, by)
+}
+
+func outcome(said string, err error) string {
+	if err == nil {
+		return said
+	}
+	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Hint != "" {
+		return e.Message + ". " + e.Hint
+	}
+	return err.Error()
+}
+
+// short fits a text into what a button may say.
+func short(text string) string {
+	if r := []rune(text); len(r) > 190 {
+		return string(r[:190]) + "..."
+	}
+	return text
+}
+
+// reply says something back. It is said once: what counts is in the journal.
+func (c *chat) reply(ctx context.Context, method string, params map[string]any) {
+	if err := c.api.call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !final(err) {
+		c.Complain(fmt.Errorf("channel telegram: %w", err))
+	}
+}

@@ -1,0 +1,365 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/pending"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/told"
+)
+
+const ada, eve = 7, 666
+
+// room is a chat with a bot at work.
+type room struct {
+	t    *testing.T
+	j    *channeltest.Journal
+	s    *telegramtest.Server
+	book string
+	stop func()
+
+	mu   sync.Mutex // guards said
+	said []string
+}
+
+func enter(t *testing.T) *room {
+	t.Helper()
+	r := &room{t: t, j: channeltest.New(time.Now), s: telegramtest.Start(), book: filepath.Join(t.TempDir(), "book.json")}
+	t.Cleanup(r.s.Close)
+	r.j.Question("q1", trigger.Security, "may it run *this*?")
+	return r
+}
+
+func (r *room) serve() {
+	r.t.Helper()
+	d, err := channel.Open(r.t.Context(), r.j, r.j.Held, time.Now)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	book, err := told.Open(r.book)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(r.t.Context())
+	over := make(chan error, 2)
+	go func() { over <- d.Follow(ctx) }()
+	go func() {
+		over <- Serve(ctx, d.Seat(0), book, Options{
+			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Now: time.Now, Wait: time.Millisecond, Poll: time.Second,
+			Complain: func(err error) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.said = append(r.said, err.Error())
+			},
+		})
+	}()
+	var stopped bool
+	r.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		stop(nil)
+		for range 2 {
+			if err := <-over; err != nil {
+				r.t.Error(err)
+			}
+		}
+	}
+	r.t.Cleanup(r.stop)
+}
+
+// until waits for a message that holds a text.
+func (r *room) until(text string) telegramtest.Message {
+	r.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for _, m := range r.s.Messages() {
+			if strings.Contains(m.Text, text) {
+				return m
+			}
+		}
+	}
+	r.t.Fatalf("nobody says %q: %+v", text, r.s.Messages())
+	return telegramtest.Message{}
+}
+
+// told waits for what whoever pressed a button was told.
+func (r *room) told(n int, text string) {
+	r.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if all := r.s.Told(); len(all) >= n {
+			if !strings.Contains(all[n-1], text) {
+				r.t.Errorf("told %q, want %q", all[n-1], text)
+			}
+			return
+		}
+	}
+	r.t.Fatalf("nobody is told %q: %q", text, r.s.Told())
+}
+
+// TestAnswer takes a button and a reply of whom may answer, and of nobody
+// else, and takes the buttons away when somebody has answered.
+func TestAnswer(t *testing.T) {
+	r := enter(t)
+	r.j.Question("q2", trigger.Ambiguity, "which?")
+	r.serve()
+	m := r.until("may it run *this*?")
+	if d := cmp.Diff([]string{"yes", "no"}, m.Buttons); d != "" || m.Chat != -100 || !strings.HasPrefix(m.Text, "security (red), run r1, q1:") {
+		t.Errorf("%s %+v", d, m)
+	}
+	q2 := r.until("Reply to this message")
+	r.s.Press(m, "yes", eve)              // in the chat, and not one of those
+	r.s.Say(-100, q2.ID, "rm -rf", eve)   // also by words
+	r.s.Say(eve, q2.ID, "rm -rf", ada)    // from another chat
+	r.s.Say(-100, 0, "hello, nexus", ada) // to nobody
+	r.s.Press(m, "made up:0", ada)        // not a button of it
+	r.told(1, "does not wait for an answer any more")
+	r.s.Say(-100, m.ID, "sure", ada) // a reply that is no choice
+	if no := r.until("none of the choices"); no.ReplyTo != 5000 || no.Chat != -100 {
+		t.Errorf("%+v", no)
+	}
+	if got := r.j.Answers(); got != nil {
+		t.Fatalf("taken: %q", got)
+	}
+	r.s.Press(m, "no", ada)
+	r.told(2, "taken")
+	r.s.Say(-100, q2.ID, "the second\nof them", ada)
+	r.until("q1 of run r1: answered already by telegram:7/ada7: no")
+	r.until("q2 of run r1: answered already by telegram:7/ada7: the second of them")
+	r.s.Press(m, "yes", ada)
+	r.told(3, "does not wait")
+	if d := cmp.Diff([]string{"q1 by telegram:7/ada7: no", "q2 by telegram:7/ada7: the second\nof them"}, r.j.Answers()); d != "" {
+		t.Error(d)
+	}
+	for _, m := range r.s.Messages() {
+		if len(m.Buttons) > 0 {
+			t.Errorf("it still has buttons: %+v", m)
+		}
+	}
+}
+
+// TestTakesOver does not ask again after its process died; a button that was
+// there before counts, and what was answered elsewhere is said.
+func TestTakesOver(t *testing.T) {
+	r := enter(t)
+	r.j.Question("q2", trigger.Security, "and that?")
+	r.serve()
+	one, _ := r.until("may it run"), r.until("and that?")
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
+		book, err := told.Open(r.book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := 0
+		for _, name := range book.Names() {
+			if was, _ := book.Of(name); noteOf(was).message != 0 {
+				sent++
+			}
+		}
+		if sent == 2 {
+			break
+		}
+	}
+	r.stop()
+	r.j.Answer("q2", "yes", "web")
+	r.s.Press(one, "yes", ada)
+	r.serve()
+	r.told(1, "taken")
+	r.until("q2 of run r1: answered already by web: yes")
+	r.until("q1 of run r1: answered already by telegram:7/ada7: yes")
+	if n := len(r.s.Messages()); n != 2 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// TestFaults goes on when the server is in trouble, each time it is told once,
+// and never says the token.
+func TestFaults(t *testing.T) {
+	r := enter(t)
+	garbage := []telegramtest.Fault{
+		{Status: 500},
+		{Status: 502, Body: "<html>bad gateway"},
+		{Status: 200, Body: "{\"ok\":true,\"result\":7"},
+		{Status: 200, Body: "[]"},
+		{Status: 429},
+		{Cut: true},
+		{Status: 200, Body: `{"ok":true,"result":"x"}`},
+		{Status: 409},
+		{Status: 200, Body: strings.Repeat(" ", maxBody+2)},
+	}
+	r.s.Fail("getUpdates", garbage...)
+	r.s.Fail("sendMessage", garbage...)
+	r.serve()
+	m := r.until("may it run")
+	r.s.Fail("answerCallbackQuery", telegramtest.Fault{Status: 500})
+	r.s.Fail("editMessageText", telegramtest.Fault{Cut: true}, telegramtest.Fault{Status: 500})
+	r.s.Press(m, "no", ada)
+	r.until("answered already by telegram:7/ada7: no")
+	if n := len(r.s.Messages()); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	r.j.Question("q2", trigger.Security, "which the server does not want")
+	r.s.Fail("sendMessage", telegramtest.Fault{Status: 400})
+	r.j.Question("q3", trigger.Security, "that it wants")
+	r.until("that it wants")
+	r.stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range r.said {
+		if strings.Contains(text, "TEST-token") {
+			t.Errorf("the token is said: %s", text)
+		}
+	}
+	if all := strings.Join(r.said, "\n"); !strings.Contains(all, "is not sent: sendMessage: 400 Bad Request") {
+		t.Errorf("said:\n%s", all)
+	}
+}
+
+// TestBackoff waits from one to thirty of its unit, and as long as the server
+// wants.
+func TestBackoff(t *testing.T) {
+	b := backoff{unit: time.Second}
+	var got []string
+	for range 8 {
+		got = append(got, b.next(errors.New("x")).String())
+	}
+	got = append(got, b.next(&apiError{code: 429, after: 47 * time.Second}).String())
+	b.n = 0
+	got = append(got, b.next(&apiError{code: 429, after: 3 * time.Second}).String(), b.next(nil).String())
+	if d := cmp.Diff("1s 2s 4s 8s 16s 30s 30s 30s 47s 3s 2s", strings.Join(got, " ")); d != "" {
+		t.Error(d)
+	}
+	_, err := open(429, []byte(`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`))
+	if e, ok := errors.AsType[*apiError](err); !ok || e.after != 5*time.Second || final(err) {
+		t.Errorf("%v", err)
+	}
+	if _, err := open(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !final(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWrongToken ends, and says why without the token.
+func TestWrongToken(t *testing.T) {
+	r := enter(t)
+	d, err := channel.Open(t.Context(), r.j, r.j.Held, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := told.Open(r.book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Serve(t.Context(), d.Seat(0), book, Options{Base: r.s.URL(), Token: "1:wrong", Chat: 7, Complain: func(error) {}})
+	if err == nil || !strings.Contains(err.Error(), "401 Unauthorized") || strings.Contains(err.Error(), "wrong") {
+		t.Error(err)
+	}
+}
+
+// TestLong shows no part of a question with buttons that agree to all of it.
+func TestLong(t *testing.T) {
+	r := enter(t)
+	r.j.Question("q2", trigger.Security, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
+	r.serve()
+	m := r.until("too long for a message")
+	if len(m.Buttons) > 0 {
+		t.Errorf("%+v", m)
+	}
+	r.s.Say(-100, m.ID, "yes", ada)
+	r.until("answer it with nexus answer")
+	if got := r.j.Answers(); got != nil {
+		t.Errorf("taken: %q", got)
+	}
+}
+
+// TestCheck refuses what would let strangers read or answer.
+func TestCheck(t *testing.T) {
+	good := Options{Token: telegramtest.Token, Chat: 7}
+	for want, change := range map[string]func(*Options){
+		"":                             func(*Options) {},
+		"there is no token":            func(o *Options) { o.Token = "" },
+		"is no token of a bot":         func(o *Options) { o.Token = "a/../b" },
+		"there is no chat":             func(o *Options) { o.Chat = 0 },
+		"everybody in it could answer": func(o *Options) { o.Chat = -7 },
+		"where everybody on the way":   func(o *Options) { o.Base = "http://example.com" },
+	} {
+		o := good
+		change(&o)
+		err := Check(o)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// FuzzUpdate takes whatever the server or a stranger sends, and answers
+// nothing for anybody else than those who may.
+func FuzzUpdate(f *testing.F) {
+	f.Add([]byte(`{"ok":true,"result":[{"update_id":1,"callback_query":{"id":"a","from":{"id":7},"message":{"message_id":1,"chat":{"id":-100}},"data":"x:0"}}]}`))
+	f.Add([]byte(`{"ok":true,"result":[{"update_id":1,"message":{"message_id":2,"chat":{"id":-100},"from":{"id":666},"text":"yes","reply_to_message":{"message_id":1}}}]}`))
+	f.Add([]byte(`{"ok":false,"error_code":429,"parameters":{"retry_after":-5}}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		result, err := open(200, data)
+		if err != nil {
+			if wait := (&backoff{unit: time.Second}).next(err); wait < time.Second || wait > 5*time.Minute {
+				t.Errorf("it waits %s", wait)
+			}
+			return
+		}
+		s := httpless(t)
+		var all []update
+		if decode(result, &all) != nil {
+			return
+		}
+		for _, u := range all {
+			s.take(t.Context(), u)
+		}
+	})
+}
+
+func decode(data []byte, into any) error { return json.Unmarshal(data, into) }
+
+// nobody is a desk where no answer may come in.
+type nobody struct{ t *testing.T }
+
+func (nobody) Next(context.Context) ([]pending.Item, error) { return nil, nil }
+
+func (nobody) Find(nexus.RunID, string) (pending.Item, error) { return pending.Item{}, nil }
+
+func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) (string, error) {
+	if !strings.HasPrefix(by, "telegram:7") {
+		n.t.Errorf("%s: %q by %s", id, answer, by)
+	}
+	return "taken", nil
+}
+
+// httpless is a chat whose server is not there.
+func httpless(t *testing.T) *chat {
+	t.Helper()
+	book, err := told.Open(filepath.Join(t.TempDir(), "book"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := pending.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
+	if err := book.Put(i.Mark(), note{"x", 1}.String()); err != nil {
+		t.Fatal(err)
+	}
+	return &chat{
+		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, desk: nobody{t}, book: book, items: []pending.Item{i},
+		api: &client{base: "http://127.0.0.1:0", token: "1:x", http: &http.Client{}},
+	}
+}

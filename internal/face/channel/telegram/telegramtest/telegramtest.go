@@ -1,0 +1,259 @@
+// Package telegramtest is a server that speaks the Bot API of Telegram as far
+// as a bot that asks questions needs it, with the people of a chat.
+package telegramtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Token is the token of the only bot.
+const Token = "123456:TEST-token"
+
+// Message is a message of the bot, as it stands now.
+type Message struct {
+	ID      int64
+	Chat    int64
+	Text    string
+	Buttons []string // what they say
+	ReplyTo int64
+
+	data []string
+}
+
+// Fault is what the server says instead of an answer.
+type Fault struct {
+	Status int
+	Body   string // empty: an error of that status
+	After  int    // seconds that it wants to be left alone
+	Cut    bool   // the connection ends
+}
+
+// Server is the server. It is safe for concurrent use.
+type Server struct {
+	web *httptest.Server
+
+	mu       sync.Mutex // guards what follows
+	messages []Message
+	told     []string // what people who pressed a button were told
+	updates  []map[string]any
+	next     int64
+	faults   map[string][]Fault // by method
+	calls    map[string]int
+	grown    chan struct{}
+}
+
+// Start starts a server; Close ends it.
+func Start() *Server {
+	s := &Server{faults: map[string][]Fault{}, calls: map[string]int{}, grown: make(chan struct{}), next: 100}
+	s.web = httptest.NewServer(s)
+	return s
+}
+
+// URL is the address of the API.
+func (s *Server) URL() string { return s.web.URL }
+
+// Close ends the server.
+func (s *Server) Close() {
+	s.web.CloseClientConnections()
+	s.web.Close()
+}
+
+// Fail makes the next calls of a method fail.
+func (s *Server) Fail(method string, faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[method] = append(s.faults[method], faults...)
+}
+
+// Calls returns how often a method was called.
+func (s *Server) Calls(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[method]
+}
+
+// Messages returns the messages of the bot.
+func (s *Server) Messages() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.messages)
+}
+
+// Told returns what people who pressed a button were told.
+func (s *Server) Told() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.told)
+}
+
+// Press presses a button of a message in the name of somebody.
+func (s *Server) Press(m Message, choice string, user int64) {
+	data := choice
+	if n := slices.Index(m.Buttons, choice); n >= 0 {
+		data = m.data[n]
+	}
+	s.add(map[string]any{"callback_query": map[string]any{
+		"id": "press", "from": person(user), "message": map[string]any{"message_id": m.ID, "chat": map[string]any{"id": m.Chat}}, "data": data,
+	}})
+}
+
+// Say writes in a chat in the name of somebody, as a reply to a message or, 0, to none.
+func (s *Server) Say(chat, replyTo int64, text string, user int64) {
+	m := map[string]any{"message_id": 5000, "chat": map[string]any{"id": chat}, "from": person(user), "text": text}
+	if replyTo != 0 {
+		m["reply_to_message"] = map[string]any{"message_id": replyTo, "chat": map[string]any{"id": chat}}
+	}
+	s.add(map[string]any{"message": m})
+}
+
+func person(id int64) map[string]any {
+	return map[string]any{"id": id, "is_bot": false, "first_name": "Ada", "username": fmt.Sprintf("ada%d", id)}
+}
+
+func (s *Server) add(update map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	update["update_id"] = s.next
+	s.updates = append(s.updates, update)
+	close(s.grown)
+	s.grown = make(chan struct{})
+}
+
+// params are those of all methods.
+type params struct {
+	Chat    int64  `json:"chat_id"`
+	Message int64  `json:"message_id"`
+	Text    string `json:"text"`
+	Offset  int64  `json:"offset"`
+	Timeout int    `json:"timeout"`
+	Reply   struct {
+		Message int64 `json:"message_id"`
+	} `json:"reply_parameters"`
+	Markup struct {
+		Rows [][]struct {
+			Text string `json:"text"`
+			Data string `json:"callback_data"`
+		} `json:"inline_keyboard"`
+	} `json:"reply_markup"`
+}
+
+// ServeHTTP answers one call.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method, ok := strings.CutPrefix(r.URL.Path, "/bot"+Token+"/")
+	if !ok {
+		refuse(w, Fault{Status: http.StatusUnauthorized})
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	var p params
+	if err == nil {
+		err = json.Unmarshal(body, &p)
+	}
+	s.mu.Lock()
+	s.calls[method]++
+	var f *Fault
+	if all := s.faults[method]; len(all) > 0 {
+		f, s.faults[method] = &all[0], all[1:]
+	}
+	s.mu.Unlock()
+	switch {
+	case f != nil && f.Cut:
+		panic(http.ErrAbortHandler)
+	case f != nil:
+		refuse(w, *f)
+	case err != nil || len(p.Text) > 4096:
+		refuse(w, Fault{Status: http.StatusBadRequest})
+	case method == "getUpdates":
+		give(w, s.poll(r, p))
+	default:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.do(w, method, p)
+	}
+}
+
+// do does what changes something. The caller holds the lock.
+func (s *Server) do(w http.ResponseWriter, method string, p params) {
+	switch method {
+	case "sendMessage":
+		m := Message{ID: int64(len(s.messages) + 1), Chat: p.Chat, Text: p.Text, ReplyTo: p.Reply.Message}
+		for _, row := range p.Markup.Rows {
+			for _, b := range row {
+				if len(b.Data) > 64 {
+					refuse(w, Fault{Status: http.StatusBadRequest})
+					return
+				}
+				m.Buttons, m.data = append(m.Buttons, b.Text), append(m.data, b.Data)
+			}
+		}
+		s.messages = append(s.messages, m)
+		give(w, map[string]any{"message_id": m.ID, "chat": map[string]any{"id": p.Chat}, "text": p.Text})
+	case "editMessageText":
+		for i := range s.messages {
+			if s.messages[i].ID == p.Message && s.messages[i].Chat == p.Chat {
+				s.messages[i].Text, s.messages[i].Buttons = p.Text, nil
+				give(w, true)
+				return
+			}
+		}
+		refuse(w, Fault{Status: http.StatusBadRequest})
+	case "answerCallbackQuery":
+		if len([]rune(p.Text)) > 200 {
+			refuse(w, Fault{Status: http.StatusBadRequest})
+			return
+		}
+		s.told = append(s.told, p.Text)
+		give(w, true)
+	default:
+		refuse(w, Fault{Status: http.StatusNotFound})
+	}
+}
+
+// poll waits for updates that were not confirmed.
+func (s *Server) poll(r *http.Request, p params) []map[string]any {
+	over := time.After(time.Duration(p.Timeout) * time.Second)
+	for {
+		s.mu.Lock()
+		s.updates = slices.DeleteFunc(s.updates, func(u map[string]any) bool { id, _ := u["update_id"].(int64); return id < p.Offset })
+		all, grown := slices.Clone(s.updates), s.grown
+		s.mu.Unlock()
+		if len(all) > 0 {
+			return all
+		}
+		select {
+		case <-grown:
+		case <-over:
+			return []map[string]any{}
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}
+
+func give(w http.ResponseWriter, result any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result}) // who is gone reads nothing
+}
+
+func refuse(w http.ResponseWriter, f Fault) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.Status)
+	if f.Body != "" {
+		_, _ = io.WriteString(w, f.Body) // who is gone reads nothing
+		return
+	}
+	v := map[string]any{"ok": false, "error_code": f.Status, "description": http.StatusText(f.Status)}
+	if f.After > 0 {
+		v["parameters"] = map[string]any{"retry_after": f.After}
+	}
+	_ = json.NewEncoder(w).Encode(v) // who is gone reads nothing
+}

@@ -1,0 +1,115 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// Regression says what of earlier runs is tried again before a run begins. The
+// zero Regression tries nothing.
+type Regression struct {
+	Past   func(context.Context) ([]regress.Earlier, error) // what earlier runs showed
+	Sample int                                              // most that are tried
+	Time   time.Duration                                    // for all of them; 0: no limit
+
+	tried atomic.Bool // somebody does it, or did
+}
+
+// earlier tries some of what earlier runs showed on the tree that the run
+// starts from, once in a process: whoever comes first does it, and the others
+// do not wait. It returns what is red, in words for the planner. That fails
+// nothing, and where it cannot be tried that is recorded, and fails nothing
+// either.
+func (w *World) earlier(ctx context.Context, v state.View, d run.Desk) ([]string, error) {
+	g := &w.Regression
+	if g.Past == nil || g.Sample <= 0 || !g.tried.CompareAndSwap(false, true) {
+		return nil, nil
+	}
+	spare, stop := d.Spare(ctx, false)
+	defer stop()
+	all, err := w.sample(spare, v)
+	if err != nil || len(all) == 0 {
+		return nil, ended(ctx, err)
+	}
+	var old []shop.Old
+	for _, e := range all {
+		then, _ := accept.Gate(nexus.Criterion{Text: e.Text, Check: e.Check})
+		if one, ok := detect.Accept(nexus.Criterion{Text: e.Text, Check: e.Check}); ok {
+			one.Name = e.Gate()
+			old = append(old, shop.Old{Gate: one, As: then, Why: "it was met when that run landed: " + e.Text})
+		}
+	}
+	judged, err := w.Shop.Bases.Earlier(spare, w.Shop, v.Goal.Base, old, g.Time, d)
+	if err != nil {
+		if err := ended(ctx, err); err != nil {
+			return nil, err
+		}
+		e := nexus.Evidence{Gate: old[len(judged)].Name, State: nexus.Environmental, Exit: -1, Command: old[len(judged)].Command(), Why: err.Error()}
+		if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
+			return nil, err
+		}
+	}
+	var red []string
+	for _, e := range judged {
+		if r, ok := regress.RowOf(e); ok && r.Red() {
+			red = append(red, fmt.Sprintf("%s of run %s: `%s`: %s", r.Criterion, r.Run, r.Command, r.Why))
+		}
+	}
+	return red, nil
+}
+
+// ended returns the error if it is the end of the worker, nil otherwise.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// maxHistory bounds the commits among whose trees that of an earlier run is
+// looked for.
+const maxHistory = 1_000
+
+// sample chooses what is tried: of runs whose work is part of the base, be it
+// their very commits or, after a squash, their tree.
+func (w *World) sample(ctx context.Context, v state.View) ([]regress.Earlier, error) {
+	all, err := w.Regression.Past(ctx)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	git := w.Shop.Trees.Git()
+	out, err := git.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", v.Goal.Base)
+	if err != nil {
+		return nil, err
+	}
+	trees := strings.Fields(out)
+	part := map[string]bool{}
+	var some []regress.Earlier
+	for _, e := range all {
+		is, known := part[e.Commit]
+		if !known {
+			is = slices.Contains(trees, e.Tree)
+			if _, err := git.Run(ctx, "merge-base", "--is-ancestor", e.Commit, v.Goal.Base); err == nil {
+				is = true
+			}
+			part[e.Commit] = is
+		}
+		if is {
+			some = append(some, e)
+		}
+	}
+	some = regress.Order(some, v.Goal.Base)
+	return some[:min(len(some), w.Regression.Sample)], nil
+}
