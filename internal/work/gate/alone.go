@@ -72,7 +72,9 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
 	limited := *left > 0
 	alone := g
-	alone.Reports = nil
+	if !g.Lone.Reports {
+		alone.Reports = nil
+	}
 	alone.Format = cmp.Or(g.Lone.Format, g.Format)
 	for range r.reruns() {
 		for _, s := range all {

@@ -79,6 +79,28 @@ func word(how, test string) (name, file string, ok bool) {
 		test, _, _ = strings.Cut(test, "#")
 		q := strings.ReplaceAll(regexp.QuoteMeta(test), "/", `\/`)
 		return "/^" + q + "(?:[ #@].*)?$/", "", strings.Contains(test, "::")
+	case stack.NameNextest:
+		m := regexp.MustCompile(`^([\pL\pN_:./-]+) ([\pL_][\pL\pN_:]*)$`).FindStringSubmatch(test)
+		if m == nil {
+			return "", "", false
+		}
+		return "binary_id(=" + m[1] + ") and test(=" + m[2] + ")", "", true
+	case stack.NameMethod, stack.NameDotted: // of what has cases, all of them
+		m := regexp.MustCompile(`^((?:[\pL_][\pL\pN_$]*\.)+)([\pL_][\pL\pN_]*)(?:[({\[].*)?$`).FindStringSubmatch(test)
+		if m == nil {
+			return "", "", false
+		}
+		if how == stack.NameMethod {
+			return strings.TrimSuffix(m[1], ".") + "#" + m[2], "", true
+		}
+		return m[1] + m[2], "", true
+	case stack.NameMinitest:
+		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
+	case stack.NamePlay:
+		if len(titles) < 2 {
+			return "", "", false
+		}
+		return "(?:^| )" + joined(titles) + "$", "", true
 	case stack.NameTitles:
 		return "^" + joined(titles) + "$", "", true
 	case stack.NameInFile:
