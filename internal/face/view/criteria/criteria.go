@@ -56,6 +56,9 @@ func paint(s view.Style, state accept.State) string {
 // shows says what shows a criterion, or why nothing does.
 func shows(r accept.Row) string {
 	var parts []string
+	if r.Test != "" || r.File != "" {
+		parts = append(parts, strings.TrimPrefix(strings.TrimSuffix(r.Test+" in "+r.File, " in "), " in "))
+	}
 	if e := r.Evidence; e != nil {
 		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
 		if e.Counts != (nexus.Counts{}) {
