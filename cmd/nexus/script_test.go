@@ -51,7 +51,7 @@ func stories(t *testing.T) []string {
 	}
 	return slices.DeleteFunc(all, func(file string) bool {
 		name := filepath.Base(file)
-		alone := []string{"check", "code", "demo", "run-fix", "run-related", "run-related-deferred", "run-coverage", "run-flaky", "run-flaky-pytest", "run-hanging"}
+		alone := []string{"check", "code", "demo", "run-fix", "run-related", "run-related-deferred", "run-coverage", "run-flaky", "run-flaky-pytest", "run-hanging", "quarantine", "run-quarantine"}
 		return strings.HasPrefix(name, "check-") || strings.HasPrefix(name, "env-") || slices.Contains(alone, strings.TrimSuffix(name, ".txtar"))
 	})
 }

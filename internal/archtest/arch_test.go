@@ -42,7 +42,7 @@ var homes = map[string][]string{
 	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/sandbox/toolchain"},
 	"go.temporal.io/":         {"run/temporal"},
 	"charm.land/":             {"face/tui", "face/view"},
-	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/wire"},
+	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/wire"},
 	"github.com/anthropics/":  {"sys/llm/anthropic"},
 	"github.com/openai/":      {"sys/llm/openai", "sys/llm/responses"},
 	"google.golang.org/":      {"sys/llm/gemini"},

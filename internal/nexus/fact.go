@@ -231,6 +231,13 @@ type (
 		Author string `json:"author"` // whose work it is
 		Why    string `json:"why"`
 	}
+	// CriterionRevised says anew what must be true when a task is done.
+	CriterionRevised struct {
+		Task      TaskID    `json:"task"`
+		Number    int       `json:"number"` // from 1
+		Criterion Criterion `json:"criterion"`
+		By        string    `json:"by,omitzero"`
+	}
 	// TaskEscalated moves a task to a stronger tier.
 	TaskEscalated struct {
 		Task TaskID `json:"task"`
@@ -300,6 +307,13 @@ type (
 		Why      string     `json:"why,omitzero"`
 		Findings []Finding  `json:"findings,omitempty"` // that are the tests' own fault
 		Evidence []Evidence `json:"evidence,omitempty"` // of the gates that ran them
+	}
+	// ChecksProved says which tests show criteria that came without a check.
+	ChecksProved struct {
+		Attempt AttemptID         `json:"attempt"`
+		Tree    string            `json:"tree"`   // that they pass on
+		Handin  string            `json:"handin"` // blob: what named them
+		Checks  []criterion.Check `json:"checks"`
 	}
 	// IsolationBroken says that a role changed what it may not. It was undone.
 	IsolationBroken struct {

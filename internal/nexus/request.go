@@ -13,6 +13,8 @@ const (
 	VerbTell    Verb = "tell"
 	VerbAnswer  Verb = "answer"
 	VerbApprove Verb = "approve"
+	VerbRevise  Verb = "revise"
+	VerbReject  Verb = "reject" // a person looked, and a criterion is not met
 )
 
 // Request is a person's or a program's wish. Any process may append one; the
@@ -20,9 +22,11 @@ const (
 type Request struct {
 	Verb Verb   `json:"verb"`
 	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
-	ID   string `json:"id,omitzero"`   // the question, for answer
+	ID   string `json:"id,omitzero"`   // the question, for answer; the criterion, for approve and revise
 	Text string `json:"text,omitzero"` // guidance, answer, or why
 	Why  string `json:"why,omitzero"`  // for answer: why this one, where a program gives it
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
 	By   string `json:"by,omitzero"`   // who asked
+
+	Check string `json:"check,omitzero"` // for revise
 }

@@ -13,9 +13,9 @@ func zeros() []Fact {
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
-		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, RoutesSought{},
+		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, IsolationBroken{}, TamperSuspected{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, ChecksProved{}, IsolationBroken{}, TamperSuspected{},
 		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
@@ -107,6 +107,7 @@ func (RoutesSought) fact() string        { return "routes.sought" }
 func (RoutesTold) fact() string          { return "routes.told" }
 func (TaskRouted) fact() string          { return "task.routed" }
 func (RoleRouted) fact() string          { return "role.routed" }
+func (CriterionRevised) fact() string    { return "criterion.revised" }
 func (TaskEscalated) fact() string       { return "task.escalated" }
 func (AttemptStarted) fact() string      { return "attempt.started" }
 func (AttemptResumed) fact() string      { return "attempt.resumed" }
@@ -115,6 +116,7 @@ func (AttemptBroken) fact() string       { return "attempt.broken" }
 func (AttemptEnded) fact() string        { return "attempt.ended" }
 func (RoundStarted) fact() string        { return "round.started" }
 func (TestsProved) fact() string         { return "tests.proved" }
+func (ChecksProved) fact() string        { return "checks.proved" }
 func (IsolationBroken) fact() string     { return "isolation.broken" }
 func (TamperSuspected) fact() string     { return "tamper.suspected" }
 func (WorkVerified) fact() string        { return "work.verified" }

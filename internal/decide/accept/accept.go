@@ -8,8 +8,6 @@ package accept
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // State is what is known of a criterion.
@@ -36,10 +35,14 @@ type Row struct {
 	Criterion   string              `json:"criterion"`
 	Fingerprint string              `json:"fingerprint"` // of its text and its check: evidence of another text is none
 	Check       string              `json:"check,omitzero"`
+	Test        string              `json:"test,omitzero"` // that was written for it, as it came without a check
+	File        string              `json:"file,omitzero"`
+	Stale       bool                `json:"stale,omitzero"` // that was written when it said something else
 	State       State               `json:"state"`
 	Why         string              `json:"why,omitzero"` // why not met
 	Evidence    *Evidence           `json:"evidence,omitempty"`
 	Waived      *Waiver             `json:"waived,omitempty"`
+	Rejected    *Waiver             `json:"rejected,omitempty"` // a person looked, and it is not met
 	Verifier    *nexus.CriterionMet `json:"verifier,omitempty"` // what a verifier said of it, which is no evidence
 	Fixes       []Fix               `json:"fixes,omitempty"`    // what was done about it when it was unmet at the end
 }
@@ -61,7 +64,13 @@ type Waiver struct {
 	By     string    `json:"by"`
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
+
+	Signed   bool `json:"signed,omitzero"`   // they looked, and it is as it should be
+	Rejected bool `json:"rejected,omitzero"` // they looked, and it is not: no waiver
 }
+
+// ByHand begins the reason of who looked and found a criterion met.
+const ByHand = "verified by hand"
 
 // Table is what is known of all criteria of a run.
 type Table struct {
@@ -96,14 +105,12 @@ func Find(s *state.State, id string) (nexus.Criterion, bool) {
 	if t == nil || n > len(t.Criteria) {
 		return nexus.Criterion{}, false
 	}
-	return t.Criteria[n-1], true
+	return t.Shown().Criteria[n-1], true
 }
 
 // Fingerprint stands for a criterion's text and check, whatever their blanks.
 func Fingerprint(c nexus.Criterion) string {
-	text := strings.Join(strings.Fields(c.Text), " ") + "\x00" + strings.Join(strings.Fields(c.Check), " ")
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:6])
+	return criterion.Fingerprint(c.Text, c.Check)
 }
 
 // Gate returns the name of the gate that shows a criterion, empty where none
@@ -125,10 +132,17 @@ func Gate(c nexus.Criterion) (name string, command bool) {
 func Waivers(events []nexus.Event) map[string]Waiver {
 	all := map[string]Waiver{}
 	for _, e := range events {
-		if f, ok := e.Fact.(nexus.RequestMade); ok && f.Request.Verb == nexus.VerbApprove {
-			if _, _, ok := ParseID(f.Request.ID); ok {
-				all[f.Request.ID] = Waiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At}
-			}
+		f, ok := e.Fact.(nexus.RequestMade)
+		if ok && f.Request.Verb == nexus.VerbRevise {
+			delete(all, f.Request.ID) // that was said of another text
+		}
+		if !ok || f.Request.Verb != nexus.VerbApprove && f.Request.Verb != nexus.VerbReject {
+			continue
+		}
+		if _, _, ok := ParseID(f.Request.ID); ok {
+			w := Waiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At, Rejected: f.Request.Verb == nexus.VerbReject}
+			w.Signed = !w.Rejected && strings.HasPrefix(w.Reason, ByHand)
+			all[f.Request.ID] = w
 		}
 	}
 	return all
@@ -153,12 +167,14 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		if s.Mends.Of(task.ID) != nil {
 			continue // its criterion is another's
 		}
-		for i, c := range task.Criteria {
+		for i, c := range task.Shown().Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
 			r.judge(s, task, c, t.Tree, judged)
+			r.told(task, i+1)
+			r.revised(s)
 			r.Verifier, r.Fixes = said(task, c), fixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
-				r.Waived = &w
+				r.hear(w)
 			}
 			t.add(r)
 		}
@@ -197,6 +213,19 @@ func (t Table) Open() (unmet, unknown int) {
 	return unmet, unknown
 }
 
+// hear takes what a person said of a criterion. A yes makes it no more met than
+// it was; after a no, one that nothing shows is unmet.
+func (r *Row) hear(w Waiver) {
+	if !w.Rejected {
+		r.Waived = &w
+		return
+	}
+	r.Rejected = &w
+	if r.State != Met {
+		r.State, r.Why = Unmet, fmt.Sprintf("%s looked: %s", w.By, w.Reason)
+	}
+}
+
 // judge fills in what shows a criterion.
 func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree string, judged map[string]nexus.Evidence) {
 	gate, command := Gate(c)
@@ -227,6 +256,38 @@ func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree st
 			if f.File != "" {
 				r.Evidence.Files = append(r.Evidence.Files, fmt.Sprintf("%s:%d", f.File, f.Line))
 			}
+		}
+	}
+}
+
+// told fills in the test that was written for a criterion which came without
+// a check, and why it counts for nothing.
+func (r *Row) told(task *state.Task, n int) {
+	if task.Criteria[n-1].Check != "" {
+		return
+	}
+	c, current := task.Check(n)
+	switch {
+	case c.Number == 0:
+		return
+	case !current:
+		r.Stale, r.State, r.Evidence = true, Unknown, nil
+		r.Why = "its check is stale: it was written when the criterion or its task said something else"
+	case c.Command == "":
+		r.Why = "no machine can check it: " + c.Why
+	case !c.Proved:
+		r.Why = fmt.Sprintf("its test counts for nothing: %s", c.Why)
+	}
+	r.Test, r.File = c.Test, c.File
+}
+
+// revised takes back what is known of a criterion that somebody wants to say
+// something else, before the run took that over.
+func (r *Row) revised(s *state.State) {
+	for _, q := range s.Requests {
+		if q.Verb == nexus.VerbRevise && q.ID == r.ID {
+			r.Stale, r.State, r.Evidence = true, Unknown, nil
+			r.Why = fmt.Sprintf("it is to say: %s; nexus resume takes that over", q.Text)
 		}
 	}
 }

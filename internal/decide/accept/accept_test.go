@@ -85,6 +85,31 @@ func TestWaived(t *testing.T) {
 	}
 }
 
+// TestLooked lets the last word of who looked count: a no makes what nothing
+// shows unmet, and what evidence shows stays met.
+func TestLooked(t *testing.T) {
+	said := func(verb nexus.Verb, id, text string) nexus.Event {
+		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: id, Text: text, By: "ann"}}}
+	}
+	w := accept.Waivers([]nexus.Event{
+		said(nexus.VerbApprove, "T1/AC-3", accept.ByHand), said(nexus.VerbReject, "T1/AC-3", "it is grey"), said(nexus.VerbReject, "T1/AC-1", "no"),
+		said(nexus.VerbReject, "T1/AC-4", "slow"), said(nexus.VerbApprove, "T1/AC-4", accept.ByHand+": fast now"),
+	})
+	table := accept.Of(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
+	if got := states(table); got != "met met unmet unknown" {
+		t.Error(got)
+	}
+	if r := table.Rows[2]; r.Waived != nil || r.Rejected == nil || r.Why != "ann looked: it is grey" {
+		t.Errorf("%+v", r)
+	}
+	if r := table.Rows[3]; r.Rejected != nil || r.Waived == nil || !r.Waived.Signed {
+		t.Errorf("%+v", r)
+	}
+	if unmet, unknown := table.Open(); unmet != 1 || unknown != 0 {
+		t.Error(unmet, unknown)
+	}
+}
+
 func TestNames(t *testing.T) {
 	if task, n, ok := accept.ParseID(accept.ID("F1-A-01", 12)); !ok || task != "F1-A-01" || n != 12 {
 		t.Error(task, n, ok)

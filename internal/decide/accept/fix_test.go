@@ -87,3 +87,60 @@ func TestMend(t *testing.T) {
 		}
 	}
 }
+
+// TestChecks counts a test that was written for a criterion only where it was
+// proved, on the tree that landed, and for what the criterion says now.
+func TestChecks(t *testing.T) {
+	const command = "go test -run TestGreet ."
+	for name, c := range map[string]struct {
+		edit  func(c *criterion.Check, task *nexus.Task)
+		state accept.State
+		why   string
+		stale bool
+	}{
+		"proved":                   {func(*criterion.Check, *nexus.Task) {}, accept.Met, "", false},
+		"not proved":               {func(c *criterion.Check, _ *nexus.Task) { c.Proved, c.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing", false},
+		"left to people":           {func(c *criterion.Check, _ *nexus.Task) { *c = criterion.Check{Number: 1, Of: c.Of, Why: "taste"} }, accept.Unknown, "no machine can check it: taste", false},
+		"another text":             {func(_ *criterion.Check, task *nexus.Task) { task.Criteria[0].Text = "it greets twice" }, accept.Unknown, "stale", true},
+		"another task":             {func(_ *criterion.Check, task *nexus.Task) { task.Brief = "in French" }, accept.Unknown, "stale", true},
+		"only blanks":              {func(_ *criterion.Check, task *nexus.Task) { task.Criteria[0].Text = " it  greets" }, accept.Met, "", false},
+		"of another criterion":     {func(c *criterion.Check, _ *nexus.Task) { c.Number = 2 }, accept.Unknown, "nothing checks it", false},
+		"it was not run at last":   {func(c *criterion.Check, _ *nexus.Task) { c.Command += " -v" }, accept.Unknown, "did not run", false},
+		"the plan has a check now": {func(_ *criterion.Check, task *nexus.Task) { task.Criteria[0].Check = "sh x.sh" }, accept.Unknown, "did not run", false},
+	} {
+		s := ran(nexus.Landed, "t", nexus.Evidence{Gate: "accept: " + command, State: nexus.Pass, Tree: "t"})
+		task := s.Tasks[0]
+		task.Task = nexus.Task{ID: "T1", Title: "Greet", Criteria: []nexus.Criterion{{Text: "it greets"}}}
+		k := criterion.Check{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "TestGreet", File: "greet_test.go", Command: command, Proved: true}
+		c.edit(&k, &task.Task)
+		a := &state.Attempt{ID: "T1.1"}
+		a.Checks.Checks = []criterion.Check{k}
+		task.Attempts, task.Landed = []*state.Attempt{a, {ID: "T1.2"}}, &nexus.TrainLanded{Attempt: "T1.1"}
+		r := accept.Of(s, nil).Rows[0]
+		if r.State != c.state || r.Stale != c.stale || !strings.Contains(r.Why, c.why) || (r.State == accept.Met) != (r.Why == "") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestRevised holds nothing of a criterion that is to say something else.
+func TestRevised(t *testing.T) {
+	s := ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh"))
+	s.Requests = []state.Request{{Seq: 9, Request: nexus.Request{Verb: nexus.VerbRevise, ID: "T1/AC-2", Text: "it sings"}}}
+	if r := accept.Of(s, nil).Rows[1]; r.State != accept.Unknown || !r.Stale || !strings.Contains(r.Why, "it sings") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestRevisedWaiver holds a person's word for the text that it was said of.
+func TestRevisedWaiver(t *testing.T) {
+	ask := func(verb nexus.Verb, text string) nexus.Event {
+		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: "T1/AC-3", Text: text, By: "ann"}}}
+	}
+	if w := accept.Waivers([]nexus.Event{ask(nexus.VerbApprove, "fine"), ask(nexus.VerbRevise, "it sings")}); len(w) != 0 {
+		t.Errorf("%+v", w)
+	}
+	if w := accept.Waivers([]nexus.Event{ask(nexus.VerbRevise, "it sings"), ask(nexus.VerbApprove, "fine")}); len(w) != 1 {
+		t.Errorf("%+v", w)
+	}
+}

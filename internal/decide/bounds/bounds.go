@@ -16,7 +16,10 @@ import (
 )
 
 //go:embed sinks.txt
-var table string
+var sinkTable string
+
+//go:embed left.txt
+var leftTable string
 
 // Measured is what is known of a change.
 type Measured struct {
@@ -127,7 +130,9 @@ func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure 
 	case done.Secrets:
 		return private(m), ""
 	case done.Sinks:
-		return sinks(m), ""
+		return lines(m, known(sinkTable), false), ""
+	case done.Left:
+		return lines(m, known(leftTable), true), ""
 	case done.Licences:
 		return licences(r, m)
 	case done.Coverage:
@@ -219,21 +224,21 @@ func private(m Measured) []nexus.Finding {
 	return found
 }
 
-// sinks finds lines in which what comes from outside does harm.
-func sinks(m Measured) []nexus.Finding {
-	rules := known()
+// lines finds new lines that a table names, in comments too where that is
+// wanted. Tests, and what tools or people write that is no code, have none.
+func lines(m Measured, rules []sink, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if testfile.Part(f.Path) || lock(f.Path) {
+		if testfile.Part(f.Path) || lock(f.Path) || comments && prose(f.Path) {
 			continue
 		}
 		end := strings.TrimPrefix(strings.ToLower(stdpath.Ext(f.Path)), ".")
 		for _, l := range f.Added {
-			if len(l.Text) > maxLine || comment(l.Text) {
+			if len(l.Text) > maxLine || !comments && comment(l.Text) {
 				continue
 			}
 			for _, s := range rules {
-				if slices.Contains(s.ends, end) && s.is.MatchString(l.Text) {
+				if (slices.Contains(s.ends, end) || s.ends[0] == "*") && s.is.MatchString(l.Text) {
 					found = append(found, nexus.Finding{File: f.Path, Line: l.Number, Message: s.why, Quote: strings.TrimSpace(l.Text)})
 					break
 				}
@@ -262,8 +267,13 @@ type sink struct {
 	why  string
 }
 
-// known reads the table.
-func known() []sink {
+// prose reports whether a file is text for people, which may quote anything.
+func prose(file string) bool {
+	return slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".html", ".svg", ".json", ".csv"}, strings.ToLower(stdpath.Ext(file)))
+}
+
+// known reads a table.
+func known(table string) []sink {
 	var all []sink
 	for line := range strings.Lines(table) {
 		line = strings.TrimSpace(line)

@@ -142,6 +142,20 @@ func TestTestsFirst(t *testing.T) {
 			a: with(nexus.TestAfter, join(wrote(1, coder, ""), suspect(), verdict(nexus.Fail, "test"))...), facts: tested,
 			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"},
 		},
+		"green, and checks of criteria are tried": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), facts: repair.Facts{Tested: true, Claimed: true}, want: repair.Step{Move: repair.Check},
+		},
+		"after three sessions too": {a: with(strict, green...), facts: repair.Facts{Tested: true, Claimed: true}, want: repair.Step{Move: repair.Check}},
+		"red, and nothing is tried": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Fail, "test"))...), facts: repair.Facts{Tested: true, Claimed: true},
+			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"},
+		},
+		"a criterion is to get a check": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), facts: repair.Facts{Tested: true, Unchecked: true}, want: repair.Step{Move: repair.Write, Role: nexus.Tester},
+		},
+		"and a tester is asked once": {
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Pass, ""), wrote(2, tester, ""), verdict(nexus.Pass, ""))...), facts: repair.Facts{Tested: true, Unchecked: true}, want: repair.Step{Move: repair.Review},
+		},
 		"simple: no test": {a: with(simple, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,7 @@ type Move string
 const (
 	Write  Move = "write"  // a role writes, in a new round or on in the one under way
 	Judge  Move = "judge"  // the gates run on the tree
+	Check  Move = "check"  // tests that somebody wrote for criteria without a check run alone
 	Prove  Move = "prove"  // the new tests run where the work is not there yet
 	Verify Move = "verify" // a verifier holds the work against the task
 	Review Move = "review" // a reviewer reads the diff
@@ -45,6 +46,8 @@ type Step struct {
 type Facts struct {
 	Tested    bool // the diff has a test file
 	Untouched bool // there is no diff
+	Unchecked bool // a criterion has no check, and a tester is to write one
+	Claimed   bool // checks of criteria were handed in that nobody has tried yet
 }
 
 // Next decides the next step of an attempt at a task under the limits. It
@@ -131,7 +134,7 @@ func fresh(t *state.Task, a *state.Attempt) int {
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	v := r.Verdict
-	wantsTests := !facts.Tested && a.Of(nexus.Tester) == nil && needsTests(t, a)
+	wantsTests := (!facts.Tested || facts.Unchecked) && a.Of(nexus.Tester) == nil && needsTests(t, a)
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched {
@@ -139,6 +142,9 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		}
 		if wantsTests {
 			return write(t, a, l, Step{Role: nexus.Tester})
+		}
+		if facts.Claimed {
+			return Step{Move: Check}
 		}
 		return read(t, a, l)
 	case nexus.NotRun:

@@ -41,11 +41,17 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 			}
 		}
 		return no("no open question has the id %q", r.ID)
-	case nexus.VerbApprove:
+	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.Find(s, r.ID); ok {
 			return yes() // that it was asked for is all there is to it
 		}
 		return no("nothing waits for approval")
+	case nexus.VerbRevise:
+		if _, ok := accept.Find(s, r.ID); !ok || r.Text == "" {
+			return no("%q is no criterion that could say something else", r.ID)
+		}
+		task, n, _ := accept.ParseID(r.ID)
+		return yes(nexus.CriterionRevised{Task: task, Number: n, Criterion: nexus.Criterion{Text: r.Text, Check: r.Check}, By: by})
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		t := s.Task(r.Task)
 		if t == nil {

@@ -46,11 +46,11 @@ func (s *State) apply(e nexus.Event) {
 		s.applyMend(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked:
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.CriterionRevised:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+		nexus.TestsProved, nexus.ChecksProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
@@ -261,6 +261,10 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
+	case nexus.CriterionRevised:
+		t := s.tasks[f.Task]
+		t.Criteria = slices.Clone(t.Criteria) // workers have it
+		t.Criteria[f.Number-1] = f.Criterion
 	case nexus.ReplanAsked:
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f

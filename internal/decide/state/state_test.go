@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/picture"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -37,7 +38,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestDiagram(t *testing.T) { golden(t, "diagram.mermaid", state.Diagram()) }
+func TestDiagram(t *testing.T) { golden(t, "diagram.mermaid", picture.Mermaid()) }
 
 // fold folds facts a second apart into a new run.
 func fold(t *testing.T, facts ...nexus.Fact) *state.State {

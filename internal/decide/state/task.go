@@ -1,10 +1,12 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // Task is a task and what became of it so far.
@@ -41,6 +43,43 @@ func (t *Task) Current() *Attempt {
 		return nil
 	}
 	return t.Attempts[len(t.Attempts)-1]
+}
+
+// Check returns the test that the work brought along for its n-th criterion,
+// from 1, and whether that was written for what the task says now.
+func (t *Task) Check(n int) (c criterion.Check, fresh bool) {
+	a := t.Current()
+	for _, o := range t.Attempts {
+		if t.Landed != nil && o.ID == t.Landed.Attempt {
+			a = o
+		}
+	}
+	if a == nil || n < 1 || n > len(t.Criteria) {
+		return c, false
+	}
+	for _, c := range a.Checks.Checks {
+		if c.Number == n {
+			return c, c.Of == Fingerprint(t.Task, n)
+		}
+	}
+	return c, false
+}
+
+// Fingerprint stands for what a task and its n-th criterion, from 1, say.
+func Fingerprint(t nexus.Task, n int) string {
+	return criterion.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
+}
+
+// Shown returns the task with the checks that its work brought along.
+func (t *Task) Shown() nexus.Task {
+	task := t.Task
+	task.Criteria = slices.Clone(t.Criteria)
+	for i := range task.Criteria {
+		if c, fresh := t.Check(i + 1); fresh && c.Proved && task.Criteria[i].Check == "" {
+			task.Criteria[i].Check = c.Command
+		}
+	}
+	return task
 }
 
 // At returns the attempts at a tier that count against the ladder.

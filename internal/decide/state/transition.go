@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// toPhase stands in the table for the status before a pause or a recovery.
-const toPhase nexus.RunStatus = "(back)"
+// Back stands in the table for the status before a pause or a recovery.
+const Back nexus.RunStatus = "(back)"
 
 // Transition is one row of the run's state machine.
 type Transition struct {
@@ -32,8 +32,8 @@ func Transitions() []Transition {
 		{"fixes.planned", nexus.StatusReviewing, nexus.StatusExecuting},
 		{"result.offered", nexus.StatusReviewing, nexus.StatusLanding},
 		{"result.offered", nexus.StatusExecuting, nexus.StatusLanding},
-		{"run.resumed", nexus.StatusPaused, toPhase},
-		{"run.resumed", nexus.StatusRecovering, toPhase},
+		{"run.resumed", nexus.StatusPaused, Back},
+		{"run.resumed", nexus.StatusRecovering, Back},
 		{"run.recovered", nexus.StatusPaused, nexus.StatusRecovering},
 		{"run.recovered", nexus.StatusRecovering, nexus.StatusRecovering},
 	}
@@ -81,7 +81,7 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 		}
 	}
 	switch {
-	case to == toPhase:
+	case to == Back:
 		return s.phase, nil
 	case nexus.Kind(f) == "run.reopened" && !s.Planned:
 		return nexus.StatusPlanning, nil
@@ -126,6 +126,10 @@ func (s *State) admit(f nexus.Fact) error {
 		}
 	case nexus.TrainLanded:
 		return s.admitLanding(f)
+	case nexus.CriterionRevised:
+		if f.Number < 1 || f.Number > len(s.tasks[f.Task].Criteria) {
+			return fmt.Errorf("%s has no criterion %d", f.Task, f.Number)
+		}
 	case nexus.FaultsFound:
 		if s.Mending == nil || s.Mending.ID != f.Attempt {
 			return fmt.Errorf("%q does not look for faults", f.Attempt)
@@ -187,6 +191,8 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TaskEscalated:
 		return f.Task, true
+	case nexus.CriterionRevised:
+		return f.Task, true
 	case nexus.AttemptStarted:
 		return f.Task, true
 	case nexus.TrainBoarded:
@@ -222,6 +228,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	case nexus.ReviewGiven:
 		return f.Attempt, true
 	case nexus.TestsProved:
+		return f.Attempt, true
+	case nexus.ChecksProved:
 		return f.Attempt, true
 	case nexus.IsolationBroken:
 		return f.Attempt, true

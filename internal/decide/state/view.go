@@ -42,7 +42,7 @@ func (s *State) View(id nexus.TaskID) View {
 	for _, t := range s.Tasks {
 		v.Tasks = append(v.Tasks, t.Task)
 		if t.Status == nexus.Landed {
-			v.Landed = append(v.Landed, t.Task)
+			v.Landed = append(v.Landed, t.Shown())
 		}
 	}
 	t := s.tasks[id]

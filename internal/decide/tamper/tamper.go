@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -106,6 +107,9 @@ func (l *look) add(f File, line int, severity nexus.Severity, code, format strin
 func (l *look) file(f File) {
 	d := compare(f)
 	switch {
+	case f.Path == quarantine.File:
+		l.quarantine(f)
+		return
 	case snapshot(f.Path):
 		if f.Old != nil && len(d.removed) > 0 {
 			l.add(f, 0, nexus.Minor, Snapshot, "%d lines of what tests compare with are other ones", len(d.removed))
@@ -129,6 +133,26 @@ func (l *look) file(f File) {
 	for _, a := range d.added {
 		if suppresses.MatchString(a.text) {
 			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to look away: %s", short(a.text))
+		}
+	}
+}
+
+// quarantine looks at the record of tests whose failure does not count.
+func (l *look) quarantine(f File) {
+	if f.New == nil {
+		return // all of them count
+	}
+	var old quarantine.List
+	if f.Old != nil {
+		old, _ = quarantine.Parse([]byte(*f.Old)) // one that cannot be read spares nothing
+	}
+	now, err := quarantine.Parse([]byte(*f.New))
+	if err != nil {
+		l.add(f, 0, nexus.Major, Command, "the record of tests in quarantine cannot be read any more")
+	}
+	for _, e := range now {
+		if !slices.Contains(old, e) {
+			l.add(f, 0, nexus.Major, Command, "a failure of %s shall not count %s", short(e.Test), short(e.Note()))
 		}
 	}
 }

@@ -298,3 +298,30 @@ func FuzzLook(f *testing.F) {
 		}
 	})
 }
+
+// TestQuarantine checks that each test whose failure shall not count any more
+// is named, and that one which counts again is not.
+func TestQuarantine(t *testing.T) {
+	entry := func(test, until string) string {
+		return "[[test]]\ntest = '" + test + "'\nreason = 'so'\nsince = 2026-11-01\nuntil = " + until + "\n"
+	}
+	one, two := entry("a", "2026-11-05"), entry("b", "2026-11-05")
+	longer, broken := entry("a", "2026-11-09"), "[[test]]\n"
+	both := one + two
+	for name, tt := range map[string]struct {
+		old, now *string
+		want     int
+	}{
+		"new": {nil, &one, 1}, "one more": {&one, &both, 1}, "longer": {&one, &longer, 1}, "one less": {&both, &one, 0}, "gone": {&one, nil, 0}, "broken": {&one, &broken, 1}, "mended": {&broken, &one, 1},
+	} {
+		found := tamper.Look([]tamper.File{{Path: ".nexus/quarantine.toml", Old: tt.old, New: tt.now}})
+		if len(found) != tt.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+		for _, f := range found {
+			if f.Severity != nexus.Major || f.Code != tamper.Command {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}

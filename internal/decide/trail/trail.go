@@ -44,6 +44,7 @@ type Attempt struct {
 	Commit    string // the accepted work
 	Tree      string
 	Proof     *nexus.TestsProved // the last one
+	Checks    nexus.ChecksProved // the last ones
 	Rounds    []*Round
 	Sessions  []*Session
 	Network   []nexus.NetworkJudged // hosts that its commands and gates asked for
@@ -203,7 +204,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
@@ -292,8 +293,12 @@ func (a *Attempt) RestedBy(at time.Time) time.Duration {
 // judge folds what was found after a round's writing.
 func (a *Attempt) judge(f nexus.Fact) {
 	a.Moved = true
-	if f, ok := f.(nexus.TestsProved); ok {
+	switch f := f.(type) {
+	case nexus.TestsProved:
 		a.Proof = &f
+	case nexus.ChecksProved:
+		a.Checks = f
+	default:
 	}
 	r := a.Last()
 	if r == nil {

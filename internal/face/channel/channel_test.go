@@ -97,8 +97,21 @@ func TestNobodyConducts(t *testing.T) {
 // TestOneOfMany lets many answer at once. One answer counts, and all others
 // are told so.
 func TestOneOfMany(t *testing.T) {
+	t.Run("conducted", func(t *testing.T) { oneOfMany(t, true) })
+	t.Run("left", func(t *testing.T) { oneOfMany(t, false) })
+}
+
+func oneOfMany(t *testing.T, conducted bool) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		j, d := sit(t)
+		if !conducted { // nor has the desk heard of the answer yet
+			j.Leave()
+			var err error
+			if d, err = channel.Open(t.Context(), j, j.Held, time.Now); err != nil {
+				t.Fatal(err)
+			}
+		}
 		const many = 50
 		results := make(chan error, many)
 		for range many {
@@ -116,8 +129,14 @@ func TestOneOfMany(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := len(j.Answers()); taken != 1 || n != 1 {
-			t.Errorf("%d were taken, %d answers", taken, n)
+		requests := 0
+		for e := range j.Events(t.Context(), "", 0) {
+			if _, ok := e.Fact.(nexus.RequestMade); ok {
+				requests++
+			}
+		}
+		if taken != 1 || requests != 1 {
+			t.Errorf("%d were taken, %d requests made", taken, requests)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/look"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watch"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/work"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
@@ -47,7 +49,7 @@ func root(a *frame.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("work", "Work:", append(work.Commands(a), check.Commands(a)...))
+	group("work", "Work:", slices.Concat(work.Commands(a), check.Commands(a), quarantine.Commands(a)))
 	group("watch", "Steer and watch:", watch.Commands(a))
 	group("look", "Look inside:", append(look.Commands(a), bench.Commands(a)...))
 	help := look.Help(a)

@@ -144,7 +144,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
-	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
+	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised:
 		return "", mended.Describe(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
@@ -152,6 +152,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
+	case nexus.ChecksProved:
+		return string(f.Attempt), mended.Checks(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		return describeSession(f)

@@ -1,6 +1,33 @@
 // Package criterion holds words about the criteria of tasks: what keeps one
-// from being met on what landed.
+// from being met on what landed, and which test shows one.
 package criterion
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Fingerprint stands for texts, whatever their blanks.
+func Fingerprint(texts ...string) string {
+	for i, text := range texts {
+		texts[i] = strings.Join(strings.Fields(text), " ")
+	}
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Check is the test that somebody wrote for a criterion which came without
+// one, or why there is none.
+type Check struct {
+	Number  int    `json:"number"`           // of the criterion in its task, from 1
+	Of      string `json:"of"`               // fingerprint of what the criterion and its task said then
+	Test    string `json:"test,omitzero"`    // its name
+	File    string `json:"file,omitzero"`    // that it is in
+	Command string `json:"command,omitzero"` // that runs it alone
+	Proved  bool   `json:"proved,omitzero"`  // it was red without the work, for the right reason, and green with it
+	Why     string `json:"why,omitzero"`     // why it counts for nothing, or why no machine can check it
+}
 
 // Kind says where the fault lies when a check is red.
 type Kind string

@@ -22,6 +22,7 @@ const (
 	Deletion = "deletion"
 	Secrets  = "env-files"
 	Sinks    = "sinks"
+	Left     = "left-over"
 	Licences = "licences"
 	Coverage = "coverage"
 	Audit    = "audit"
@@ -44,6 +45,7 @@ func Bounds() []Bound {
 		{Deletion, Warn, "more files or lines taken away than done.deleted_files and done.deleted_lines", true, false},
 		{Secrets, Block, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
+		{Left, Warn, "new lines of code, outside of tests, that nobody means to keep: markers of conflicts, words that stand for code left out, what a model says to somebody, work left undone, breakpoints", true, true},
 		{Licences, Warn, "new dependencies of any lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or cannot be told without network", true, true},
 		{Coverage, Off, "fewer lines that tests go through than done.coverage_minimum percent, done.coverage_drop points fewer than before, or fewer than done.coverage_new_minimum percent of the new ones", true, true},
 		{Audit, Off, "dependencies with faults that are known, by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; what none of them looks into is no pass; network.gates = [\"audit\"] lets them reach their lists", true, true},

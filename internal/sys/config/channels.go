@@ -8,19 +8,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// channelKeys are the settings of how people are asked who do not sit at the
-// terminal.
+// channelKeys are the settings of how people are asked who do not sit at the terminal.
 func channelKeys() []Key {
 	const who = "it decides who reads your questions and answers for you"
 	text := func(name string, k kind.Kind, doc string, at func(*channels.Settings) *string) Key {
 		return one("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).trusted(who)
 	}
 	return []Key{
-		one("channels.order", kind.List(channels.File, channels.Web, channels.Webhook, channels.Telegram), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md",
-			func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
+		one("channels.order", kind.List(channels.File, channels.Web, channels.Webhook, channels.Telegram), "who is asked what waits for a person, besides the terminal, and in which order; see docs/channels.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
 		one("channels.wait", kind.Span(), "how long each of them has a question before the next is asked, too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
-		one("channels.auto.answers", kind.List("ambiguity"), "questions that a model of the tier fast answers where nobody does, if it is 70 % sure, for a cent at most each; never leave for a command or to publish",
-			func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
+		one("channels.auto.answers", kind.List("ambiguity"), "questions that a model of the tier fast answers where nobody does, if it is 70 % sure, for a cent at most each; never leave for a command or to publish", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
 		one("channels.auto.after", kind.Span(), "how long people have before it does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
 		one("channels.auto.money", kind.Dollars(), "dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
 		text("file.dir", kind.Text(), "directory of the channel file; without one, in the state of the repository", func(s *channels.Settings) *string { return &s.Dir }),

@@ -28,6 +28,7 @@ type Config struct {
 	ModelList  string           // address of the public list of models
 	Routing    Routing
 	Gates      Gates
+	Checks     string // when testers write checks for criteria without one: auto, always or off
 	Mutation   Mutation
 	Regression Regression
 	Done       done.Rules
@@ -124,7 +125,7 @@ type Precheck struct {
 // doctor.
 func Checks() []string {
 	return []string{
-		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "journal", "runs", "state", "processes",
+		"configuration", "git", "switch", "repository", "branch", "target", "identity", "changes", "operation", "quarantine", "journal", "runs", "state", "processes",
 		"locks", "worktrees", "trust", "sandbox", "network", "environment", "code", "mcp", "gates", "programs", "ripgrep", "golangci-lint", "go", "disk", "channels", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
@@ -172,15 +173,12 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      done.Default(),
-		MapTokens: 4_000,
-		Notes:     true,
+		MapTokens: 4_000, Notes: true, Checks: "auto",
 		ModelList: "https://models.dev/api.json",
-		Network:   Network{Mode: "off"},
-		Sandbox:   "auto",
-		Gates:     Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
-		Precheck:  Precheck{Dirty: "notice"},
-		Patience:  10 * time.Minute,
-		Preset:    "balanced",
-		Channels:  channels.Default(),
+		Network:   Network{Mode: "off"}, Sandbox: "auto",
+		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
+		Precheck: Precheck{Dirty: "notice"},
+		Patience: 10 * time.Minute, Preset: "balanced",
+		Channels: channels.Default(),
 	}
 }

@@ -145,7 +145,7 @@ func TestTraps(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 	base := gittest.Run(t, user, "rev-parse", "HEAD")
 	s := open(t, user, worktree.AnyWay)
-	if n := len(traps()); n < 30 {
+	if n := len(traps()); n < 40 {
 		t.Fatalf("only %d traps", n)
 	}
 	for i, tp := range traps() {

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -54,6 +55,8 @@ func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 			err = w.write(ctx, step)
 		case repair.Judge:
 			err = w.judge(ctx)
+		case repair.Check:
+			err = w.check(ctx)
 		case repair.Prove:
 			err = w.prove(ctx)
 		case repair.Verify:
@@ -151,7 +154,9 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	}
 	changed, err := w.tree.Changed(ctx, w.a.Base, at)
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
-	return repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}, err
+	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
+	f.Unchecked, f.Claimed = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0, w.claimed() != ""
+	return f, err
 }
 
 // end closes the attempt. Accepted work is pinned by its last snapshot, which

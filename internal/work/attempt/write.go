@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -50,6 +52,9 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 		b := prompt.Brief{
 			Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
 			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
+		}
+		if r.Role == nexus.Tester && w.Checked() {
+			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task))
 		}
 		if r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "" {
 			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {

@@ -121,17 +121,19 @@ func TestStand(t *testing.T) {
 		"without an answer":    {says{input: strings.Replace(sure, "whole cents", "", 1)}, green, time.Hour, nil, paid, 18_000, false},
 		"it fails":             {says{err: errors.New("overloaded")}, green, time.Hour, nil, paid, 18_000, false},
 		"it takes too long":    {says{input: sure, after: time.Hour}, green, 2 * time.Hour, nil, paid, 18_000, false},
-		"more than a cent":     {says{input: sure}, green, time.Hour, func(_ *Deputy, m *Model, _ *book) { m.Worst = func(llm.Request) nexus.Money { return Dear + 1 } }, nil, 20_000, false},
-		"of no known price":    {says{input: sure}, green, time.Hour, func(_ *Deputy, m *Model, _ *book) { m.Worst = nil }, nil, 20_000, false},
-		"more than is left":    {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Left = 8999 }, nil, 8999, false},
-		"the budget refuses":   {says{input: sure}, green, time.Hour, func(_ *Deputy, _ *Model, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
-		"red":                  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, false},
-		"publishing":           {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Publish}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Publish} }, nil, 20_000, false},
-		"of a later version":   {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
-		"not sure, and alone":  {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
-		"no money, and alone":  {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
-		"red, and alone":       {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, true},
-		"nobody said it may":   {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = nil }, nil, 20_000, false},
+		"more than a cent": {says{input: sure}, green, time.Hour, func(d *Deputy, m *Model, _ *book) {
+			d.Left, m.Worst = nexus.Dollar, func(llm.Request) nexus.Money { return Dear + 1 }
+		}, nil, nexus.Dollar, false},
+		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *Deputy, m *Model, _ *book) { m.Worst = nil }, nil, 20_000, false},
+		"more than is left":   {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Left = 8999 }, nil, 8999, false},
+		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *Deputy, _ *Model, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
+		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, false},
+		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Publish}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Publish} }, nil, 20_000, false},
+		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
+		"not sure, and alone": {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
+		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
+		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: trigger.Security}, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = []string{trigger.Security} }, nil, 20_000, true},
+		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *Deputy, _ *Model, _ *book) { d.Triggers = nil }, nil, 20_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

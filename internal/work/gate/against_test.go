@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -206,4 +207,18 @@ func TestWarmRunsNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	t.Logf("warm %s, gates %s", cold, time.Since(began))
+}
+
+// TestAgainstHang checks that a runner which does not exit is held against work
+// that brought that, and that it is no pass where it was so before.
+func TestAgainstHang(t *testing.T) {
+	hangs := nexus.Evidence{Gate: "test", State: nexus.Environmental, Tree: "now", Why: "it did not exit", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeHang, Message: "something is open"}}}
+	well, before := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "base"}, hangs
+	before.Tree = "base"
+	if e := weigh.Against(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "the base passes") {
+		t.Errorf("it came with the work: %s, %s", e.State, e.Why)
+	}
+	if e := weigh.Against(before, hangs, nil); e.State != nexus.Environmental {
+		t.Errorf("it was there before: %s, %s", e.State, e.Why)
+	}
 }

@@ -72,9 +72,11 @@ func (r Runner) lonely(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
 func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
 	limited := *left > 0
 	alone := g
-	alone.Reports = nil
+	if !g.Lone.Reports {
+		alone.Reports = nil
+	}
 	alone.Format = cmp.Or(g.Lone.Format, g.Format)
-	for range maxReruns {
+	for range r.reruns() {
 		for _, s := range all {
 			if !s.open() {
 				continue
@@ -110,7 +112,7 @@ func (r Runner) among(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, a
 			open = append(open, s)
 		}
 	}
-	for range maxReruns {
+	for range r.reruns() {
 		if len(open) == 0 || limited && *left < time.Second {
 			break
 		}

@@ -33,6 +33,9 @@ type suspect struct {
 	lost         bool // a run said nothing of it
 }
 
+// reruns is how often a test is run again.
+func (r Runner) reruns() int { return cmp.Or(r.Reruns, maxReruns) }
+
 func (s *suspect) open() bool { return s.flake == nil && !s.lost }
 
 // doubt runs the tests again that got red, alone, and says of the evidence
@@ -109,7 +112,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
 	c, _ := gosrc.ParseTest(g.Args)
 	limited := *left > 0
-	for range maxReruns {
+	for range r.reruns() {
 		var packages, tests []string
 		whole := false
 		for _, s := range all {

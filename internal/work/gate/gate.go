@@ -101,6 +101,9 @@ type Runner struct {
 	// Origin is that tree itself, to tell flaky tests from broken ones. Nil:
 	// what is red is red.
 	Origin *Origin
+	// Reruns is how often a failing test is run again, on the tree and on its
+	// base; 0 means 2.
+	Reruns int
 	// Wanted are texts that name tests which must pass, whatever they were on
 	// the base: criteria.
 	Wanted []string

@@ -51,10 +51,11 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err := c.Tree.Exact(ctx, c.Hash); err != nil { // what git ignores does not land, so it is no help here
 		return nil, err
 	}
-	if e, red, err := s.leaks(ctx, c); red || err != nil {
-		if err == nil {
-			err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
-		}
+	spared, e, red, err := s.refused(ctx, c)
+	if red && err == nil {
+		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	}
+	if red || err != nil {
 		return []nexus.Evidence{e}, err
 	}
 	if err := s.touched(ctx, c, d); err != nil {
@@ -77,7 +78,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return nil, err
 	}
-	r.Reached = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt)
+	r.Reached, r.Quarantine = Reached(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
 	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}

@@ -176,7 +176,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rights.Both(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
-		Handin: t.Handin, Rules: s.may(role.Name), Given: t.given,
+		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),

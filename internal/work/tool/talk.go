@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 func ask(e Env) Tool {
@@ -29,12 +30,21 @@ func ask(e Env) Tool {
 	}
 }
 
+// claims is what finish takes where tests of criteria are named.
+const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion that the brief asks a check of","items":{"type":"object","properties":{` +
+	`"criterion":{"type":"integer","minimum":1},"test":{"type":"string","maxLength":200},"file":{"type":"string","maxLength":500},` +
+	`"command":{"type":"string","maxLength":500,"description":"runs that test alone"},"why":{"type":"string","maxLength":500,"description":"why no machine can check it"}},` +
+	`"required":["criterion"],"additionalProperties":false}}`
+
 func finish(e Env) Tool {
 	schema := e.Handin
 	if schema == nil {
 		schema = json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string","minLength":1,"maxLength":4000},` +
 			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"}},` +
 			`"required":["summary","status"],"additionalProperties":false}`)
+		if e.Claims {
+			schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, claims+`},"required":`, 1))
+		}
 	}
 	return Tool{
 		Name:        "finish",

@@ -79,6 +79,7 @@ type Env struct {
 
 	Scouts Scouts          // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
+	Claims bool            // with those it takes checks of criteria
 
 	tree *files.Tree // New makes it, and those below
 	jobs *job.Jobs   // what runs in the background

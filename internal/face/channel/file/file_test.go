@@ -259,3 +259,40 @@ func FuzzForm(f *testing.F) {
 }
 
 func readBytes(text string) (said, error) { return read([]byte(text)) }
+
+// TestSettle takes a file once it is what it was at the last look.
+func TestSettle(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	b := &box{root: root, seen: map[string]look{}}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "x"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	settle := func() {
+		data, ready := b.settle("x")
+		if !ready {
+			data = []byte("-")
+		}
+		got = append(got, string(data))
+	}
+	settle()
+	write("one\n")
+	settle()
+	write("one\ntwo\n")
+	settle()
+	settle()
+	write("one\ntwo\nthree\n")
+	settle()
+	settle()
+	if d := cmp.Diff([]string{"-", "-", "-", "one\ntwo\n", "-", "one\ntwo\nthree\n"}, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -63,10 +64,10 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 	}
 	b.tree = filepath.Join(b.at, "tree")
 	err = os.Mkdir(b.tree, 0o700)
-	copied := git.Repo{Dir: repo.Dir, Work: b.tree, Index: filepath.Join(b.at, "index")}
+	own := git.Repo{Dir: repo.Dir, Work: b.tree, Index: filepath.Join(b.at, "index")}
 	for _, args := range [][]string{{"read-tree", commit}, {"checkout-index", "--all", "--force"}} {
 		if err == nil {
-			_, err = copied.Run(ctx, args...)
+			_, err = own.Run(ctx, args...)
 		}
 	}
 	runner, err2 := runner(a, box, b.tree, filepath.Join(cache, "base"), settings)
@@ -75,8 +76,26 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 		return nil, fmt.Errorf("check out %s: %w", rev, err)
 	}
 	b.runner = runner
-	b.runner.Readable = append(b.runner.Readable, lend(dir, b.tree)...)
+	b.runner.Readable = append(b.runner.Readable, copied.Lend(dir, b.tree)...)
 	return b, nil
+}
+
+// origin lends the base to a runner that tries failing tests again in a
+// directory, as long as it has its own tests; nil where none is to be tried. The
+// base may be nil.
+func (b *base) origin(dir string, reruns int) *gate.Origin {
+	switch {
+	case reruns <= 0:
+		return nil
+	case b == nil:
+		return &gate.Origin{Dir: dir}
+	}
+	return &gate.Origin{Dir: b.tree, Changed: b.changed, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error {
+		if b.dressed {
+			return nil
+		}
+		return do(b.runner, gate.Tree{Dir: b.tree, Hash: b.commit})
+	}}
 }
 
 func (b *base) remove() { _ = os.RemoveAll(b.at) } // a copy
@@ -226,65 +245,4 @@ func keep(tree *os.Root, dir, to string) error {
 		}
 	}
 	return nil
-}
-
-// lent are directories in which package managers put what a tree needs.
-func lent() []string { return []string{"node_modules", ".venv", "venv"} }
-
-// lend gives a checkout the dependencies that the working tree has installed,
-// and returns what must be readable for that. They are the same for both as far
-// as the lock file did not change.
-func lend(from, to string) (readable []string) {
-	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
-		switch rel, _ := filepath.Rel(from, name); {
-		case err != nil:
-			return fs.SkipDir
-		case !d.IsDir():
-		case name != from && slices.Contains(lent(), d.Name()):
-			if _, err := os.Stat(filepath.Join(to, filepath.Dir(rel))); err == nil && links(name, filepath.Join(to, rel), 1) {
-				readable = append(readable, name)
-			}
-			return fs.SkipDir
-		case name != from && (strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) > 4):
-			return fs.SkipDir
-		}
-		return nil
-	})
-	return readable
-}
-
-// links fills a directory with links to what is in another one. Those that
-// lead to packages of the same repository are made anew, so that they lead to
-// those of the checkout. Scopes are directories of packages.
-func links(from, to string, depth int) bool {
-	entries, err := os.ReadDir(from)
-	if err != nil || os.Mkdir(to, 0o700) != nil {
-		return false // it is tracked, and there already
-	}
-	for _, e := range entries {
-		old, made := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
-		target := old
-		if text, err := os.Readlink(old); err == nil && !filepath.IsAbs(text) && outside(from, filepath.Join(from, text)) {
-			target = text
-		}
-		if e.IsDir() && strings.HasPrefix(e.Name(), "@") && depth > 0 {
-			links(old, made, depth-1)
-			continue
-		}
-		_ = os.Symlink(target, made) // one that is not made is missing, and the gates say so
-	}
-	return true
-}
-
-// outside reports whether a path lies in no directory of packages.
-func outside(from, name string) bool {
-	for dir := from; ; dir = filepath.Dir(dir) {
-		if slices.Contains(lent(), filepath.Base(dir)) {
-			rel, err := filepath.Rel(dir, name)
-			return err != nil || strings.HasPrefix(rel, "..")
-		}
-		if dir == filepath.Dir(dir) {
-			return true
-		}
-	}
 }

@@ -5,14 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -53,7 +51,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(at) }() // a copy
-	lent, err := copyTree(ctx, repo, at)
+	lent, err := copied.Tree(ctx, repo, at)
 	if err != nil {
 		return nil, fmt.Errorf("copy the working tree: %w", err)
 	}
@@ -99,66 +97,4 @@ func seed(commit string, files []mutate.File) string {
 		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", f.Path, f.Text) // a hash takes all
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// copyTree copies what git tracks, or would, and lends what is installed. It
-// returns what is lent.
-func copyTree(ctx context.Context, repo git.Repo, to string) (lent []string, err error) {
-	out, err := repo.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		return nil, err
-	}
-	from, err := os.OpenRoot(repo.Work)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = from.Close() }() // only read
-	into, err := os.OpenRoot(to)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = into.Close() }() // every write was checked
-	for name := range strings.SplitSeq(out, "\x00") {
-		if name == "" {
-			continue
-		}
-		if err := copyFile(from, into, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	for _, name := range []string{"node_modules", ".venv", "venv", "vendor"} {
-		info, missing := from.Stat(name)
-		if _, there := into.Lstat(name); missing == nil && info.IsDir() && errors.Is(there, fs.ErrNotExist) {
-			lent = append(lent, filepath.Join(repo.Work, name))
-			if err := into.Symlink(filepath.Join(repo.Work, name), name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return lent, nil
-}
-
-func copyFile(from, into *os.Root, name string) error {
-	info, err := from.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if err := into.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := from.Readlink(name)
-		if err != nil {
-			return err
-		}
-		return into.Symlink(target, name)
-	case !info.Mode().IsRegular():
-		return nil // a module of another repository
-	}
-	data, err := from.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return into.WriteFile(name, data, info.Mode().Perm()|0o600)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/spared"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -37,6 +38,7 @@ type checkFlags struct {
 	stop, list, related, fix bool
 	mutate                   bool
 	junit, sarif, github     bool
+	rerun                    int
 }
 
 func checkCommand(a *frame.App) *cobra.Command {
@@ -64,13 +66,14 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.tree, "tree", "", "judge a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and say whether it is as recorded")
 	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
 	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
+	fl.IntVar(&f.rerun, "rerun", 0, "run failing tests alone again, up to `N` times, to tell flaky ones from broken ones: with --base they are not held against the change, and otherwise the gate is flaky, which is no pass")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
-	for _, other := range []string{"base", "fix", "related", "mutate"} {
+	for _, other := range []string{"base", "fix", "related", "mutate", "rerun"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)
 	}
 	a.Knobs(c, "sandbox")
@@ -200,15 +203,10 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		return nil, nil, taken, err
 	}
 	cache := cacheOf(a, dir)
-	now, err := runner(a, box, dir, cache, settings)
+	now, exempted, err := own(ctx, a, f, box, dir, cache, settings)
 	if err != nil {
 		return nil, nil, taken, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
-	if err != nil {
-		return nil, nil, taken, err
-	}
-	now.Net = grant.Gate
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
 		return nil, nil, taken, err
 	}
@@ -225,6 +223,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			return nil, nil, taken, err
 		}
 	}
+	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
@@ -233,6 +232,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		if err != nil {
 			return nil, nil, taken, err
 		}
+		e = spared.Doubt(e, f.base)
 		all = append(all, e)
 		if base != nil && g.Tests && g.Of == "" {
 			tests, err := base.turned(ctx, a, g, said.Unweighed(e))
@@ -251,7 +251,22 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
 	taken.Get = said.Get
-	return kept.Plain(all), turned, taken, nil
+	return exempted.Judge(dir, kept.Plain(all)), turned, taken, nil
+}
+
+// own returns what runs gates on the working tree itself, and the record of
+// tests in quarantine that it has.
+func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s spared.Record, err error) {
+	if r, err = runner(a, box, dir, cache, settings); err != nil {
+		return r, s, err
+	}
+	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	if err != nil {
+		return r, s, err
+	}
+	s, err = spared.Read(ctx, dir, f.base, a.Now())
+	r.Net, r.Quarantine = grant.Gate, s.Record
+	return r, s, err
 }
 
 // cacheOf returns where what the gates of a directory build is kept.

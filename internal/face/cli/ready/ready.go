@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -91,6 +93,7 @@ func (l *look) report(ctx context.Context) Report {
 	l.add(l.halted()...)
 	if l.place != nil {
 		l.checkout(ctx)
+		l.spared(ctx)
 		l.journal(ctx)
 	}
 	l.confined(ctx)
@@ -159,6 +162,22 @@ func (l *look) checkout(ctx context.Context) {
 			l.add(checked("trust", "", err))
 		}
 	}
+}
+
+// spared looks at tests in quarantine, and, where there is time, at what runs saw
+// of them.
+func (l *look) spared(ctx context.Context) {
+	if !l.wants("quarantine") {
+		return
+	}
+	var h flaky.History
+	if l.place.Journal != nil && !l.Run && !l.Light {
+		var err error
+		if h, err = flaky.Of(l.place.Journal.Events(ctx, "", 0)); err != nil {
+			return // the check of the journal says so
+		}
+	}
+	l.add(checkQuarantine(l.place.Repo.Work, quarantine.On(l.app.Now()), h)...)
 }
 
 // changes says what the checkout holds that no run will see.

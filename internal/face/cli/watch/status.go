@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/earlier"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -17,7 +18,8 @@ import (
 // told is what status prints with --json.
 type told struct {
 	view.Run
-	Earlier []regress.Row `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Criteria []criteria.Count `json:"criteria,omitempty"` // of each task that has some
+	Earlier  []regress.Row    `json:"earlier,omitempty"`  // criteria of earlier runs that were tried before it began
 }
 
 // before returns what was tried before a run began.
@@ -37,12 +39,17 @@ func before(ctx context.Context, p *frame.Place, run nexus.RunID) ([]regress.Row
 func statusCommand(a *frame.App) *cobra.Command {
 	c := a.Command("status [RUN] [--json]", "say where a run stands", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
-			v := told{Run: a.Tell(r, s)}
-			var err error
+			t, err := table(ctx, p, r.ID, s)
+			if err != nil {
+				return err
+			}
+			v := told{Run: a.Tell(r, s), Criteria: criteria.ByTask(t)}
 			if v.Earlier, err = before(ctx, p, r.ID); err != nil {
 				return err
 			}
-			return a.Answer(v, func(s view.Style) string { return view.Status(s, v.Run) + earlier.Draw(s, v.Earlier) })
+			return a.Answer(v, func(s view.Style) string {
+				return view.Status(s, v.Run) + criteria.Lines(s, v.Criteria) + earlier.Draw(s, v.Earlier)
+			})
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)

@@ -12,8 +12,8 @@ import (
 // Commands returns the commands.
 func Commands(a *frame.App) []*cobra.Command {
 	return []*cobra.Command{
-		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a), reportCommand(a), evidenceCommand(a),
-		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a), approveCommand(a), rejectCommand(a), serveCommand(a),
+		statusCommand(a), logsCommand(a), runsCommand(a), showCommand(a), diffCommand(a), costCommand(a), reportCommand(a), evidenceCommand(a), verifyCommand(a),
+		pauseCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), answerCommand(a), approveCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a),
 		cleanCommand(a),
 	}
 }

@@ -89,7 +89,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	shop := &shop.Shop{
 		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
 		Gates:   func(dir string) ([]gate.Gate, error) { return detect.Gates(dir, p.Config.Gates) },
-		Related: shop.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed",
+		Related: shop.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Checks: p.Config.Checks,
 		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},

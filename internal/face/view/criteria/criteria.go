@@ -56,6 +56,9 @@ func paint(s view.Style, state accept.State) string {
 // shows says what shows a criterion, or why nothing does.
 func shows(r accept.Row) string {
 	var parts []string
+	if r.Test != "" || r.File != "" {
+		parts = append(parts, strings.TrimPrefix(strings.TrimSuffix(r.Test+" in "+r.File, " in "), " in "))
+	}
 	if e := r.Evidence; e != nil {
 		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
 		if e.Counts != (nexus.Counts{}) {
@@ -73,7 +76,11 @@ func shows(r accept.Row) string {
 		}
 	}
 	if w := r.Waived; w != nil {
-		parts = append(parts, fmt.Sprintf("waived by %s: %s", w.By, cmp.Or(w.Reason, "no reason given")))
+		word := "waived"
+		if w.Signed {
+			word = "signed off"
+		}
+		parts = append(parts, fmt.Sprintf("%s by %s: %s", word, w.By, cmp.Or(w.Reason, "no reason given")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -194,7 +194,11 @@ func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
 	}
 	fmt.Fprintf(b, "    %s  %s\n", text, s.Dim(view.Clean(e.Command)))
 	for _, f := range e.Flaky {
-		b.WriteString(s.Fit("      "+view.Clean(fmt.Sprintf("flaky: %s failed in %d of %d runs", f.Test, f.Failed, f.Runs))) + "\n")
+		text := fmt.Sprintf("flaky: %s failed in %d of %d runs", f.Test, f.Failed, f.Runs)
+		if f.Quarantine != "" {
+			text = fmt.Sprintf("in quarantine: %s, %s", f.Test, f.Quarantine)
+		}
+		b.WriteString(s.Fit("      "+view.Clean(text)) + "\n")
 	}
 	findings(b, s, e.Findings)
 }

@@ -29,6 +29,8 @@ func Describe(f nexus.Fact) string {
 		return cmp.Or(strings.Join(parts, "; "), "nothing keeps a criterion from being met")
 	case nexus.FixesPlanned:
 		return fmt.Sprintf("round %d of fixes: %s", f.Round, nexus.Join(f.Tasks))
+	case nexus.CriterionRevised:
+		return fmt.Sprintf("%s/AC-%d says now: %s", f.Task, f.Number, f.Criterion.Text)
 	default:
 		return ""
 	}
@@ -49,4 +51,20 @@ func Fault(f criterion.Fault) string {
 		text += ": " + f.Why
 	}
 	return text
+}
+
+// Checks says what came of tests that were written for criteria.
+func Checks(f nexus.ChecksProved) string {
+	var parts []string
+	for _, c := range f.Checks {
+		text := fmt.Sprintf("criterion %d is shown by %s", c.Number, cmp.Or(c.Test, c.File, c.Command))
+		switch {
+		case c.Command == "":
+			text = fmt.Sprintf("criterion %d is left to people: %s", c.Number, c.Why)
+		case !c.Proved:
+			text = fmt.Sprintf("criterion %d is not shown by %s: %s", c.Number, cmp.Or(c.Test, c.File, c.Command), c.Why)
+		}
+		parts = append(parts, text)
+	}
+	return cmp.Or(strings.Join(parts, "; "), "no criterion got a check")
 }

@@ -31,6 +31,7 @@ type Quality struct {
 	Gates   []Gate          `json:"gates"`
 	Groups  []accept.Group  `json:"groups,omitempty"`
 	Tasks   []Task          `json:"tasks"`
+	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
 
 	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
 	Earlier  []regress.Row   `json:"earlier,omitempty"`  // criteria of earlier runs that were tried before it began
@@ -109,6 +110,7 @@ func Of(s *state.State, t accept.Table) Quality {
 			for name := range count(a, gates, m, &rejected, s.Limits.MajorsBlock) {
 				judged[name]++
 			}
+			q.Flaky = flaky(q.Flaky, a)
 		}
 		if len(t.Attempts) == 0 {
 			continue
@@ -171,6 +173,23 @@ func count(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, 
 		m.Suspected += one(r.Suspect != nil)
 	}
 	return seen
+}
+
+// flaky adds the tests that could not be trusted in an attempt.
+func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
+	for _, r := range a.Rounds {
+		for _, e := range r.Evidence {
+			for _, x := range e.Flaky {
+				i := slices.IndexFunc(all, func(o nexus.Flake) bool { return o.Test == x.Test })
+				if i < 0 {
+					all = append(all, x)
+					continue
+				}
+				all[i].Failed, all[i].Runs, all[i].Quarantine = all[i].Failed+x.Failed, all[i].Runs+x.Runs, cmp.Or(all[i].Quarantine, x.Quarantine)
+			}
+		}
+	}
+	return all
 }
 
 // taskOf says how one task went.
@@ -292,6 +311,16 @@ func Markdown(q Quality) string {
 			tiers = append(tiers, string(x))
 		}
 		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), t.Status, t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
+	}
+	if len(q.Flaky) > 0 {
+		b.WriteString("\n## Flaky tests\n\n")
+	}
+	for _, x := range q.Flaky {
+		if x.Quarantine != "" {
+			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine %s\n", cell(x.Test), x.Failed, x.Runs, cell(x.Quarantine))
+			continue
+		}
+		fmt.Fprintf(&b, "- %s failed in %d of %d runs: nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
 	}
 	coverage(&b, q)
 	before(&b, q)

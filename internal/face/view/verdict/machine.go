@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -76,6 +77,8 @@ func JUnit(v Verdict) (string, error) {
 			}
 			if r := (&reason{Message: first, Type: f.Code, Text: strings.TrimSpace(strings.TrimSpace(place(f)+"\n"+f.Message) + "\n" + f.Stack)}); severity(f) == "error" {
 				c.Failure = r
+			} else if f.Code == quarantine.Code {
+				c.Skipped = &reason{Message: f.Advice, Type: f.Code, Text: r.Text}
 			}
 			s.add(c)
 		}
@@ -136,6 +139,15 @@ type sarifResult struct {
 	Level     string          `json:"level"`
 	Message   sarifText       `json:"message"`
 	Locations []sarifLocation `json:"locations,omitempty"`
+
+	Suppressions []suppression `json:"suppressions,omitempty"`
+}
+
+// suppression says that a result is known, and why it does not count.
+type suppression struct {
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+	Why    string `json:"justification"`
 }
 
 type sarifText struct {
@@ -180,6 +192,9 @@ func SARIF(v Verdict) (string, error) {
 				text = f.Test + ": " + text
 			}
 			x := sarifResult{RuleID: rule, Level: severity(f), Message: sarifText{text}}
+			if f.Code == quarantine.Code {
+				x.Suppressions = []suppression{{Kind: "external", Status: "accepted", Why: f.Advice}}
+			}
 			if f.File != "" {
 				var at sarifLocation
 				at.Physical.Artifact.URI = escape(f.File)

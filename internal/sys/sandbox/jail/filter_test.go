@@ -4,8 +4,10 @@ package jail
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -138,6 +140,49 @@ func TestFence(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The fence that stands alone keeps TCP away by itself, without the filter:
+// whoever breaks one of the two meets the other.
+func TestFenceKeepsTCP(t *testing.T) {
+	if ABI() < 4 {
+		t.Skip("this Landlock knows no ports")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	try := func() (bind, connect error) {
+		for i, do := range []func(int, unix.Sockaddr) error{unix.Bind, unix.Connect} {
+			fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+			if err != nil {
+				return err, err
+			}
+			err = do(fd, &unix.SockaddrInet4{Port: i * port, Addr: [4]byte{127, 0, 0, 1}})
+			_ = unix.Close(fd)
+			if i == 0 {
+				bind = err
+			} else {
+				connect = err
+			}
+		}
+		return bind, connect
+	}
+	done := make(chan error, 1)
+	go func() { // the thread is not used again
+		runtime.LockOSThread()
+		bind, connect := try() // the control
+		err := errors.Join(bind, connect, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), fence(Spec{Kind: Landlock, Readable: []string{"/"}}))
+		if bind, connect = try(); !errors.Is(bind, unix.EACCES) || !errors.Is(connect, unix.EACCES) {
+			err = errors.Join(err, fmt.Errorf("bind: %w, connect: %w", bind, connect))
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -79,6 +79,28 @@ func word(how, test string) (name, file string, ok bool) {
 		test, _, _ = strings.Cut(test, "#")
 		q := strings.ReplaceAll(regexp.QuoteMeta(test), "/", `\/`)
 		return "/^" + q + "(?:[ #@].*)?$/", "", strings.Contains(test, "::")
+	case stack.NameNextest:
+		m := regexp.MustCompile(`^([\pL\pN_:./-]+) ([\pL_][\pL\pN_:]*)$`).FindStringSubmatch(test)
+		if m == nil {
+			return "", "", false
+		}
+		return "binary_id(=" + m[1] + ") and test(=" + m[2] + ")", "", true
+	case stack.NameMethod, stack.NameDotted: // of what has cases, all of them
+		m := regexp.MustCompile(`^((?:[\pL_][\pL\pN_$]*\.)+)([\pL_][\pL\pN_]*)(?:[({\[].*)?$`).FindStringSubmatch(test)
+		if m == nil {
+			return "", "", false
+		}
+		if how == stack.NameMethod {
+			return strings.TrimSuffix(m[1], ".") + "#" + m[2], "", true
+		}
+		return m[1] + m[2], "", true
+	case stack.NameMinitest:
+		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
+	case stack.NamePlay:
+		if len(titles) < 2 {
+			return "", "", false
+		}
+		return "(?:^| )" + joined(titles) + "$", "", true
 	case stack.NameTitles:
 		return "^" + joined(titles) + "$", "", true
 	case stack.NameInFile:
@@ -115,7 +137,7 @@ var program = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUT
 // serves tests. In doubt it did. Now is the tree; a file that is gone counts
 // with what base had.
 func Touched(l stack.Lone, base, now string, changed []string, test, file string) bool {
-	leaf, last := leaf(test)
+	leaf, last := Leaf(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
 		switch {
 		case f == file:
@@ -148,16 +170,16 @@ func named(file string) bool {
 // Wanted reports whether one of the texts names a test, by all its name or by
 // the last part of it.
 func Wanted(test string, texts []string) bool {
-	leaf, _ := leaf(test)
+	leaf, _ := Leaf(test)
 	word := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])` + regexp.QuoteMeta(leaf) + `(?:$|[^\pL\pN_])`)
 	return slices.ContainsFunc(texts, func(s string) bool {
 		return strings.Contains(s, test) || word.MatchString(s)
 	})
 }
 
-// leaf returns the last part of a test's name as it stands in the code, and
+// Leaf returns the last part of a test's name as it stands in the code, and
 // the last word of that.
-func leaf(test string) (name, last string) {
+func Leaf(test string) (name, last string) {
 	name = test
 	if i := strings.Index(name, " with data set "); i > 0 {
 		name = name[:i]

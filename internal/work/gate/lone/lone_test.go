@@ -45,6 +45,22 @@ func TestArgs(t *testing.T) {
 		{stack.NameLast, "", "b > c", "run --only=^(?:b )?c$"},
 		{stack.NameLast, "", "c\n", ""},
 		{stack.NameLast, "", strings.Repeat("c", 2000), ""},
+		{stack.NameNextest, "", "sums tests::adds", "run --only=binary_id(=sums) and test(=tests::adds)"},
+		{stack.NameNextest, "", "sums::it adds", "run --only=binary_id(=sums::it) and test(=adds)"},
+		{stack.NameNextest, "", "adds", ""},
+		{stack.NameNextest, "", "sums adds) or all(", ""},
+		{stack.NameMethod, "", "a.b.SumTest.adds", "run --only=a.b.SumTest#adds"},
+		{stack.NameMethod, "", "a.b.Sum$Inner.adds(int)[2]", "run --only=a.b.Sum$Inner#adds"},
+		{stack.NameMethod, "", "adds", ""},
+		{stack.NameMethod, "", "a.*.adds", ""},
+		{stack.NameMethod, "", "a.B.adds,a.B.subs", ""},
+		{stack.NameDotted, "", "Tests.CalcTest.Adds(a: 1, b: \"|\")", "run --only=Tests.CalcTest.Adds"},
+		{stack.NameDotted, "", "Tests.CalcTest.Adds|x", ""},
+		{stack.NameMinitest, "", "M::TestCalc#test_adds two", "run --only=M::TestCalc#test_adds two"},
+		{stack.NameMinitest, "", "TestCalc#/./", ""},
+		{stack.NameMinitest, "", "-e", ""},
+		{stack.NamePlay, "", "a.spec.js > sum > adds (1)", `run --only=(?:^| )a\.spec\.js (?:> )?sum (?:> )?adds \(1\)$`},
+		{stack.NamePlay, "", "adds", ""},
 		{"", "", "c", ""},
 	} {
 		args, ok := lone.Args(with(tt.name), tt.dir, tt.test)
@@ -118,7 +134,7 @@ func FuzzArgs(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, test string) {
-		for _, how := range []string{stack.NamePytest, stack.NameUnittest, stack.NameTitles, stack.NameInFile, stack.NameLast, stack.NameExact, stack.NameCTest, stack.NameRuby, stack.NamePHP} {
+		for _, how := range []string{stack.NamePytest, stack.NameUnittest, stack.NameTitles, stack.NameInFile, stack.NameLast, stack.NameExact, stack.NameCTest, stack.NameRuby, stack.NamePHP, stack.NameNextest, stack.NameMethod, stack.NameDotted, stack.NameMinitest, stack.NamePlay} {
 			l := stack.Lone{Name: how, Args: []string{"run", "{test}"}}
 			args, ok := lone.Args(l, "", test)
 			if !ok {

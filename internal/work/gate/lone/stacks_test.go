@@ -32,6 +32,9 @@ type project struct {
 	files       map[string]string
 }
 
+// runners has the tools of JavaScript that the others would get in the way of.
+const runners = "/usr/local/lib/nexus-runners/node_modules"
+
 func projects(t *testing.T) []project {
 	t.Helper()
 	a, err := txtar.ParseFile("testdata/stacks.txtar")
@@ -46,6 +49,8 @@ func projects(t *testing.T) []project {
 		{name: "vitest", tool: gatetest.JavaScript + "/vitest", state: "state.js", is: "false", becomes: "true", suite: "src/state.test.js"},
 		{name: "rust", tool: "cargo", state: "src/lib.rs", is: "false", becomes: "true", suite: "tests/state.rs"},
 		{name: "cmake", tool: "ctest", state: "state.h", is: "0", becomes: "1", suite: "odd.c"},
+		{name: "jest", tool: runners + "/jest", state: "state.js", is: "false", becomes: "true", suite: "state.test.js"},
+		{name: "minitest", tool: "ruby", state: "lib/state.rb", is: "false", becomes: "true", suite: "test/test_state.rb"},
 		{name: "ruby", tool: "rspec", state: "lib/state.rb", is: "false", becomes: "true", suite: "spec/state_spec.rb"},
 		{name: "php", tool: "phpunit", state: "state.php", is: "false", becomes: "true", suite: "tests/StateTest.php"},
 	}
@@ -91,8 +96,13 @@ func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree
 			t.Fatal(err)
 		}
 	}
-	if strings.HasPrefix(p.tool, "/") {
-		gatetest.Link(t, filepath.Join(dir, "node_modules"))
+	switch modules := filepath.Join(dir, "node_modules"); {
+	case strings.HasPrefix(p.tool, runners):
+		if err := os.Symlink(runners, modules); err != nil {
+			t.Fatal(err)
+		}
+	case strings.HasPrefix(p.tool, "/"):
+		gatetest.Link(t, modules)
 	}
 	return gate.Tree{Dir: dir, Hash: filepath.Base(dir)}
 }

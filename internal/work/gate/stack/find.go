@@ -228,6 +228,9 @@ func (p project) word(w string) bool {
 	kind, about, _ := strings.Cut(w, ":")
 	switch kind {
 	case "file":
+		if !strings.ContainsAny(about, "*?[") { // it may lie where nobody looks for packages
+			return gosrc.IsFile(filepath.Join(p.root, filepath.FromSlash(p.dir), filepath.FromSlash(about)))
+		}
 		return slices.ContainsFunc(p.files, func(f string) bool {
 			ok, _ := path.Match(path.Join(p.dir, about), f)
 			return ok

@@ -25,7 +25,7 @@ func nodeStack() Stack {
 			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}},
 			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}},
 			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}},
-			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: []string{"{run}", "playwright", "test", "--reporter=list"}, Format: "playwright", Tests: true},
+			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: []string{"{run}", "playwright", "test", "--reporter=list"}, Format: "playwright", Tests: true, Alone: []Lone{{Name: NamePlay, Args: []string{"{run}", "playwright", "test", "--reporter=list", "--retries=0", "--grep={test}"}}}},
 			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}},
 		},
 	}

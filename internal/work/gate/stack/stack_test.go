@@ -74,6 +74,51 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestLone holds the commands with which tests are run alone to what they were
+// meant to be, also of runners that are not installed here.
+func TestLone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"nextest":    {[]string{"Cargo.toml=", ".config/nextest.toml="}, "cargo nextest run --offline --workspace --no-fail-fast --retries=0 -E {test}"},
+		"maven":      {[]string{"pom.xml=", "mvnw="}, "./mvnw -B -o -ntp test -Dsurefire.failIfNoSpecifiedTests=false -Dsurefire.rerunFailingTestsCount=0 -Dtest={test}"},
+		"gradle":     {[]string{"build.gradle="}, "gradle --offline --no-daemon --console=plain cleanTest test --tests={test}"},
+		"minitest":   {[]string{"Gemfile=", "test/test_a.rb="}, `ruby -Ilib -Itest -e Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" } -- --name={test}`},
+		"rails":      {[]string{"Gemfile=", "bin/rails="}, "bin/rails test --name={test}"},
+		"dotnet":     {[]string{"App.sln="}, "dotnet test --nologo --filter FullyQualifiedName={test}"},
+		"playwright": {[]string{`package.json={"devDependencies":{"@playwright/test":"1"}}`, "playwright.config.js="}, "npx --no-install playwright test --reporter=list --retries=0 --grep={test}"},
+		"jest":       {[]string{`package.json={"scripts":{"test":"jest"}}`, "yarn.lock="}, "yarn run jest --testNamePattern={test} --runTestsByPath {file}"},
+		"bats":       {[]string{"a.bats="}, `sh -c t=$1; set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; bats -t --filter "$t" "$@" sh {test}`},
+	} {
+		found := stack.Find(tree(t, tt.files...))
+		if len(found) == 0 || strings.Join(found[len(found)-1].Lone.Args, " ") != tt.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+// TestHeld likewise, of what keeps runners from exiting.
+func TestHeld(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files []string
+		want  string // how the command ends
+	}{
+		"jest":      {[]string{`package.json={"scripts":{"test":"jest"}}`, "pnpm-lock.yaml="}, "pnpm exec jest --detectOpenHandles --forceExit"},
+		"mocha":     {[]string{`package.json={"devDependencies":{"mocha":"12"}}`}, " npx --no-install mocha --exit"},
+		"node":      {[]string{`package.json={"scripts":{"test":"node --test"}}`}, " node --test --test-force-exit --test-reporter=tap"},
+		"vitest":    {[]string{`package.json={"scripts":{"test":"vitest run"}}`}, "npx --no-install vitest run --reporter=default --reporter=hanging-process --teardownTimeout=2000"},
+		"pytest":    {[]string{"pytest.ini=", "conftest.py=", "uv.lock="}, " uv run --no-sync pytest -p no:cacheprovider"},
+		"a script":  {[]string{`package.json={"scripts":{"test":"jest && node end.js"}}`}, ""},
+		"no runner": {[]string{"pom.xml="}, ""},
+	} {
+		found := stack.Find(tree(t, tt.files...))
+		if len(found) == 0 || !strings.HasSuffix(strings.Join(found[len(found)-1].Hold.Args, " "), tt.want) || tt.want == "" && found[len(found)-1].Hold.Format != "" {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
 // TestTable holds every row to what it promises.
 func TestTable(t *testing.T) {
 	names := map[string]bool{}

@@ -77,6 +77,9 @@ type Lone struct {
 	Name   string // how findings call a test, and what the runner wants; one of the below
 	Args   []string
 	Format string // empty: the step's
+	// Reports says that it, too, writes the reports of the step, and says nothing
+	// of tests that pass but there.
+	Reports bool
 }
 
 // Held is a command that runs the tests of a step, says what is still open when
@@ -102,6 +105,11 @@ const (
 	NameExact    = "exact"    // the name as it is
 	NameCTest    = "ctest"    // a pattern of CMake
 	NameRuby     = "ruby"     // a pattern of Ruby over the whole description
+	NameNextest  = "nextest"  // binary test, as an expression of nextest
+	NameMethod   = "method"   // package.Class.method, with # before the method
+	NameDotted   = "dotted"   // package.Class.method, as it is
+	NameMinitest = "minitest" // Class#test, as it is
+	NamePlay     = "play"     // file > suite > test, as a pattern of JavaScript over all of that with spaces between
 	NamePHP      = "php"      // Class::test with data set, as a pattern with slashes around it
 )
 
@@ -148,7 +156,7 @@ func rustStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}},
+			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}},
 			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}},
 		},
 	}
@@ -160,7 +168,7 @@ func mavenStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "test"}, Format: "maven-test", Tests: true},
+			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "test"}, Format: "maven-test", Tests: true, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}}}},
 		},
 	}
 }
@@ -171,7 +179,7 @@ func gradleStack() Stack {
 		Runners: []Runner{{"file:gradlew", []string{"./gradlew"}}, {"", []string{"gradle"}}},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml"}},
+			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml"}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "cleanTest", "test", "--tests={test}"}, Reports: true}}},
 		},
 	}
 }
@@ -190,14 +198,15 @@ func cmakeStack() Stack {
 }
 
 func rubyStack() Stack {
+	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Runners: []Runner{{"file:Gemfile.lock", []string{"bundle", "exec"}}, {"", nil}},
 		Steps: []Step{
 			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
 			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}},
-			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true},
-			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`}, Format: "minitest", Tests: true},
+			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}},
+			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
 		},
 	}
 }
@@ -223,7 +232,7 @@ func dotnetStack() Stack {
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
-			{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true},
+			{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []Lone{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}},
 		},
 	}
 }
@@ -241,11 +250,12 @@ func makeStack() Stack {
 }
 
 func shellStack() Stack {
+	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
 		Name: "shell", Markers: []string{".shellcheckrc", "*.bats"},
 		Steps: []Step{
 			{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
-			{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(`bats -t *.bats test/*.bats`), Format: "tap", Tests: true},
+			{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
 		},
 	}
 }

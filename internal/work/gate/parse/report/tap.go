@@ -152,6 +152,7 @@ func (t *tap) close() {
 	lines := unframe(t.said)
 	place := regexp.MustCompile(`^\s*(?:at|location): ['"]?(?:file://)?(.+?):(\d+):(\d+)['"]?$`)
 	perl := regexp.MustCompile(`^#?\s+at (\S+) line (\d+)\.?$`)
+	bats := regexp.MustCompile(`\bin (?:test )?file (\S+), line (\d+)\)$`)
 	key := regexp.MustCompile(`^\s*(error|message): ['"]?(.*?)['"]?$`)
 	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
 	for i, l := range lines {
@@ -160,6 +161,9 @@ func (t *tap) close() {
 		}
 		if m := perl.FindStringSubmatch(l); m != nil && f.File == "" {
 			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2])
+		}
+		if m := bats.FindStringSubmatch(l); m != nil {
+			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2]) // the last one is the test's own
 		}
 		if m := key.FindStringSubmatch(l); m != nil && m[2] != "" && f.Message == "" {
 			f.Message = m[2]

@@ -1,20 +1,22 @@
-package state
+// Package picture draws the state machine of a run.
+package picture
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Diagram draws the run's state machine as Mermaid text, for the docs.
-func Diagram() string {
+// Mermaid draws it as Mermaid text, for the docs.
+func Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
-	for _, row := range Transitions() {
+	for _, row := range state.Transitions() {
 		from, to := string(cmp.Or(row.From, "[*]")), string(cmp.Or(row.To, "ended"))
-		if row.To == toPhase {
+		if row.To == state.Back {
 			to = "back"
 		}
 		if row.From.Ended() {

@@ -1,0 +1,97 @@
+package flaky_test
+
+import (
+	"errors"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func at(day int) time.Time { return time.Date(2026, 11, day, 12, 0, 0, 0, time.UTC) }
+
+func judged(run string, day int, e nexus.Evidence) nexus.Event {
+	if e.Gate == "" {
+		e.Gate = "test"
+	}
+	e.State, e.Counts.Passed = nexus.Pass, 3
+	return nexus.Event{Run: nexus.RunID(run), At: at(day), Fact: nexus.GateJudged{Evidence: e}}
+}
+
+func odd(tests ...string) nexus.Evidence {
+	var e nexus.Evidence
+	for _, name := range tests {
+		e.Flaky = append(e.Flaky, nexus.Flake{Test: name, Failed: 1, Runs: 3})
+	}
+	return e
+}
+
+func all(events ...nexus.Event) iter.Seq2[nexus.Event, error] {
+	return func(yield func(nexus.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	cached := judged("r2", 4, odd("a"))
+	cached.Fact = nexus.GateJudged{Cached: true, Evidence: odd("a")}
+	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 1, Quarantine: "until"}}}
+	h, err := flaky.Of(all(
+		judged("r1", 1, nexus.Evidence{}), judged("r1", 2, odd("a", "b")), judged("r2", 3, odd("a")), cached, judged("r2", 5, nexus.Evidence{Gate: "lint"}),
+		judged("r2", 6, nexus.Evidence{}), judged("r3", 7, odd("c")), judged("r3", 7, kept),
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := quarantine.Record{Day: quarantine.On(at(10)), List: quarantine.List{{Test: "c", Reason: "x", Since: quarantine.On(at(9)), Until: quarantine.On(at(20))}}}
+	want := []flaky.Seen{
+		{Test: "a", Gate: "test", Times: 2, Judged: 5, Failed: 2, Runs: 6, In: []nexus.RunID{"r1", "r2"}, First: at(2), Last: at(3)},
+		{Test: "b", Gate: "test", Times: 1, Judged: 5, Failed: 1, Runs: 3, In: []nexus.RunID{"r1"}, First: at(2), Last: at(2)},
+	}
+	if diff := cmp.Diff(want, h.Suggest(r)); diff != "" {
+		t.Error(diff)
+	}
+	r.Day = quarantine.On(at(21)) // it is over: the test is suggested again
+	if got := h.Suggest(r); len(got) != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got := (flaky.History{}).Suggest(r); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSince(t *testing.T) {
+	red := nexus.Evidence{Findings: []nexus.Finding{{Test: "m.TestA/sub"}, {Test: "m.TestA/other"}}}
+	h, err := flaky.Of(all(judged("r1", 1, red), judged("r1", 5, red), judged("r1", 6, odd("m.TestA")), judged("r2", 7, nexus.Evidence{}), judged("r2", 8, nexus.Evidence{Gate: "test-web"})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := quarantine.Entry{Test: "m.TestA", Since: quarantine.On(at(5))}
+	if judged, red := h.Since(e); judged != 4 || red != 2 {
+		t.Error(judged, red)
+	}
+	e.Gate = "test"
+	if judged, red := h.Since(e); judged != 3 || red != 2 {
+		t.Error(judged, red)
+	}
+	e.Test = "m.TestAB"
+	if judged, red := h.Since(e); judged != 3 || red != 0 {
+		t.Error(judged, red)
+	}
+}
+
+func TestOfEnds(t *testing.T) {
+	broken := errors.New("broken")
+	if _, err := flaky.Of(func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, broken) }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}

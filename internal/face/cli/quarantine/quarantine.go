@@ -1,0 +1,259 @@
+// Package quarantine holds the commands that keep the record of tests whose
+// failure does not count for a while.
+package quarantine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+)
+
+// Commands returns the commands.
+func Commands(a *frame.App) []*cobra.Command {
+	return []*cobra.Command{a.Parent("quarantine", "let failures of a test not count for a while", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
+}
+
+// row is an entry with how it stands.
+type row struct {
+	quarantine.Entry
+	State  string `json:"state"`         // active, expired or to come
+	Why    string `json:"why,omitzero"`  // what is to be said of it
+	Judged int    `json:"judged"`        // judgements of its gate since it began, in runs here
+	Red    int    `json:"red,omitempty"` // in which it failed
+}
+
+func listCommand(a *frame.App) *cobra.Command {
+	c := a.Command("list [--json]", "name the tests in quarantine, and what became of each", func(ctx context.Context, _ []string) error {
+		dir, err := top(a)
+		if err != nil {
+			return err
+		}
+		list, err := exempt.In(dir)
+		if err != nil {
+			return err
+		}
+		rows, err := stand(ctx, a, dir, list)
+		if err != nil {
+			return err
+		}
+		return a.Answer(map[string][]row{"tests": rows}, func(s view.Style) string { return draw(s, rows) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	a.JSONFlag(c)
+	return c
+}
+
+// top returns the directory that the record is in.
+func top(a *frame.App) (string, error) {
+	dir, err := a.WorkDir()
+	return frame.Top(dir), err
+}
+
+// stand says how each entry stands.
+func stand(ctx context.Context, a *frame.App, dir string, list quarantine.List) ([]row, error) {
+	today := quarantine.On(a.Now())
+	h, err := history(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	there := exempt.There(dir)
+	rows := make([]row, len(list))
+	for i, e := range list {
+		r := row{Entry: e, State: "active"}
+		r.Judged, r.Red = h.Since(e)
+		switch {
+		case e.Expired(today):
+			r.State, r.Why = "expired", "its failure counts again"
+		case !e.Active(today):
+			r.State = "to come"
+		case !there(e.Test):
+			r.Why = "no test has that name"
+		case r.Judged >= flaky.Enough && r.Red == 0:
+			r.Why = fmt.Sprintf("it did not fail in %d judgements: it may be mended", r.Judged)
+		}
+		rows[i] = r
+	}
+	return rows, nil
+}
+
+func draw(s view.Style, rows []row) string {
+	if len(rows) == 0 {
+		return "no test is in quarantine\n"
+	}
+	lines := make([][]string, len(rows))
+	for i, r := range rows {
+		state := s.Good(r.State)
+		if r.State != "active" || r.Why != "" {
+			state = s.Warn(r.State)
+		}
+		lines[i] = []string{state, view.Clean(r.Test), view.Clean(r.Gate), view.Clean(r.Note()), fmt.Sprintf("%d of %d", r.Red, r.Judged), r.Why}
+	}
+	return view.Table(s, []string{"state", "test", "gate", "until, and why", "failed", "note"}, lines)
+}
+
+// history is what all runs in this repository saw; none where there is no
+// journal.
+func history(ctx context.Context, a *frame.App) (flaky.History, error) {
+	p, err := a.Open(ctx, frame.Reads)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
+		return flaky.History{}, nil
+	}
+	if err != nil {
+		return flaky.History{}, err
+	}
+	defer p.Close()
+	if p.Journal == nil {
+		return flaky.History{}, nil
+	}
+	return flaky.Of(p.Journal.Events(ctx, "", 0))
+}
+
+func addCommand(a *frame.App) *cobra.Command {
+	var e quarantine.Entry
+	var until string
+	var days int
+	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "put a test into quarantine", func(_ context.Context, args []string) error {
+		e.Test, e.Since = args[0], quarantine.On(a.Now())
+		e.Reason = strings.TrimSpace(e.Reason)
+		e.Until = e.Since.Plus(days)
+		if until != "" {
+			if err := e.Until.UnmarshalText([]byte(until)); err != nil {
+				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--until knows no " + view.Quote(until), Hint: "Write a day like 2006-01-02."}
+			}
+		}
+		if e.Reason == "" || days <= 0 && until == "" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: "a test goes into quarantine for a reason and for a time",
+				Hint: "Say --why, and --days N or --until DAY, at most 90 days from now.",
+			}
+		}
+		if err := edit(a, func(data []byte) ([]byte, error) { return quarantine.Add(data, e) }); err != nil {
+			return err
+		}
+		return a.Answer(e, func(view.Style) string {
+			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nIt counts for others once " + quarantine.File + " is committed.\n"
+		})
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(1, 1)
+	f := c.Flags()
+	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure does not count")
+	f.IntVar(&days, "days", 0, "for `N` days from today, 90 at most")
+	f.StringVar(&until, "until", "", "until the end of `DAY`, such as 2006-01-02, in 90 days at most")
+	f.StringVar(&e.Gate, "gate", "", "only for this `GATE`; without, for any that runs tests")
+	f.StringVar(&e.Owner, "owner", "", "`WHO` mends it")
+	f.StringVar(&e.Issue, "issue", "", "`WHERE` that is followed")
+	c.MarkFlagsMutuallyExclusive("days", "until")
+	a.JSONFlag(c)
+	return c
+}
+
+func removeCommand(a *frame.App) *cobra.Command {
+	gate := ""
+	c := a.Command("remove TEST [--gate GATE]", "take a test out of quarantine: its failure counts again", func(_ context.Context, args []string) error {
+		n := 0
+		err := edit(a, func(data []byte) ([]byte, error) {
+			kept, gone, err := quarantine.Remove(data, args[0], gate)
+			if n = gone; err == nil && n == 0 {
+				err = frame.NotFound("test in quarantine called", args[0], "nexus quarantine list names them.")
+			}
+			return kept, err
+		})
+		if err != nil {
+			return err
+		}
+		return a.Answer(map[string]any{"test": args[0], "removed": n}, func(view.Style) string { return view.Clean(args[0]) + " counts again\n" })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(1, 1)
+	c.Flags().StringVar(&gate, "gate", "", "only the entry for this `GATE`")
+	a.JSONFlag(c)
+	return c
+}
+
+// edit writes the record anew. Nobody in a sandbox does: who is judged by it
+// is in there.
+func edit(a *frame.App, change func([]byte) ([]byte, error)) error {
+	if a.Env(sandbox.Mark) != "" {
+		return &nexus.Error{Code: nexus.CodeForbidden, Message: "agents do not write the quarantine, as it judges them", Hint: "Say in the hand-in which test is not to be trusted, and why."}
+	}
+	dir, err := top(a)
+	if err != nil {
+		return err
+	}
+	data, err := exempt.Read(dir)
+	if err != nil {
+		return err
+	}
+	now, err := change(data)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		defer func() { _ = root.Close() }() // the file was closed for itself
+		err = root.MkdirAll(filepath.Dir(quarantine.File), 0o755)
+	}
+	if err == nil {
+		err = root.WriteFile(quarantine.File, now, 0o644)
+	}
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write " + quarantine.File, Cause: err, Hint: "It must be a file that can be written, in the repository."}
+	}
+	return nil
+}
+
+func suggestCommand(a *frame.App) *cobra.Command {
+	c := a.Command("suggest [--json]", "name the tests that runs here saw flaky, and what that rests on", func(ctx context.Context, _ []string) error {
+		dir, err := top(a)
+		if err != nil {
+			return err
+		}
+		list, err := exempt.In(dir)
+		if err != nil {
+			return err
+		}
+		h, err := history(ctx, a)
+		if err != nil {
+			return err
+		}
+		seen := h.Suggest(quarantine.Record{List: list, Day: quarantine.On(a.Now())})
+		return a.Answer(map[string][]flaky.Seen{"tests": append([]flaky.Seen{}, seen...)}, func(s view.Style) string { return suggest(s, seen) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	a.JSONFlag(c)
+	return c
+}
+
+// suggest draws what could go into quarantine, with the commands for that.
+func suggest(s view.Style, seen []flaky.Seen) string {
+	if len(seen) == 0 {
+		return "no run here saw a flaky test that is not in quarantine\n"
+	}
+	var b strings.Builder
+	for _, x := range seen {
+		runs := make([]string, len(x.In))
+		for i, id := range x.In {
+			runs[i] = string(id)
+		}
+		fmt.Fprintf(&b, "%s\n", s.Bold(view.Clean(x.Test)))
+		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d judgements of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
+		fmt.Fprintf(&b, "  in %s\n", strings.Join(runs, ", "))
+		fmt.Fprintf(&b, "  %s\n", s.Dim(fmt.Sprintf("nexus quarantine add %s --gate %s --days 14 --why '...'", word(x.Test), word(x.Gate))))
+	}
+	return b.String()
+}
+
+// word writes a name for a shell.
+func word(text string) string {
+	return "'" + strings.ReplaceAll(view.Clean(text), "'", `'\''`) + "'"
+}

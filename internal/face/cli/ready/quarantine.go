@@ -1,0 +1,38 @@
+package ready
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+)
+
+// checkQuarantine looks at the record of tests whose failure does not count.
+// There is nothing to say where there is none.
+func checkQuarantine(dir string, today quarantine.Day, h flaky.History) []Check {
+	list, err := exempt.In(dir)
+	if err != nil {
+		return []Check{checked("quarantine", "", err)}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	notice := func(test, detail, hint string) Check {
+		return Check{Name: "quarantine", State: Notice, Detail: view.Clean(test) + ": " + detail, Hint: hint}
+	}
+	var all []Check
+	for _, f := range (quarantine.Record{List: list, Day: today}).Look(exempt.There(dir)) {
+		all = append(all, notice(f.Test, f.Message, f.Advice))
+	}
+	for _, e := range list {
+		if judged, red := h.Since(e); e.Active(today) && judged >= flaky.Enough && red == 0 {
+			all = append(all, notice(e.Test, fmt.Sprintf("it did not fail in %d judgements since it is there", judged), "It may be mended: nexus quarantine remove."))
+		}
+	}
+	if len(all) == 0 {
+		all = []Check{{Name: "quarantine", State: Fine, Detail: view.Count(len(list), "test")}}
+	}
+	return all
+}

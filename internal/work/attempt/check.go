@@ -1,0 +1,141 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/work/claim"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// claimed returns the blob of a tester's hand-in that may name checks of
+// criteria and was not looked at yet; empty for none.
+func (w *work) claimed() string {
+	s := w.a.Of(nexus.Tester)
+	if !w.Checked() || s == nil || s.Outcome != nexus.Accepted || s.Result == w.a.Checks.Handin || len(claim.Open(w.task.Task)) == 0 {
+		return ""
+	}
+	return s.Result
+}
+
+// check tries the tests that a tester named for criteria without a check: each
+// must fail for the right reason where the work is not there, and pass where
+// it is. None of that keeps the work back: a criterion that no test shows is
+// left to people.
+func (w *work) check(ctx context.Context) error {
+	f := nexus.ChecksProved{Attempt: w.a.ID, Handin: w.claimed(), Tree: w.a.Snapshot.Tree}
+	data, err := w.Blobs.Get(f.Handin)
+	if err != nil {
+		return err
+	}
+	f.Checks = claim.Read(data, w.task.Task)
+	if slices.ContainsFunc(f.Checks, func(c criterion.Check) bool { return c.Command != "" && c.Why == "" }) {
+		if err := w.trial(ctx, &f); err != nil {
+			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)
+		}
+	}
+	return w.record(ctx, f)
+}
+
+// trial runs the checks without the work, and with it.
+func (w *work) trial(ctx context.Context, f *nexus.ChecksProved) error {
+	ctx, stop := w.desk.Spare(ctx, false)
+	defer stop()
+	err := w.tryAll(ctx, f)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+func (w *work) tryAll(ctx context.Context, f *nexus.ChecksProved) error {
+	changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return err
+	}
+	var tests, rest []string
+	for _, c := range changed {
+		if testfile.Part(c.Path) {
+			tests = append(tests, c.Path)
+		} else {
+			rest = append(rest, c.Path)
+		}
+	}
+	bare := f.Tree
+	if len(rest) > 0 {
+		if bare, err = w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), f.Tree, w.a.Base, rest); err != nil {
+			return fmt.Errorf("take the work away from its tests: %w", err)
+		}
+	}
+	for i := range f.Checks {
+		c := &f.Checks[i]
+		g, ok := detect.Accept(nexus.Criterion{Check: c.Command})
+		switch {
+		case c.Command == "" || c.Why != "":
+			continue
+		case !ok:
+			c.Why = "its command names a gate"
+		case !slices.Contains(tests, c.File):
+			c.Why = fmt.Sprintf("%s is no test that came with the work", c.File)
+		default:
+			if err := w.try(ctx, c, g, bare, f.Tree, tests); err != nil {
+				return err
+			}
+		}
+	}
+	return w.tree.Exact(ctx, f.Tree)
+}
+
+// try runs one check on both trees.
+func (w *work) try(ctx context.Context, c *criterion.Check, g gate.Gate, bare, whole string, tests []string) error {
+	with, err := w.one(ctx, g, whole)
+	if err != nil {
+		return err
+	}
+	if !with.Passed() {
+		c.Why = fmt.Sprintf("it does not pass with the work: %s", cmp.Or(with.Why, string(with.State)))
+		return nil
+	}
+	if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
+		return err
+	}
+	without, err := w.one(ctx, g, bare)
+	if err != nil {
+		return err
+	}
+	switch p := proof.Judge(tests, nil, []nexus.Evidence{without}); {
+	case without.Passed(), p.Proof == nexus.ProofGreen:
+		c.Why = "it passes without the work"
+	case p.Proof == nexus.ProofRed:
+		c.Proved = true
+	default:
+		c.Why = fmt.Sprintf("without the work it fails for a reason of its own: %s", cmp.Or(p.Why, string(p.Proof)))
+	}
+	return nil
+}
+
+// one runs one gate on a tree.
+func (w *work) one(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
+	if err := w.tree.Exact(ctx, hash); err != nil {
+		return nexus.Evidence{}, err
+	}
+	if err := w.Kit.Equip(ctx, depend.Tree{Dir: w.tree.Dir, Hash: hash}, w.Gates, nil, false, w.record); err != nil {
+		return nexus.Evidence{}, err
+	}
+	r, err := w.Runner(w.tree, hash)
+	if err != nil {
+		return nexus.Evidence{}, err
+	}
+	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
+	return r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
+}

@@ -1,0 +1,107 @@
+// Package claim reads which tests a tester says show the criteria that came
+// without a check. What it says is tried before it counts.
+package claim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// Open returns the numbers, from 1, of the criteria that have no check.
+func Open(t nexus.Task) []int {
+	var all []int
+	for i, c := range t.Criteria {
+		if strings.TrimSpace(c.Check) == "" {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// Ask asks a tester for a check of each criterion that has none; it is empty
+// where all have one.
+func Ask(t nexus.Task) string {
+	open := Open(t)
+	if len(open) == 0 {
+		return ""
+	}
+	names := make([]string, len(open))
+	for i, n := range open {
+		names[i] = fmt.Sprint(n)
+	}
+	return "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you hand in, for each of them one test that shows it: " +
+		"the criterion's number, the test, its file, and the command that runs that test alone. " +
+		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
+		"For one that no machine can check, such as taste, give only its number and why."
+}
+
+const (
+	maxSize = 1 << 20 // bytes of a hand-in
+	maxText = 500
+)
+
+// Read returns what a hand-in says of the criteria of a task that have no
+// check, each once. What cannot be meant is left out, and what cannot be run
+// says why in Why.
+func Read(handin []byte, t nexus.Task) []criterion.Check {
+	var said struct {
+		Checks []struct {
+			Criterion                int
+			Test, File, Command, Why string
+		}
+	}
+	if len(handin) > maxSize || json.Unmarshal(handin, &said) != nil {
+		return nil
+	}
+	var all []criterion.Check
+	for _, n := range Open(t) {
+		for _, x := range said.Checks {
+			if x.Criterion != n {
+				continue
+			}
+			c := criterion.Check{Number: n, Of: state.Fingerprint(t, n), Test: line(x.Test), File: strings.TrimPrefix(line(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: line(x.Why)}
+			switch {
+			case c.Command == "" && c.Why == "":
+				continue
+			case c.Command == "":
+				c.Test, c.File = "", ""
+			default:
+				c.Why = fault(c)
+			}
+			all = append(all, c)
+			break
+		}
+	}
+	return all
+}
+
+// fault says why a check cannot be one, empty where it may be.
+func fault(c criterion.Check) string {
+	switch err := shell.Syntax(c.Command); {
+	case len(c.Command) > maxText || line(c.Command) != c.Command:
+		return fmt.Sprintf("its command is not one line of at most %d characters", maxText)
+	case err != nil:
+		return "its command cannot be read by sh: " + err.Error()
+	case !strings.ContainsAny(c.Command, " /."):
+		return "its command names a gate, which judges all of the work"
+	case !testfile.Part(c.File):
+		return fmt.Sprintf("%q is no test file", c.File)
+	}
+	return ""
+}
+
+// line makes one line of a text that models wrote.
+func line(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "")
+	}
+	return text
+}

@@ -1,0 +1,64 @@
+package claim_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/work/claim"
+)
+
+func task() nexus.Task {
+	return nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: "it adds"}, {Text: "it is nice"}, {Text: "it is fast"}}}
+}
+
+func TestRead(t *testing.T) {
+	of := func(n int) string { return state.Fingerprint(task(), n) }
+	for handin, want := range map[string][]criterion.Check{
+		`{"summary":"x","status":"done"}`: nil,
+		`not json`:                        nil,
+		`{"checks":"no"}`:                 nil,
+		`{"checks":[{"criterion":2,"test":"TestAdd","file":"./add_test.go","command":"go test -run TestAdd ."},{"criterion":3,"why":"taste"},{"criterion":1,"command":"true ."},{"criterion":9,"why":"x"}]}`: {
+			{Number: 2, Of: of(2), Test: "TestAdd", File: "add_test.go", Command: "go test -run TestAdd ."}, {Number: 3, Of: of(3), Why: "taste"},
+		},
+		`{"checks":[{"criterion":2},{"criterion":3,"file":"a.go","command":"sh a.go"},{"criterion":4,"file":"a_test.go","command":"test"}]}`: {
+			{Number: 3, Of: of(3), File: "a.go", Command: "sh a.go", Why: `"a.go" is no test file`},
+			{Number: 4, Of: of(4), File: "a_test.go", Command: "test", Why: "its command names a gate, which judges all of the work"},
+		},
+		`{"checks":[{"criterion":4,"file":"a_test.go","command":"sh a_test.go\nrm -rf ."}]}`: {
+			{Number: 4, Of: of(4), File: "a_test.go", Command: "sh a_test.go\nrm -rf .", Why: "its command is not one line of at most 500 characters"},
+		},
+	} {
+		if diff := cmp.Diff(want, claim.Read([]byte(handin), task())); diff != "" {
+			t.Errorf("%s: %s", handin, diff)
+		}
+	}
+}
+
+func TestAsk(t *testing.T) {
+	if text := claim.Ask(task()); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+		t.Error(text)
+	}
+	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}); text != "" {
+		t.Error(text)
+	}
+}
+
+// FuzzRead lets nothing through that is of no open criterion, or has neither a
+// command nor a reason.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"checks":[{"criterion":2,"test":"TestAdd","file":"add_test.go","command":"go test -run TestAdd ."}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		seen := map[int]bool{}
+		for _, c := range claim.Read(data, task()) {
+			if c.Number < 2 || c.Number > 4 || seen[c.Number] || c.Proved || c.Command == "" && c.Why == "" {
+				t.Errorf("%+v", c)
+			}
+			seen[c.Number] = true
+		}
+	})
+}

@@ -1,0 +1,114 @@
+// Package exempt finds the record of tests in quarantine: in a commit, or in a
+// directory, and what of it is there.
+package exempt
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+)
+
+// maxBytes is more than a record may have.
+const maxBytes = 1 << 20
+
+// At returns the record of a commit or tree, none where it has no such file.
+// One that cannot be read protects nothing, and is an error.
+func At(ctx context.Context, repo git.Repo, rev string) (quarantine.List, error) {
+	entry, err := blob(ctx, repo, rev)
+	if err != nil || entry == "" {
+		return nil, err
+	}
+	mode, rest, _ := strings.Cut(entry, " ")
+	if mode != "100644" && mode != "100755" {
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file", Hint: "A link says nothing: write the record there."}
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
+	text, _, err := repo.RunTo(ctx, maxBytes, "cat-file", "blob", name)
+	if err != nil {
+		return nil, err
+	}
+	return quarantine.Parse([]byte(text))
+}
+
+// blob returns how a tree names the record, empty where it has none.
+func blob(ctx context.Context, repo git.Repo, rev string) (string, error) {
+	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", quarantine.File)
+}
+
+// Changed reports whether two commits or trees have different records.
+func Changed(ctx context.Context, repo git.Repo, from, to string) (bool, error) {
+	was, err := blob(ctx, repo, from)
+	if err != nil {
+		return false, err
+	}
+	is, err := blob(ctx, repo, to)
+	return was != is, err
+}
+
+// Read returns the text of the record in a directory, nil where there is none.
+func Read(dir string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	info, err := root.Lstat(quarantine.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxBytes:
+		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file of a sensible size", Hint: "A link says nothing: write the record there."}
+	}
+	return root.ReadFile(quarantine.File)
+}
+
+// In returns the record in a directory.
+func In(dir string) (quarantine.List, error) {
+	data, err := Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return quarantine.Parse(data)
+}
+
+// There returns what tells whether a test of a name stands in the files of a
+// directory, by the last word of it: test files, and sources of languages whose
+// tests stand there. In doubt it does.
+func There(dir string) func(test string) bool {
+	var files []string
+	for _, f := range stack.Files(dir) {
+		switch filepath.Ext(f) {
+		case ".rs", ".c", ".cc", ".cpp", ".cmake", ".txt", ".bats":
+			files = append(files, f)
+		default:
+			if testfile.Part(f) {
+				files = append(files, f)
+			}
+		}
+	}
+	return func(test string) bool {
+		_, last := lone.Leaf(test)
+		if _, name, ok := gosrc.TestName(test); ok {
+			last, _, _ = strings.Cut(name, "/")
+		}
+		for _, f := range files {
+			if strings.Contains(gosrc.ReadSmall(filepath.Join(dir, filepath.FromSlash(f))), last) {
+				return true
+			}
+		}
+		return false
+	}
+}

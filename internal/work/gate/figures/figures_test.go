@@ -1,0 +1,184 @@
+// Package figures measures gates on a real repository: what they cost beyond
+// their commands, what related tests and known evidence save.
+package figures
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/related"
+)
+
+// repository returns the checkout to measure, its Go gates and what runs them.
+func repository(t *testing.T) (string, []gate.Gate, gate.Runner) {
+	t.Helper()
+	dir := os.Getenv("NEXUS_REPO")
+	if dir == "" {
+		t.Skip("NEXUS_REPO names no checkout of a Go repository")
+	}
+	all, err := detect.Gates(dir, config.Gates{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates := slices.DeleteFunc(all, func(g gate.Gate) bool {
+		return !slices.Contains([]string{"build", "lint", "test"}, g.Name)
+	})
+	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(os.TempDir(), "nexus-figures")
+	setup, err := goenv.Prepare(dir, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s, sandbox %s, load %s", filepath.Base(dir), box.Name(), load())
+	return dir, gates, gate.Runner{
+		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Timeout: 10 * time.Minute, Versions: &goenv.Versions{},
+	}
+}
+
+func load() string {
+	data, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(data), " ")
+	return first
+}
+
+// TestOverhead runs each gate and its bare command in turn, with the same
+// caches, and compares the shortest of their times: what others on the machine
+// take makes them longer and never shorter.
+func TestOverhead(t *testing.T) {
+	dir, gates, r := repository(t)
+	for _, g := range gates {
+		var bare, judged []time.Duration
+		rounds := 8
+		if g.Tests {
+			rounds = 3
+		}
+		for n := range rounds + 1 { // the first warms the caches
+			cmd := exec.CommandContext(t.Context(), g.Args[0], g.Args[1:]...)
+			cmd.Dir, cmd.Env = dir, r.Env
+			began := time.Now()
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", g.Command(), err, out)
+			}
+			took := time.Since(began)
+			began = time.Now()
+			e, err := r.Weigh(t.Context(), gate.Tree{Dir: dir, Hash: fmt.Sprint(n)}, g)
+			if err != nil || !e.Passed() {
+				t.Fatalf("%+v, %v", e, err)
+			}
+			if n > 0 {
+				bare, judged = append(bare, took), append(judged, time.Since(began))
+			}
+		}
+		b, j := slices.Min(bare), slices.Min(judged)
+		t.Logf("%s: bare %d ms, gate %d ms: %.2f x, %d ms more", g.Command(), b.Milliseconds(), j.Milliseconds(), float64(j)/float64(b), (j - b).Milliseconds())
+	}
+}
+
+// TestRelated changes each file of code in turn, on paper, and runs the tests
+// that some of these changes concern.
+func TestRelated(t *testing.T) {
+	dir, gates, r := repository(t)
+	test := gates[len(gates)-1]
+	sizes := map[string]int{}
+	some := map[string]gate.Gate{}
+	whole := len(packages(t, r, dir))
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		if err != nil || d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return err
+		}
+		for _, c := range related.Choose(dir, []string{rel}, []gate.Gate{test}) {
+			switch at := filepath.Dir(rel); {
+			case c.None:
+			case c.Some:
+				sizes[at], some[at] = len(c.Tests), c.Gate
+			default:
+				sizes[at] = whole
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := slices.SortedFunc(maps.Keys(some), func(a, b string) int { return sizes[a] - sizes[b] })
+	for _, at := range slices.Sorted(maps.Keys(sizes)) {
+		t.Logf("a change in %s concerns %d of %d packages", at, sizes[at], whole)
+	}
+	for _, at := range []string{dirs[0], dirs[len(dirs)-1]} {
+		var part, all []time.Duration
+		for range 2 {
+			for g, times := range map[*gate.Gate]*[]time.Duration{new(some[at]): &part, &test: &all} {
+				began := time.Now()
+				if e, err := r.Weigh(t.Context(), gate.Tree{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
+					t.Fatalf("%+v, %v", e, err)
+				}
+				*times = append(*times, time.Since(began))
+			}
+		}
+		p, a := slices.Min(part), slices.Min(all)
+		t.Logf("after a change in %s: related %d ms, all %d ms: %.2f of it", at, p.Milliseconds(), a.Milliseconds(), float64(p)/float64(a))
+	}
+}
+
+func packages(t *testing.T, r gate.Runner, dir string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "./...")
+	cmd.Dir, cmd.Env = dir, r.Env
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}
+
+// TestKnown judges an unchanged tree twice: what was known of it is not run.
+func TestKnown(t *testing.T) {
+	dir, gates, r := repository(t)
+	book := map[string]nexus.Evidence{}
+	known := func(tree, gate string) (nexus.Evidence, bool) {
+		e, ok := book[tree+" "+gate]
+		return e, ok
+	}
+	ran := 0
+	r.Judged = func(e nexus.Evidence, cached bool) error {
+		if !cached {
+			ran++
+		}
+		book[e.Tree+" "+e.Gate] = e
+		return nil
+	}
+	pass := func(hash string) (int, time.Duration) {
+		ran = 0
+		began := time.Now()
+		if v, err := r.Pass(t.Context(), gate.Tree{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		return ran, time.Since(began)
+	}
+	pass("warm")
+	first, slow := pass("t1")
+	again, fast := pass("t1")
+	other, _ := pass("t2")
+	t.Logf("first %d of %d gates in %d ms; the same tree again %d gates in %d ms: 1/%d; another tree %d gates",
+		first, len(gates), slow.Milliseconds(), again, fast.Milliseconds(), slow/max(fast, 1), other)
+	if first != len(gates) || again != 0 || other != len(gates) {
+		t.Errorf("%d, %d and %d gates ran", first, again, other)
+	}
+}

@@ -1,0 +1,49 @@
+package shop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+)
+
+// refused looks for what no gate need judge: secrets, and a change that excuses
+// tests. Where there is neither, it returns the record of tests in quarantine.
+func (s *Shop) refused(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+	if e, red, err = s.leaks(ctx, c); red || err != nil {
+		return r, e, red, err
+	}
+	return s.spared(ctx, c)
+}
+
+// spared returns the record of tests in quarantine that a tree is judged with:
+// its base's. It is red where the tree has another one, as that judges who
+// wrote it. A record that cannot be read spares nothing.
+func (s *Shop) spared(ctx context.Context, c Case) (r quarantine.Record, e nexus.Evidence, red bool, err error) {
+	repo := s.Trees.Git()
+	if c.Base != "" {
+		other, err := exempt.Changed(ctx, repo, c.Base, c.Hash)
+		if err != nil {
+			return r, e, false, fmt.Errorf("read the quarantine: %w", err)
+		}
+		if other {
+			return r, nexus.Evidence{
+				Gate: quarantine.Gate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
+				Findings: []nexus.Finding{{
+					Gate: quarantine.Gate, File: quarantine.File, Severity: nexus.Critical, Code: quarantine.Gate + ".written",
+					Message: "the change writes the record of tests whose failure does not count: only people may",
+					Advice:  "Put the file back as it was. A test that is not to be trusted is for a person to look at: say so when you hand in.",
+				}},
+			}, true, nil
+		}
+	}
+	list, err := exempt.At(ctx, repo, cmp.Or(c.Base, c.Hash))
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+		list, err = nil, nil // nexus doctor says what is wrong with it
+	}
+	return quarantine.Record{List: list, Day: quarantine.On(s.Now())}, e, false, err
+}
