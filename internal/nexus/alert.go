@@ -11,6 +11,7 @@ const (
 	AlertFailures AlertKind = "failures" // calls and attempts fail one after the other
 	AlertStuck    AlertKind = "stuck"    // an attempt says nothing any more
 	AlertTokens   AlertKind = "tokens"   // a budget of tokens is nearly used up
+	AlertRounds   AlertKind = "rounds"   // a task does not get there, and a person may help
 )
 
 // Reaction says what follows from an alert, beside telling people.
@@ -30,5 +31,6 @@ type Alerts struct {
 	Failures int           `json:"failures,omitzero"` // failed model calls and attempts within a minute; one more alerts
 	Stuck    time.Duration `json:"stuck,omitzero"`    // in which an attempt says nothing
 	Tokens   int           `json:"tokens,omitzero"`   // percent of a budget of tokens
+	Rounds   int           `json:"rounds,omitzero"`   // of a task, over all its attempts
 	Denied   Reaction      `json:"denied,omitzero"`   // what follows from an alert about denials
 }

@@ -146,6 +146,6 @@ func DefaultLimits() Limits {
 		DayMoney:    20 * Dollar,
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
-		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Denied: ReactTell},
+		Alerts:      Alerts{Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell},
 	}
 }

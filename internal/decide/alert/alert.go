@@ -1,6 +1,7 @@
 // Package alert watches a run for what no single rule refuses and no cap ends:
 // agents that try again and again what they may not, failures in a row,
-// attempts that say nothing any more, tokens that run out.
+// attempts that say nothing any more, tokens that run out, tasks that are tried
+// and tried.
 //
 // It is folded from the run's events and asked for what is due, so the same
 // events at the same times lead to the same alerts, after a crash as well.
@@ -8,6 +9,7 @@ package alert
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +50,9 @@ type Book struct {
 	usage  map[string]int64 // tokens of a session, and of all without a price under ""
 	calls  map[string]nexus.BudgetReserved
 	told   []string // whose tokens were told of
+	tasks  map[nexus.AttemptID]nexus.TaskID
+	rounds map[nexus.TaskID]int // how often somebody wrote for a task
+	offers []string             // tasks that people were told may need help
 }
 
 // worker is an attempt that has one.
@@ -79,6 +84,8 @@ func (b *Book) Apply(e nexus.Event) {
 		}
 	case nexus.BudgetReserved, nexus.BudgetSpent:
 		b.count(f)
+	case nexus.AttemptStarted, nexus.RoundStarted:
+		b.round(f)
 	case nexus.AlertRaised:
 		b.raise(f, e.At)
 		return
@@ -229,6 +236,20 @@ func (b *Book) count(f nexus.Fact) {
 	}
 }
 
+// round counts the rounds of a task.
+func (b *Book) round(f nexus.Fact) {
+	if b.tasks == nil {
+		b.tasks, b.rounds = map[nexus.AttemptID]nexus.TaskID{}, map[nexus.TaskID]int{}
+	}
+	switch f := f.(type) {
+	case nexus.AttemptStarted:
+		b.tasks[f.Attempt] = f.Task
+	case nexus.RoundStarted:
+		b.rounds[b.tasks[f.Attempt]]++
+	default:
+	}
+}
+
 // recent adds a time and forgets those that are past the window.
 func recent(all []time.Time, at time.Time) []time.Time {
 	all = slices.DeleteFunc(all, func(t time.Time) bool { return at.Sub(t) > window })
@@ -248,6 +269,8 @@ func (b *Book) raise(f nexus.AlertRaised, at time.Time) {
 		}
 	case nexus.AlertTokens:
 		b.told = append(b.told, f.Of)
+	case nexus.AlertRounds:
+		b.offers = append(b.offers, f.Of)
 	}
 }
 
@@ -267,7 +290,22 @@ func (b *Book) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised
 			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", a.Stuck)})
 		}
 	}
-	return append(all, b.tokens(l)...)
+	return append(append(all, b.tokens(l)...), b.help(l)...)
+}
+
+// help returns the tasks that are tried and tried, each once: a person may know
+// what they lack long before their rounds are used up.
+func (b *Book) help(l nexus.Limits) []nexus.AlertRaised {
+	var all []nexus.AlertRaised
+	for _, id := range slices.Sorted(maps.Keys(b.rounds)) {
+		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
+			all = append(all, nexus.AlertRaised{
+				Kind: nexus.AlertRounds, Of: string(id),
+				Why: fmt.Sprintf("%d rounds did not get it done; nexus show %s says what was tried, nexus tell %s TEXT helps it along", n, id, id),
+			})
+		}
+	}
+	return all
 }
 
 // tokens returns whose budget of tokens is nearly used up.

@@ -62,7 +62,7 @@ func stuck(all []nexus.AlertRaised) []nexus.AlertRaised {
 }
 
 func limits() nexus.Limits {
-	return nexus.Limits{Alerts: nexus.Alerts{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90}, RunTokens: 1000, SessionTokens: 100}
+	return nexus.Limits{Alerts: nexus.Alerts{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
 }
 
 func TestAlerts(t *testing.T) {
@@ -84,6 +84,11 @@ func TestAlerts(t *testing.T) {
 			"8s failures: 3 failures within a minute, the last: y",
 		}},
 		"accepted and stopped are no failures": {strings.Repeat("@0s attempt.ended attempt=T1.1 outcome=accepted\n@0s attempt.ended attempt=T1.1 outcome=stopped\n", 5) + "? @1s", nil},
+		"rounds of a task, over its attempts": {
+			begins + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n", 2) + "? @1s\n@2s attempt.ended attempt=T1.1 outcome=exhausted\n@3s attempt.started attempt=T1.2 task=T1 tier=fast\n@3s round.started attempt=T1.2 round=1 role=coder\n? @3s\n@4s round.started attempt=T1.2 round=2 role=coder\n? @4s",
+			[]string{"3s rounds, T1: 3 rounds did not get it done; nexus show T1 says what was tried, nexus tell T1 TEXT helps it along"},
+		},
+		"rounds of others do not count": {begins + "@0s attempt.started attempt=T2.1 task=T2 tier=fast\n" + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n@1s round.started attempt=T2.1 round=1 role=coder\n", 2) + "? @1s", nil},
 		"stuck": {begins + "@4m turn.taken session=T1.1/coder.1 turn=1\n? @5m\n? @9m\n? @10m\n@11m turn.taken session=T1.1/coder.1 turn=2\n? @15m\n? @16m", []string{
 			"9m stuck, T1.1: nothing was heard of it for 5m0s", "16m stuck, T1.1: nothing was heard of it for 5m0s",
 		}},

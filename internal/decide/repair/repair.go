@@ -130,6 +130,20 @@ func fresh(t *state.Task, a *state.Attempt) int {
 	return max(0, len(a.Rounds)-t.RoundsOf)
 }
 
+// closer is the round of a task, over all its attempts, from which on its
+// writer is shown more: the code around each finding, and more of what gates
+// print. At 25 people are told (nexus.Alerts), at 50 it is over.
+const closer = 10
+
+// Closer returns the round of t that a is in where its writer has to be shown
+// more, 0 where it has not come to that.
+func Closer(t *state.Task, a *state.Attempt) int {
+	if n := t.Tried() + fresh(t, a); n >= closer {
+		return n
+	}
+	return 0
+}
+
 // afterGates decides on what the gates said in sum.
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()

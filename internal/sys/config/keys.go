@@ -97,6 +97,7 @@ func limitKeys() []Key {
 		one("alerts.failures", kind.Whole(0, 10_000), "failed model calls and attempts within a minute; one more alerts people; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Failures }).trusted(told),
 		one("alerts.stuck", kind.Span(), "time in which an attempt says nothing, until people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).trusted(told),
 		one("alerts.tokens", kind.Whole(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).trusted(told),
+		one("alerts.rounds", kind.Whole(0, 10_000), "rounds of a task, over all its attempts, at which people are told that it may need help; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Rounds }).trusted(told),
 		one("alerts.denied", kind.Words("tell", "pause", "stop"), "what an alert about refused calls does, beside telling: pause holds the run until nexus resume, where somebody is there who could, and else stops it; stop ends it with code 5",
 			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
 		one("budget.run", kind.Dollars(), "dollars that a run may spend; "+dear, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),

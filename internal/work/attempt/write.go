@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -11,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
@@ -63,12 +65,38 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 		}
 		return b.Text(), "brief", nil
 	}
-	return w.findings(), "repair", nil
+	f := w.findings()
+	if f.Round = repair.Closer(w.task, w.a); f.Round > 0 {
+		f.Places = w.places(ctx, f.Findings)
+	}
+	return f.Text(), "repair", nil
 }
 
-// findings tells the writer what was found after the round before: what is
-// new first, what it has heard of already last.
-func (w *work) findings() string {
+const (
+	maxPlaces = 5
+	around    = 12 // lines before and after a finding
+)
+
+// places returns what stands around findings in the tree that they are of.
+func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place {
+	var all []prompt.Place
+	for _, f := range found {
+		near := func(p prompt.Place) bool {
+			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
+		}
+		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) {
+			continue
+		}
+		if from, text := look.Around(ctx, w.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
+			all = append(all, prompt.Place{File: f.File, From: from, Lines: text})
+		}
+	}
+	return all
+}
+
+// findings returns what was found after the round before: what is new first,
+// what the writer has heard of already last.
+func (w *work) findings() prompt.Repair {
 	n := len(w.a.Rounds)
 	r := w.a.Rounds[n-1]
 	f := prompt.Repair{Gate: r.Cause}
@@ -78,22 +106,22 @@ func (w *work) findings() string {
 	switch r.Cause {
 	case "train":
 		f.Findings, f.Why = r.Handed, r.HandedWhy
-		return f.Text()
+		return f
 	case repair.ProofGate:
 		f.Findings, f.Why = w.a.Proof.Findings, w.a.Proof.Why
-		return f.Text()
+		return f
 	case repair.VerifyGate:
 		f.Findings, f.Why = w.a.Rounds[n-2].Verified.Findings, w.a.Rounds[n-2].Verified.Why
-		return f.Text()
+		return f
 	}
 	if n < 2 {
-		return f.Text()
+		return f
 	}
 	before := w.a.Rounds[n-2]
 	if r.Cause == "review" {
 		last := before.Reviews[len(before.Reviews)-1]
 		f.Findings, f.Why = review.Told(last.Findings), last.Summary
-		return f.Text()
+		return f
 	}
 	for _, e := range before.Evidence {
 		if e.Gate != r.Cause {
@@ -104,7 +132,7 @@ func (w *work) findings() string {
 			f.Output = string(parse.Legible(out))
 		}
 	}
-	return f.Text()
+	return f
 }
 
 // found returns everything that was found after a round.

@@ -26,6 +26,21 @@ func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file strin
 	}
 }
 
+// Around returns the lines of a file of a commit that are at most n away from a
+// line, and the number of the first, 0 where there are none.
+func Around(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
+	t, err := text(ctx, repo, commit, file)
+	if err != nil || strings.ContainsRune(*t, 0) {
+		return 0, nil // it is gone, or nothing to read
+	}
+	all := lines(*t)
+	if line < 1 || line > len(all) {
+		return 0, nil
+	}
+	from = max(1, line-n)
+	return from, all[from-1 : min(len(all), line+n)]
+}
+
 // lines returns the lines of a text.
 func lines(text string) []string {
 	if text == "" {

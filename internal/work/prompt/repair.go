@@ -14,6 +14,7 @@ const (
 	maxFindings  = 30
 	findingBytes = 600
 	outputBytes  = 4_000
+	placeBytes   = 2_000
 )
 
 // Repair is what the one who wrote hears when a gate was red.
@@ -25,16 +26,32 @@ type Repair struct {
 	Findings []nexus.Finding // all of them
 	Told     []nexus.Finding // those that the conversation has heard of before
 	Output   string          // what the gate printed; its end is shown
+	Round    int             // of the task, where it is shown more; 0 otherwise
+	Places   []Place         // where findings are, in that case
+}
+
+// Place is a piece of a file as it stands.
+type Place struct {
+	File  string
+	From  int // number of its first line
+	Lines []string
 }
 
 // Text returns the message: what was red, the new findings first, then those
 // that are still there, then the end of the output.
 func (r Repair) Text() string {
 	fresh, old := r.sort()
-	shown := fresh[:min(len(fresh), maxFindings)]
-	still := old[:min(len(old), maxFindings-len(shown))]
+	findings, bytes := maxFindings, outputBytes
+	if r.Round > 0 {
+		findings, bytes = 2*findings, 3*bytes
+	}
+	shown := fresh[:min(len(fresh), findings)]
+	still := old[:min(len(old), findings-len(shown))]
 	var b strings.Builder
 	b.WriteString(r.headline())
+	if r.Round > 0 {
+		fmt.Fprintf(&b, "This is the task's round %d: what was tried so far did not do. Read the places below and what they call anew, and look for another way before you change anything.\n", r.Round)
+	}
 	if r.Command != "" {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", code(r.Command), r.Exit)
 	}
@@ -46,8 +63,11 @@ func (r Repair) Text() string {
 	if more := len(fresh) + len(old) - len(shown) - len(still); more > 0 {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", more)
 	}
+	for _, p := range r.Places {
+		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", head(strings.Join(p.Lines, "\n"), placeBytes)))
+	}
 	if out := strings.TrimSpace(r.Output); out != "" {
-		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, outputBytes)) + "\n")
+		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, bytes)) + "\n")
 	}
 	b.WriteString("\nRepair the cause, then call finish again.\n")
 	return b.String()
