@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
@@ -87,6 +88,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 // groups returns where control groups can be made, nil where none can.
 func groups() *cgroup.Parent {
 	p, _ := cgroup.Find()
+	origin.Sweep(boxHome) // once nobody is in the groups who could still write there
 	return p
 }
 
@@ -166,7 +168,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 	}
 	tmp, done := c.Tmp, func() {}
 	if tmp == "" {
-		if tmp, err = os.MkdirTemp("", "nexus-box-"); err != nil {
+		if tmp, err = origin.Temp(boxHome); err != nil {
 			return s, nil, fmt.Errorf("make a home: %w", err)
 		}
 		done, s.Own = func() { _ = os.RemoveAll(tmp) }, tmp

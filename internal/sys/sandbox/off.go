@@ -10,8 +10,13 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
+
+// boxHome is the kind of a box's own directory for what it writes outside of the
+// worktree; see package origin.
+const boxHome = "nexus-box-"
 
 // runOff runs a command unconfined. Everything it started that carries its
 // mark, or is in its session, is killed at the end; a process that both left
@@ -28,7 +33,7 @@ func runOff(ctx context.Context, c Command) (Result, error) {
 	}
 	tmp := c.Tmp
 	if tmp == "" {
-		if tmp, err = os.MkdirTemp("", "nexus-box-"); err != nil {
+		if tmp, err = origin.Temp(boxHome); err != nil {
 			return Result{}, fmt.Errorf("make a home: %w", err)
 		}
 		defer func() { _ = os.RemoveAll(tmp) }()

@@ -533,13 +533,15 @@ func mounts(t *testing.T) []string {
 func killParent(t *testing.T, b *Box) {
 	t.Helper()
 	dir, tmp, owner := t.TempDir(), t.TempDir(), "test-"+unique(t)
+	t.Setenv("TMPDIR", tmp)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "TEST_VICTIM="+dir, "TEST_MODE="+b.Name(), "TEST_OWNER="+owner, "TMPDIR="+tmp)
+	cmd.Env = append(os.Environ(), "TEST_VICTIM="+dir, "TEST_MODE="+b.Name(), "TEST_OWNER="+owner)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, func() bool { up, _ := filepath.Glob(filepath.Join(dir, "*", "up")); return len(up) == boxesOfVictim })
+	began := func() []string { up, _ := filepath.Glob(filepath.Join(dir, "*", "up")); return up }
+	wait(t, func() bool { return len(began()) == boxesOfVictim }, began)
 	alive := func() bool { return proc.Left(owner) > 0 }
 	if !alive() {
 		t.Fatal("control: nothing runs")
@@ -548,9 +550,9 @@ func killParent(t *testing.T, b *Box) {
 	if len(ports) != boxesOfVictim || b.Name() == "off" && !taken(t, ports[0]) {
 		t.Fatalf("control: %d listen", len(ports))
 	}
-	groups := func() int { return len(groupsOf(t, cmd.Process.Pid)) }
-	if had := b.groups != nil; had != (groups() > 0) {
-		t.Fatalf("control: %d groups, and groups can be made: %t", groups(), had)
+	held := func() int { return len(groupsOf(t, cmd.Process.Pid)) }
+	if had := b.groups != nil; had != (held() > 0) {
+		t.Fatalf("control: %d groups, and groups can be made: %t", held(), had)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -561,18 +563,18 @@ func killParent(t *testing.T, b *Box) {
 			t.Errorf("swept %d, %v", n, err)
 		}
 	}
-	wait(t, func() bool { return !alive() })
+	wait(t, func() bool { return !alive() }, func() []string { return owned(owner) })
 	if n, err := proc.Sweep(owner); n != 0 || err != nil {
 		t.Errorf("a second sweep: %d, %v", n, err)
 	}
 	if _, err := Find(t.Context(), Mode(b.Name())); err != nil { // as the next process does
 		t.Fatal(err)
 	}
-	if n := groups(); n > 0 {
+	if n := held(); n > 0 {
 		t.Errorf("%d control groups are left", n)
 	}
 	for _, p := range ports {
-		if taken(t, p) {
+		if b.Name() == "off" && taken(t, p) { // the others have a network of their own, where a number is another port, or none
 			t.Errorf("%s is still taken", p)
 		}
 	}
@@ -582,7 +584,8 @@ func killParent(t *testing.T, b *Box) {
 		}
 	}
 	if b.Name() != "off" { // whose directories nobody is left to remove
-		wait(t, func() bool { left, _ := filepath.Glob(filepath.Join(tmp, "nexus-box-*")); return left == nil })
+		left := func() []string { left, _ := filepath.Glob(filepath.Join(tmp, boxHome+"*")); return left }
+		wait(t, func() bool { groups(); return left() == nil }, left) // another that begins may kill what would remove it
 	}
 }
 
@@ -793,14 +796,32 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// wait waits until something is true.
-func wait(t *testing.T, ready func() bool) {
+// wait waits until something is true. What there is then is told when it never
+// is.
+func wait(t *testing.T, ready func() bool, there ...func() []string) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !ready(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
+			for _, f := range there {
+				t.Logf("%q", f())
+			}
 			t.Fatal("waited in vain")
 		}
 	}
+}
+
+// owned returns the processes that carry an owner's mark.
+func owned(owner string) []string {
+	var all []string
+	vars, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range vars {
+		if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte(owner)) {
+			stat, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
+			args, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+			all = append(all, fmt.Sprintf("%.40s %.80s", stat, args))
+		}
+	}
+	return all
 }
 
 func BenchmarkBareTrue(b *testing.B) {

@@ -22,9 +22,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 )
 
-// origin is a server on the host's loopback that says hello, and sends those
+// siteOf is a server on the host's loopback that says hello, and sends those
 // who ask for /hop elsewhere.
-func origin(t *testing.T) (at string) {
+func siteOf(t *testing.T) (at string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if to, ok := strings.CutPrefix(r.URL.Path, "/hop/"); ok {
@@ -63,7 +63,7 @@ func TestProxy(t *testing.T) {
 	for _, m := range []Mode{Native, Bwrap, Off} {
 		t.Run(string(m), func(t *testing.T) {
 			b := find(t, m)
-			at := origin(t)
+			at := siteOf(t)
 			p, book := wayTo(t, at)
 			r := sh(t, b, Command{Proxy: p.Serve, Stdin: strings.NewReader("given")}, "cat; "+fetch+"http://"+at+"/; echo; "+fetch+"http://127.0.0.1:1/; ls /proc/self/fd | wc -l; exit 5")
 			if r.Exit != 5 || string(r.Stdout) != "givenhello from "+at+"\nnexus: not on the list of hosts that may be reached\n4\n" {
@@ -163,7 +163,7 @@ func outward() []harm {
 
 // With a way to one host no harm of all those works that do not without.
 func TestEscapeByProxy(t *testing.T) {
-	web := origin(t)
+	web := siteOf(t)
 	_, port, _ := net.SplitHostPort(web)
 	var asked atomic.Int64
 	p, _ := wayTo(t, web, "a.example:"+port, "rebind.example:"+port)

@@ -31,7 +31,6 @@ type place struct {
 // Parent is where groups can be made.
 type Parent struct {
 	places []place
-	space  string // begins the names of the groups of this namespace
 	prefix string // of the names of this process's groups
 }
 

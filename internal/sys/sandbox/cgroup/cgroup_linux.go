@@ -7,15 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
 )
 
-// name begins the name of every group; the namespace of the process that made
-// it follows, its number there, and when it was started.
+// name begins the name of every group; package origin says what follows.
 const name = "nexusbox-" // earlier versions swept "nexus-"
 
 // Find returns where groups can be made, or an error that says why none can.
@@ -36,12 +35,10 @@ func Find() (*Parent, error) {
 	if len(places) == 0 {
 		return nil, fmt.Errorf("%w: none is writable with memory or pids", ErrNone)
 	}
-	ours, err := namespace()
-	if err != nil {
+	p := &Parent{places: places}
+	if p.prefix, err = origin.Prefix(name); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	p := &Parent{places: places, space: name + ours + "-"}
-	p.prefix = fmt.Sprintf("%s%d-%s-", p.space, os.Getpid(), started(os.Getpid()))
 	p.Sweep()
 	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100})
 	if err != nil {
@@ -50,38 +47,15 @@ func Find() (*Parent, error) {
 	return p, g.Remove()
 }
 
-// namespace is the one that this process's numbers of processes are of.
-func namespace() (string, error) {
-	link, err := os.Readlink("/proc/self/ns/pid")
-	return strings.Trim(link, "pid:[]"), err
-}
-
-// started is when a process was started, as the kernel counts, empty for one
-// that is not there.
-func started(pid int) string {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	f := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
-		return ""
-	}
-	return f[19]
-}
-
 // Sweep kills who is in the groups of processes that are dead, removes the
 // groups, and says how many there were. Whether those of another namespace are
 // dead cannot be seen here: their groups are left alone.
 func (p *Parent) Sweep() int {
 	n := 0
 	for _, at := range p.places {
-		left, _ := filepath.Glob(filepath.Join(at.dir, p.space+"*"))
+		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
 		for _, dir := range left {
-			pid, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), p.space), "-")
-			start, _, ok := strings.Cut(rest, "-")
-			owner, err := strconv.Atoi(pid)
-			if !ok || err != nil || started(owner) == start {
+			if !origin.Orphan(name, filepath.Base(dir)) {
 				continue
 			}
 			g := Group{[]place{{dir, at.kinds, at.version}}}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -47,7 +48,8 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead := *p
-	dead.prefix = p.space + "1-1-" // somebody had the number of the first process before it
+	space, _, _ := strings.Cut(strings.TrimPrefix(p.prefix, name), "-")
+	dead.prefix = name + space + "-1-1-" // somebody had the number of the first process before it
 	foreign := *p
 	foreign.prefix = name + "1-1-1-" // its numbers say nothing here
 	other, err := foreign.New(strconv.Itoa(os.Getpid()), Limits{})

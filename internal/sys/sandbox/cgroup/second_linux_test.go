@@ -21,7 +21,7 @@ func second(t *testing.T) *Parent {
 	if !ok {
 		t.Skip("no groups of version 2 are mounted")
 	}
-	p := &Parent{places: []place{{top, nil, 2}}, space: name + "second-", prefix: name + "second-"}
+	p := &Parent{places: []place{{top, nil, 2}}, prefix: name + "second-"}
 	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100}) // which nobody bounds here
 	if err != nil {
 		t.Skip(err)
