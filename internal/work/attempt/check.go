@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
@@ -59,23 +57,13 @@ func (w *work) trial(ctx context.Context, f *nexus.ChecksProved) error {
 }
 
 func (w *work) tryAll(ctx context.Context, f *nexus.ChecksProved) error {
-	changed, err := w.tree.Changed(ctx, w.a.Base, w.a.Snapshot.Commit)
+	tests, rest, err := w.parts(ctx, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	var tests, rest []string
-	for _, c := range changed {
-		if testfile.Part(c.Path) {
-			tests = append(tests, c.Path)
-		} else {
-			rest = append(rest, c.Path)
-		}
-	}
-	bare := f.Tree
-	if len(rest) > 0 {
-		if bare, err = w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), f.Tree, w.a.Base, rest); err != nil {
-			return fmt.Errorf("take the work away from its tests: %w", err)
-		}
+	bare, err := w.without(ctx, f.Tree, rest)
+	if err != nil {
+		return err
 	}
 	for i := range f.Checks {
 		c := &f.Checks[i]

@@ -23,22 +23,14 @@ func (w *work) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
+	tests, rest, err := w.parts(ctx, snap.Commit)
 	if err != nil {
 		return err
 	}
-	var tests, rest []string
-	for _, c := range changed {
-		if testfile.Part(c.Path) {
-			tests = append(tests, c.Path)
-		} else {
-			rest = append(rest, c.Path)
-		}
-	}
 	tree := snap.Tree
-	if !w.a.Strategy.Sessions() && len(rest) > 0 {
-		if tree, err = w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), snap.Tree, w.a.Base, rest); err != nil {
-			return fmt.Errorf("take the work away from its tests: %w", err)
+	if !w.a.Strategy.Sessions() {
+		if tree, err = w.without(ctx, tree, rest); err != nil {
+			return err
 		}
 	}
 	p := proof.Judge(nil, nil, nil)
@@ -58,6 +50,35 @@ func (w *work) prove(ctx context.Context) error {
 		p.Beside = rest
 	}
 	return w.record(ctx, p)
+}
+
+// parts returns the files of tests that the work changed up to a commit, and
+// its others.
+func (w *work) parts(ctx context.Context, commit string) (tests, rest []string, err error) {
+	changed, err := w.tree.Changed(ctx, w.a.Base, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range changed {
+		if testfile.Part(c.Path) {
+			tests = append(tests, c.Path)
+		} else {
+			rest = append(rest, c.Path)
+		}
+	}
+	return tests, rest, nil
+}
+
+// without returns a tree in which these files are as they were on the base.
+func (w *work) without(ctx context.Context, tree string, files []string) (string, error) {
+	if len(files) == 0 {
+		return tree, nil
+	}
+	bare, err := w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), tree, w.a.Base, files)
+	if err != nil {
+		return "", fmt.Errorf("take the work away from its tests: %w", err)
+	}
+	return bare, nil
 }
 
 // tests runs the gates that run tests on a tree, all of them, and returns what

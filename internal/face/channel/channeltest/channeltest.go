@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -40,6 +42,30 @@ func New(now func() time.Time) *Journal {
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Add"}}, nexus.PlanApproved{By: "policy"},
 	)
 	return j
+}
+
+// Work opens the desk of a journal and works a channel at it, until stop is
+// called or the test ends. A channel that fails fails the test.
+func Work(tb testing.TB, j *Journal, serve func(context.Context, *channel.Desk) error) (stop func()) {
+	tb.Helper()
+	d, err := channel.Open(tb.Context(), j, j.Held, j.now)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, end := context.WithCancelCause(tb.Context())
+	over := make(chan error, 2)
+	go func() { over <- d.Follow(ctx) }()
+	go func() { over <- serve(ctx, d) }()
+	stop = sync.OnceFunc(func() {
+		end(nil)
+		for range 2 {
+			if err := <-over; err != nil {
+				tb.Error(err)
+			}
+		}
+	})
+	tb.Cleanup(stop)
+	return stop
 }
 
 // Append appends facts.

@@ -38,30 +38,9 @@ func open(t *testing.T) *mail {
 // serve lets a channel work, as a new process would.
 func (m *mail) serve() {
 	m.t.Helper()
-	d, err := channel.Open(m.t.Context(), m.j, m.j.Held, time.Now)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	ctx, stop := context.WithCancelCause(m.t.Context())
-	over := make(chan error, 2)
-	go func() { over <- d.Follow(ctx) }()
-	go func() {
-		over <- Serve(ctx, d.Seat(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
-	}()
-	var stopped bool
-	m.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		stop(nil)
-		for range 2 {
-			if err := <-over; err != nil {
-				m.t.Error(err)
-			}
-		}
-	}
-	m.t.Cleanup(m.stop)
+	m.stop = channeltest.Work(m.t, m.j, func(ctx context.Context, d *channel.Desk) error {
+		return Serve(ctx, d.Seat(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
+	})
 }
 
 // until waits until a file holds a text, or is gone where that is empty.

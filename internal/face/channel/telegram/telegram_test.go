@@ -46,19 +46,12 @@ func enter(t *testing.T) *room {
 
 func (r *room) serve() {
 	r.t.Helper()
-	d, err := channel.Open(r.t.Context(), r.j, r.j.Held, time.Now)
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	book, err := told.Open(r.book)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	ctx, stop := context.WithCancelCause(r.t.Context())
-	over := make(chan error, 2)
-	go func() { over <- d.Follow(ctx) }()
-	go func() {
-		over <- Serve(ctx, d.Seat(0), book, Options{
+	r.stop = channeltest.Work(r.t, r.j, func(ctx context.Context, d *channel.Desk) error {
+		return Serve(ctx, d.Seat(0), book, Options{
 			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Now: time.Now, Wait: time.Millisecond, Poll: time.Second,
 			Complain: func(err error) {
 				r.mu.Lock()
@@ -66,21 +59,7 @@ func (r *room) serve() {
 				r.said = append(r.said, err.Error())
 			},
 		})
-	}()
-	var stopped bool
-	r.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		stop(nil)
-		for range 2 {
-			if err := <-over; err != nil {
-				r.t.Error(err)
-			}
-		}
-	}
-	r.t.Cleanup(r.stop)
+	})
 }
 
 // until waits for a message that holds a text.

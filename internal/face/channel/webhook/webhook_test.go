@@ -85,19 +85,12 @@ func open(t *testing.T, faults ...int) *line {
 
 func (l *line) serve() {
 	l.t.Helper()
-	d, err := channel.Open(l.t.Context(), l.j, l.j.Held, time.Now)
-	if err != nil {
-		l.t.Fatal(err)
-	}
 	book, err := told.Open(l.book)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	ctx, stop := context.WithCancelCause(l.t.Context())
-	over := make(chan error, 2)
-	go func() { over <- d.Follow(ctx) }()
-	go func() {
-		over <- Serve(ctx, d.Seat(0), book, Options{
+	l.stop = channeltest.Work(l.t, l.j, func(ctx context.Context, d *channel.Desk) error {
+		return Serve(ctx, d.Seat(0), book, Options{
 			URL: l.in.web.URL + "/in", Secret: secret, Listen: "127.0.0.1:0", Now: time.Now, Wait: time.Millisecond,
 			Complain: func(err error) {
 				l.mu.Lock()
@@ -105,21 +98,7 @@ func (l *line) serve() {
 				l.said = append(l.said, err.Error())
 			},
 		})
-	}()
-	var stopped bool
-	l.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		stop(nil)
-		for range 2 {
-			if err := <-over; err != nil {
-				l.t.Error(err)
-			}
-		}
-	}
-	l.t.Cleanup(l.stop)
+	})
 }
 
 // until waits for as many questions, and returns the last.
