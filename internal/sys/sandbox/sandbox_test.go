@@ -491,7 +491,11 @@ func TestTimeout(t *testing.T) {
 func TestOutputBomb(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		r := sh(t, b, Command{Cap: 1000}, `echo first; head -c 200000000 /dev/zero | tr '\0' x; echo; echo last`)
+		size := 200_000_000
+		if b.Name() == string(Native) && !raced.Here() {
+			size = 1 << 30
+		}
+		r := sh(t, b, Command{Cap: 1000}, fmt.Sprintf(`echo first; head -c %d /dev/zero | tr '\0' x; echo; echo last`, size))
 		if !r.Cut || len(r.Stdout) > 1100 || !bytes.HasPrefix(r.Stdout, []byte("first\n")) || !bytes.HasSuffix(r.Stdout, []byte("last\n")) ||
 			!bytes.Contains(r.Stdout, []byte("bytes left out")) {
 			t.Errorf("kept %d: %.50q", len(r.Stdout), r.Stdout)
