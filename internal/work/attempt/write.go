@@ -77,10 +77,11 @@ const (
 	around    = 12 // lines before and after a finding
 )
 
-// places returns what stands around findings in the tree that they are of.
+// places returns what stands around the worst findings, in the tree that they
+// are of.
 func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Place {
 	var all []prompt.Place
-	for _, f := range found {
+	for _, f := range prompt.Worst(found) {
 		near := func(p prompt.Place) bool {
 			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
 		}

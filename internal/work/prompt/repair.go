@@ -96,9 +96,7 @@ func (r Repair) sort() (fresh, old []nexus.Finding) {
 		told[unplaced(f)] = true
 	}
 	seen := map[nexus.Finding]bool{}
-	all := slices.DeleteFunc(slices.Clone(r.Findings), r.beside)
-	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return severity(a) - severity(b) })
-	for _, f := range all {
+	for _, f := range Worst(slices.DeleteFunc(slices.Clone(r.Findings), r.beside)) {
 		key := unplaced(f)
 		key.Line = f.Line
 		if seen[key] {
@@ -123,6 +121,11 @@ func (r Repair) beside(f nexus.Finding) bool {
 // unplaced is what makes a finding the same after lines have moved.
 func unplaced(f nexus.Finding) nexus.Finding {
 	return nexus.Finding{File: f.File, Code: f.Code, Test: f.Test, Message: strings.TrimSpace(f.Message)}
+}
+
+// Worst returns the findings in a new order, the worst first.
+func Worst(all []nexus.Finding) []nexus.Finding {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b nexus.Finding) int { return severity(a) - severity(b) })
 }
 
 func severity(f nexus.Finding) int {
