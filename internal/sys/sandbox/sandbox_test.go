@@ -589,7 +589,14 @@ func killParent(t *testing.T, b *Box) {
 	}
 	if b.Name() != "off" { // whose directories nobody is left to remove
 		left := func() []string { left, _ := filepath.Glob(filepath.Join(tmp, boxHome+"*")); return left }
-		wait(t, func() bool { groups(); return left() == nil }, left) // another that begins may kill what would remove it
+		wait(t, func() bool { // another that begins may kill what would remove it
+			if left() == nil {
+				return true
+			}
+			time.Sleep(50 * time.Millisecond)
+			groups()
+			return left() == nil
+		}, left)
 	}
 }
 

@@ -56,15 +56,19 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := dead.New("x", Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd, start, _ := sleeper(t, `sleep 1000`)
-	if err := theirs.Add(cmd.Process.Pid); err != nil {
-		t.Fatal(err)
-	}
-	start()
+	var theirs *Group
+	wait(t, func() bool { // others who test sweep too, and may be faster
+		var err error
+		if theirs, err = dead.New("x", Limits{}); err != nil {
+			return false
+		}
+		cmd, start, _ := sleeper(t, `sleep 1000`)
+		if theirs.Add(cmd.Process.Pid) != nil {
+			return false
+		}
+		start()
+		return true
+	})
 	wait(t, func() bool { // others who test may sweep too
 		p.Sweep()
 		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
