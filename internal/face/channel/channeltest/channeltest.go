@@ -15,7 +15,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -44,21 +43,18 @@ func New(now func() time.Time) *Journal {
 	return j
 }
 
-// Work opens the desk of a journal and works a channel at it, until stop is
-// called or the test ends. A channel that fails fails the test.
-func Work(tb testing.TB, j *Journal, serve func(context.Context, *channel.Desk) error) (stop func()) {
+// Work does all of it at once, such as a desk and a channel at it, until stop is
+// called or the test ends. What fails fails the test.
+func Work(tb testing.TB, all ...func(context.Context) error) (stop func()) {
 	tb.Helper()
-	d, err := channel.Open(tb.Context(), j, j.Held, j.now)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	ctx, end := context.WithCancelCause(tb.Context())
-	over := make(chan error, 2)
-	go func() { over <- d.Follow(ctx) }()
-	go func() { over <- serve(ctx, d) }()
+	over := make(chan error, len(all))
+	for _, f := range all {
+		go func() { over <- f(ctx) }() // waited for in stop
+	}
 	stop = sync.OnceFunc(func() {
 		end(nil)
-		for range 2 {
+		for range all {
 			if err := <-over; err != nil {
 				tb.Error(err)
 			}

@@ -38,7 +38,11 @@ func open(t *testing.T) *mail {
 // serve lets a channel work, as a new process would.
 func (m *mail) serve() {
 	m.t.Helper()
-	m.stop = channeltest.Work(m.t, m.j, func(ctx context.Context, d *channel.Desk) error {
+	d, err := channel.Open(m.t.Context(), m.j, m.j.Held, time.Now)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.stop = channeltest.Work(m.t, d.Follow, func(ctx context.Context) error {
 		return Serve(ctx, d.Seat(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
 	})
 }

@@ -50,7 +50,11 @@ func (r *room) serve() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.stop = channeltest.Work(r.t, r.j, func(ctx context.Context, d *channel.Desk) error {
+	d, err := channel.Open(r.t.Context(), r.j, r.j.Held, time.Now)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.stop = channeltest.Work(r.t, d.Follow, func(ctx context.Context) error {
 		return Serve(ctx, d.Seat(0), book, Options{
 			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Now: time.Now, Wait: time.Millisecond, Poll: time.Second,
 			Complain: func(err error) {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -40,18 +39,7 @@ func open(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancelCause(t.Context())
-	over := make(chan error, 2)
-	go func() { over <- d.Follow(ctx) }()
-	go func() { over <- s.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop(nil)
-		for range 2 {
-			if err := <-over; err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	channeltest.Work(t, d.Follow, s.Serve)
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,11 @@ func (l *line) serve() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.stop = channeltest.Work(l.t, l.j, func(ctx context.Context, d *channel.Desk) error {
+	d, err := channel.Open(l.t.Context(), l.j, l.j.Held, time.Now)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.stop = channeltest.Work(l.t, d.Follow, func(ctx context.Context) error {
 		return Serve(ctx, d.Seat(0), book, Options{
 			URL: l.in.web.URL + "/in", Secret: secret, Listen: "127.0.0.1:0", Now: time.Now, Wait: time.Millisecond,
 			Complain: func(err error) {
