@@ -503,9 +503,10 @@ func TestOutputBomb(t *testing.T) {
 	})
 }
 
-// A hundred runs in each kind of box lose the process that started them, and
-// nothing of them is left: no process, no mount, no directory, no control group
-// and no port.
+// A hundred runs in each kind of box, ten where there are no walls, lose the
+// process that started them, and nothing of them is left: no process, no mount,
+// no directory and no control group. Ports are looked at without walls alone:
+// the others have none of this machine's.
 func TestKilledParents(t *testing.T) {
 	raced.Skip(t, "who is killed cannot race")
 	both(t, func(t *testing.T, b *Box) {
