@@ -21,11 +21,6 @@ func readExit(in Input) Report {
 	if known && f.Name != Exit {
 		r = f.read(in)
 	}
-	if !r.Counted {
-		if c, ok := countGo(all); ok {
-			r.Counts, r.Counted = c, true
-		}
-	}
 	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
 	switch {
 	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests)):
@@ -123,37 +118,4 @@ func raised(rest []string) string {
 func harmless(l string) bool {
 	l = strings.ToLower(l)
 	return strings.Contains(l, ": warning") || strings.Contains(l, ": note:") || strings.Contains(l, "://")
-}
-
-// countGo reads go test without -json. Without -v it tells packages only, and
-// each that is ok ran at least one test.
-func countGo(all []string) (c nexus.Counts, ok bool) {
-	verbose := nexus.Counts{}
-	for _, l := range all {
-		t := strings.TrimSpace(l)
-		switch {
-		case strings.HasPrefix(t, "--- PASS: "):
-			verbose.Passed++
-		case strings.HasPrefix(t, "--- FAIL: "):
-			verbose.Failed++
-		case strings.HasPrefix(t, "--- SKIP: "):
-			verbose.Skipped++
-		case strings.HasPrefix(l, "ok  \t"):
-			ok = true
-			if !strings.Contains(l, "[no test") {
-				c.Passed++
-			}
-		case strings.HasPrefix(l, "?   \t"), strings.HasPrefix(l, "\t") && strings.Contains(l, "coverage: "):
-			ok = true
-		case strings.HasPrefix(l, "FAIL\t"):
-			ok = true
-			c.Failed++
-		}
-	}
-	verbose.Failed = max(c.Failed, verbose.Failed)
-	if verbose.Passed > 0 {
-		return verbose, true
-	}
-	c.Failed = verbose.Failed
-	return c, ok
 }

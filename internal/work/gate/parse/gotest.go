@@ -44,12 +44,16 @@ type testLog struct {
 	frame  *regexp.Regexp     // a line of a stack
 }
 
-func readTests(in Input) Report {
-	l := testLog{
+func newLog(in Input) testLog {
+	return testLog{
 		in: in, units: map[[2]string]*unit{}, builds: map[string]*raw.Tail{}, below: map[[2]string]bool{},
 		at:    regexp.MustCompile(`^\s+([^\s:/]+\.go):(\d+): `),
 		frame: regexp.MustCompile(`^\s+(/?[^\s:]+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`),
 	}
+}
+
+func readTests(in Input) Report {
+	l := newLog(in)
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
 		l.line(line)
 	}
@@ -66,6 +70,10 @@ func (l *testLog) line(data []byte) {
 		l.other = append(l.other, raw.Clean(data))
 		return
 	}
+	l.event(e)
+}
+
+func (l *testLog) event(e event) {
 	l.events++
 	if strings.HasPrefix(e.Action, "build-") {
 		b := l.builds[e.ImportPath]

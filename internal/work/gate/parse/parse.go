@@ -8,6 +8,7 @@ package parse
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,7 +42,31 @@ func Read(in Input) Report {
 	if r, ok := unable(in, f); ok {
 		return settle(in, f, r)
 	}
-	return settle(in, f, f.read(in))
+	r := f.read(in)
+	if r.State == nexus.Environmental && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
+		r = beside(in, f, r)
+	}
+	return settle(in, f, r)
+}
+
+// beside adds what another tool said in the output of a command whose tests
+// all passed, and which failed all the same: a script may run several.
+func beside(in Input, f Format, r Report) Report {
+	var b strings.Builder
+	for _, l := range in.Text() {
+		b.WriteString(l + "\n")
+	}
+	text := b.String()
+	for _, other := range Formats() {
+		if other.Name == f.Name || other.Tests || other.Marks == "" || !regexp.MustCompile(other.Marks).MatchString(text) {
+			continue
+		}
+		if said := other.read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && raw.Blocks(x) }) {
+			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
+			return r
+		}
+	}
+	return r
 }
 
 // unable is the report of a command that could not be run at all.
