@@ -33,14 +33,17 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer done()
-	spec, group, letGo, err := b.held(s, c, mark)
+	var a attendant
+	defer a.close()
+	group := b.group(c, mark)
+	defer group.End()
+	doors := group.Doors()
+	a.theirs, s.Join = append(a.theirs, doors...), len(doors)
+	spec, letGo, err := held(s, group)
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { _ = spec.Close() }()
-	defer group.End()
-	var a attendant
-	defer a.close()
 	var said []byte
 	word, err := a.pipe(func(p []byte) { said = append(said, p...) })
 	if err != nil {
@@ -56,7 +59,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
 		Env: []string{Mark + "=" + mark, "GOGC=off"}, // its few small objects are not worth collecting
 	}
-	cmd.ExtraFiles = []*os.File{spec, word, door.Inside()}
+	cmd.ExtraFiles = slices.Concat([]*os.File{spec, word, door.Inside()}, doors)
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
@@ -92,17 +95,17 @@ func groups() *cgroup.Parent {
 	return p
 }
 
-// held returns what a jail is told, and its group: it begins when let go.
-func (b *Box) held(s jail.Spec, c Command, mark string) (spec *os.File, g *cgroup.Group, letGo func(pid int), err error) {
-	if spec, err = s.File(); err != nil {
-		return nil, nil, nil, err
+// held returns what a jail is told, and lets it begin: at
+// once where it enters its group by itself.
+func held(s jail.Spec, g *cgroup.Group) (spec *os.File, letGo func(pid int), err error) {
+	if spec, err = s.File(); err != nil || g.Open() {
+		return spec, func(int) {}, err
 	}
 	begin, err := jail.Hold(spec)
 	if err != nil {
-		return nil, nil, nil, errors.Join(err, spec.Close())
+		return nil, nil, errors.Join(err, spec.Close())
 	}
-	g = b.group(c, mark)
-	return spec, g, func(pid int) {
+	return spec, func(pid int) {
 		_ = g.Add(pid) // it is watched too
 		begin()
 	}, nil

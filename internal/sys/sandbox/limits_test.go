@@ -81,6 +81,28 @@ func TestWatchedLimits(t *testing.T) {
 	})
 }
 
+// Where control groups can be made, a command is in its own, whatever kind of
+// thing it bounds.
+func TestOwnGroup(t *testing.T) {
+	walled(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		if b.groups == nil {
+			t.Skip("no control group can be made here")
+		}
+		r := sh(t, b, Command{}, "cat /proc/self/cgroup")
+		for _, kind := range b.groups.Kinds() {
+			in := false
+			for line := range strings.Lines(string(r.Stdout)) {
+				f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+				in = in || len(f) == 3 && (f[1] == "" || slices.Contains(strings.Split(f[1], ","), kind)) && strings.Contains(f[2], "nexusbox-")
+			}
+			if !in {
+				t.Errorf("%s: %q", kind, r.Stdout)
+			}
+		}
+	})
+}
+
 // A command that only makes copies of itself ends at its limit, and leaves
 // nobody.
 func TestForkBomb(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -849,12 +850,58 @@ func BenchmarkBareBwrapTrue(b *testing.B) {
 	find(b, Bwrap)
 	dir := b.TempDir()
 	for b.Loop() {
-		if err := exec.Command("bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
-			"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-			"--bind", dir, dir, "--chdir", dir, "/usr/bin/true").Run(); err != nil {
-			b.Fatal(err)
+		bareBwrap(b, dir)
+	}
+}
+
+func bareBwrap(b *testing.B, dir string) {
+	b.Helper()
+	if err := exec.Command("bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
+		"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+		"--bind", dir, dir, "--chdir", dir, "/usr/bin/true").Run(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkStart runs true bare, in bubblewrap alone, and in each box, in turn,
+// and shows the middle and the 95th of a hundred times, and both next to those
+// of bubblewrap alone.
+func BenchmarkStart(b *testing.B) {
+	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: Env()}
+	find(b, Bwrap)
+	ways := map[string]func(){
+		"bare":       func() { _ = exec.Command("/usr/bin/true").Run() },
+		"bare-bwrap": func() { bareBwrap(b, c.Dir) },
+	}
+	for _, m := range []Mode{Native, Bwrap} {
+		box := find(b, m)
+		ways[string(m)] = func() {
+			if _, err := box.Run(b.Context(), c); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for name, run := range ways {
+			began := time.Now()
+			run()
+			took[name] = append(took[name], time.Since(began))
+		}
+	}
+	at := func(name string, percent int) float64 {
+		slices.Sort(took[name])
+		return float64(took[name][len(took[name])*percent/100].Microseconds()) / 1000
+	}
+	for name := range ways {
+		b.ReportMetric(at(name, 50), name+"-p50-ms")
+		b.ReportMetric(at(name, 95), name+"-p95-ms")
+		if name == string(Native) || name == string(Bwrap) {
+			b.ReportMetric(at(name, 50)/at("bare-bwrap", 50), name+"-p50-x")
+			b.ReportMetric(at(name, 95)/at("bare-bwrap", 95), name+"-p95-x")
+		}
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
 func benchmarkRun(b *testing.B, m Mode) {

@@ -149,7 +149,8 @@ func (p *Parent) Bounds() string {
 
 // Group is one group, in each hierarchy.
 type Group struct {
-	dirs []place // their own directories
+	dirs  []place // their own directories
+	doors bool    // those of version 1 are entered through [Group.Doors]
 }
 
 // New makes a group.
@@ -191,10 +192,43 @@ func (at place) bound(l Limits) error {
 	return errs
 }
 
-// Add moves a process, which has started nothing yet, into the group. No group
-// is one of everybody's, as with [Group.End]. The machine's first process and
-// this one are refused: whoever they start would be in the group too, and
-// killed with it.
+// Doors opens files through which a thread comes in by itself, as it writes 0 to
+// each, with all that it starts from then on. To move another process the kernel
+// lets everybody wait who forks or ends, and waits 10 ms itself until they do.
+// Groups of version 2 have no such doors. Where one cannot be opened there are
+// none, and [Group.Add] is the way in. The caller closes the files.
+func (g *Group) Doors() []*os.File {
+	if g == nil {
+		return nil
+	}
+	var all []*os.File
+	for _, at := range g.dirs {
+		if at.version == 2 {
+			continue
+		}
+		f, err := os.OpenFile(filepath.Join(at.dir, "tasks"), os.O_WRONLY, 0)
+		if err != nil {
+			for _, f := range all {
+				_ = f.Close()
+			}
+			return nil
+		}
+		all = append(all, f)
+	}
+	g.doors = true
+	return all
+}
+
+// Open reports whether all of the group is entered through [Group.Doors]:
+// nobody need be added then.
+func (g *Group) Open() bool {
+	return g == nil || g.doors && !slices.ContainsFunc(g.dirs, func(at place) bool { return at.version == 2 })
+}
+
+// Add moves a process, which has started nothing yet, into what of the group it
+// does not enter through [Group.Doors]. No group is one of everybody's, as with
+// [Group.End]. The machine's first process and this one are refused: whoever
+// they start would be in the group too, and killed with it.
 func (g *Group) Add(pid int) error {
 	if g == nil {
 		return nil
@@ -203,6 +237,9 @@ func (g *Group) Add(pid int) error {
 		return fmt.Errorf("enter a control group: process %d is no command's", pid)
 	}
 	for _, at := range g.dirs {
+		if g.doors && at.version == 1 {
+			continue
+		}
 		if err := write(filepath.Join(at.dir, "cgroup.procs"), strconv.Itoa(pid)); err != nil {
 			return fmt.Errorf("enter a control group: %w", err)
 		}

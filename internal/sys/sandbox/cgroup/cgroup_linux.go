@@ -58,7 +58,7 @@ func (p *Parent) Sweep() int {
 			if !origin.Orphan(name, filepath.Base(dir)) {
 				continue
 			}
-			g := Group{[]place{{dir, at.kinds, at.version}}}
+			g := Group{dirs: []place{{dir, at.kinds, at.version}}}
 			if g.Kill() && g.Remove() == nil {
 				n++
 			}

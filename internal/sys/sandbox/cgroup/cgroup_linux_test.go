@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -81,4 +82,46 @@ func TestSweep(t *testing.T) {
 	if err := errors.Join(mine.Remove(), other.Remove()); err != nil {
 		t.Error(err)
 	}
+}
+
+// Who comes in through the doors is in every group of version 1 with all that
+// it starts, and needs nobody to add it; who opened them stays outside.
+func TestDoors(t *testing.T) {
+	p := parent(t)
+	g, err := p.New("doors", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doors := g.Doors()
+	script := ":;"
+	for i := range doors {
+		script += fmt.Sprintf(" printf 0 >&%d;", 3+i)
+	}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script+" sleep 1000 & setsid sleep 1000 & wait")
+	cmd.ExtraFiles = doors
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range doors {
+		_ = f.Close()
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }() // the dead must not stay in the group
+	if err := g.Add(cmd.Process.Pid); err != nil {     // where there is one of version 2 as well
+		t.Fatal(err)
+	}
+	if len(doors) == len(g.dirs) != g.Open() {
+		t.Errorf("%d doors of %d groups, and open is %t", len(doors), len(g.dirs), g.Open())
+	}
+	for _, at := range g.dirs {
+		wait(t, func() bool { return len(at.members()) == 3 }) // the shell and two that it started
+		if slices.Contains(at.members(), os.Getpid()) {
+			t.Error("this process is in the group")
+		}
+	}
+	if !g.Kill() || members(g) != 0 {
+		t.Errorf("%d are left", members(g))
+	}
+	<-ended
+	g.End()
 }

@@ -172,7 +172,7 @@ func TestKeeps(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(there, "cgroup.procs"), fmt.Appendf(nil, "%d\n%d\n", cmd.Process.Pid, keeper), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		filled := Group{[]place{{there, []string{"pids"}, 1}}}
+		filled := Group{dirs: []place{{there, []string{"pids"}, 1}}}
 		if filled.Kill() || cmd.Process.Signal(syscall.Signal(0)) != nil {
 			t.Errorf("a group with process %d was killed", keeper)
 		}

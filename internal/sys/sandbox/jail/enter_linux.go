@@ -49,6 +49,7 @@ func live() Word {
 		return Word{Error: "read what to do: " + err.Error()}
 	}
 	_ = given.Close()
+	join(s.Join)
 	switch s.Kind {
 	case Spaces:
 		err = settle(s)
@@ -65,6 +66,16 @@ func live() Word {
 		return Word{Error: err.Error()}
 	}
 	return confine(s)
+}
+
+// join enters control groups before anything is started: the calling thread
+// does, and all that it starts. Where one cannot be entered, what it would bound
+// is looked at all the same.
+func join(groups int) {
+	for fd := JoinFD; fd < JoinFD+groups; fd++ {
+		_, _ = unix.Write(fd, []byte("0"))
+		_ = unix.Close(fd)
+	}
 }
 
 // settle makes the namespaces that this process is the first of a place to

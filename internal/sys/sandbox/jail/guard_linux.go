@@ -58,7 +58,7 @@ func guard(s Spec) Word {
 
 // startCell starts the process that will be behind the walls.
 func startCell(s Spec, word *os.File) (int, error) {
-	s.Kind = Landlock
+	s.Kind, s.Join = Landlock, 0 // it is born in the guard's groups
 	spec, err := s.File()
 	if err != nil {
 		return 0, err

@@ -27,6 +27,7 @@ const (
 	SpecFD = 3 // a Spec in JSON, then its end; while another process has it locked the jail waits
 	WordFD = 4 // takes a Word
 	DoorFD = 5 // takes the socket of the proxy, where the Spec has a Door
+	JoinFD = 6 // and on: the doors of control groups, as many as the Spec says
 )
 
 // ProxyPort is where a command with a way out finds its proxy, on the loopback
@@ -95,6 +96,7 @@ type Spec struct {
 	Limits   Limits   `json:"limits"`
 	Own      string   `json:"own,omitempty"`  // directory that a guard removes at the end
 	Door     bool     `json:"door,omitempty"` // there is a way out, through a proxy
+	Join     int      `json:"join,omitempty"` // how many control groups it enters
 }
 
 // Word is what a jail says at its end.
