@@ -103,6 +103,18 @@ func TestOwnGroup(t *testing.T) {
 	})
 }
 
+// No signal that a command sends ends the box, or keeps it from saying how the
+// command ended; and the command itself has none ignored.
+func TestDeaf(t *testing.T) {
+	spaces(t, func(t *testing.T, b *Box) {
+		t.Helper()
+		r := sh(t, b, Command{}, `for n in $(seq 1 64); do kill -$n 1 2>/dev/null; done; grep SigIgn /proc/self/status; grep -c . /proc/1/comm; exit 7`)
+		if r.Exit != 7 || !strings.Contains(string(r.Stdout), "0000000000000000\n1\n") {
+			t.Errorf("%+v: %s%s", r, r.Stdout, r.Stderr)
+		}
+	})
+}
+
 // A command that only makes copies of itself ends at its limit, and leaves
 // nobody.
 func TestForkBomb(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -101,8 +102,9 @@ func settle(s Spec) error {
 // confine runs the command behind every wall, and waits for its end. In
 // namespaces the end of this process, soon after, ends all other processes.
 func confine(s Spec) Word {
-	heard := make(chan os.Signal, 1)
-	signal.Notify(heard) // those in the jail may not end it; nothing is ever received
+	if err := deafen(s.Kind); err != nil {
+		return Word{Error: err.Error()}
+	}
 	if err := os.Chdir(s.Dir); err != nil {
 		return Word{Error: err.Error()}
 	}
@@ -123,6 +125,28 @@ func confine(s Spec) Word {
 		return Word{Error: fmt.Sprintf("start %s: %v", s.Args[0], err)}
 	}
 	return reap(pid)
+}
+
+// deafen lets no signal end this process that one in the jail sends. From the
+// first of a namespace the kernel keeps all for which it has no handler, and so
+// it is given none: to tell the runtime of each signal takes two changes of
+// thread, which are most of what a jail would do.
+func deafen(k Kind) error {
+	if k != Spaces {
+		signal.Notify(make(chan os.Signal, 1)) // nothing is ever received
+		return nil
+	}
+	const last = 64
+	var none [4]uint64 // struct sigaction of the default
+	for n := syscall.Signal(1); n <= last; n++ {
+		if n == unix.SIGKILL || n == unix.SIGSTOP {
+			continue
+		}
+		if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0); e != 0 {
+			return fmt.Errorf("drop the handler of signal %d: %w", n, e)
+		}
+	}
+	return nil
 }
 
 // reap waits for every process that falls to this one until the command has
