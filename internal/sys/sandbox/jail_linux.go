@@ -33,17 +33,13 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer done()
-	var a attendant
-	defer a.close()
-	group := b.group(c, mark)
-	defer group.End()
-	doors := group.Doors()
-	a.theirs, s.Join = append(a.theirs, doors...), len(doors)
-	spec, letGo, err := held(s, group)
+	in, err := b.entry(s, c, mark)
+	defer in.close()
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { _ = spec.Close() }()
+	var a attendant
+	defer a.close()
 	var said []byte
 	word, err := a.pipe(func(p []byte) { said = append(said, p...) })
 	if err != nil {
@@ -59,13 +55,13 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
 		Env: []string{Mark + "=" + mark, "GOGC=off"}, // its few small objects are not worth collecting
 	}
-	cmd.ExtraFiles = slices.Concat([]*os.File{spec, word, door.Inside()}, doors)
+	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.Inside()}, in.doors)
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.own())
 	if err != nil {
 		return Result{}, fmt.Errorf("start a jail: %w", err)
 	}
-	letGo(cmd.Process.Pid)
+	in.letGo(cmd.Process.Pid)
 	w.began = began
 	w.kill, w.use = b.reach(cmd.Process)
 	stop := context.AfterFunc(ctx, w.kill)
@@ -80,7 +76,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	a.drain(grace(gone))
 	o.into(&r)
 	switch {
-	case w.ended(ctx, group, &r):
+	case w.ended(ctx, in.group, &r):
 		return r, nil
 	case ctx.Err() != nil:
 		return killed(ctx, r)
@@ -95,20 +91,36 @@ func groups() *cgroup.Parent {
 	return p
 }
 
-// held returns what a jail is told, and lets it begin: at
-// once where it enters its group by itself.
-func held(s jail.Spec, g *cgroup.Group) (spec *os.File, letGo func(pid int), err error) {
-	if spec, err = s.File(); err != nil || g.Open() {
-		return spec, func(int) {}, err
+// entry is what a jail begins with.
+type entry struct {
+	spec  *os.File // what it is told
+	group *cgroup.Group
+	doors []*os.File        // of the group
+	letGo func(process int) // lets it begin, where it has no door to each of its groups
+}
+
+// entry makes what a jail begins with; close gives it back, also after an error.
+func (b *Box) entry(s jail.Spec, c Command, mark string) (in entry, err error) {
+	in.group, in.letGo = b.group(c, mark), func(int) {}
+	in.doors = in.group.Doors()
+	s.Join = len(in.doors)
+	if in.spec, err = s.File(); err != nil || in.group.Open() {
+		return in, err
 	}
-	begin, err := jail.Hold(spec)
-	if err != nil {
-		return nil, nil, errors.Join(err, spec.Close())
-	}
-	return spec, func(pid int) {
-		_ = g.Add(pid) // it is watched too
+	begin, err := jail.Hold(in.spec)
+	in.letGo = func(process int) {
+		_ = in.group.Add(process) // it is watched too
 		begin()
-	}, nil
+	}
+	return in, err
+}
+
+// close kills who is left in the group, and removes it.
+func (in entry) close() {
+	for _, f := range append(in.doors, in.spec) {
+		_ = f.Close()
+	}
+	in.group.End()
 }
 
 // group makes the group of one command, nil where there is none.
