@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // runJail runs a command in a jail that is this program itself.
@@ -194,7 +195,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = once(append(c.environ(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
+	s.Env = toolchain.Once(append(c.environ(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

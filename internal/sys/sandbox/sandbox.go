@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // Mode says how to confine.
@@ -147,36 +148,10 @@ func (c Command) check() error {
 func (c Command) environ(home, mark string) []string {
 	env := make([]string, 0, len(c.Env)+3)
 	env = append(env, c.Env...)
-	if _, ok := lookup(c.Env, "HOME"); !ok {
+	if _, ok := toolchain.Lookup(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
-	return once(append(env, "PWD="+c.Dir, Mark+"="+mark))
-}
-
-// once keeps the last value of each variable: programs do not agree which of
-// several counts.
-func once(env []string) []string {
-	at := make(map[string]int, len(env))
-	kept := env[:0]
-	for _, e := range env {
-		name, _, _ := strings.Cut(e, "=")
-		if i, ok := at[name]; ok {
-			kept[i] = e
-			continue
-		}
-		at[name] = len(kept)
-		kept = append(kept, e)
-	}
-	return kept
-}
-
-func lookup(env []string, name string) (string, bool) {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, _ := strings.Cut(env[i], "="); k == name {
-			return v, true
-		}
-	}
-	return "", false
+	return toolchain.Once(append(env, "PWD="+c.Dir, Mark+"="+mark))
 }
 
 // missing is the error of a program that does not exist.
@@ -199,7 +174,7 @@ func program(c Command) (string, error) {
 		}
 		return "", missing(c.Args[0])
 	}
-	path, _ := lookup(c.Env, "PATH")
+	path, _ := toolchain.Lookup(c.Env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
 		if full := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(full) {
 			return full, nil

@@ -14,8 +14,8 @@ import (
 // Dirs returns the directories outside the system's that programs on
 // PATH and their libraries live in. Never a home itself.
 func Dirs(env []string) []string {
-	home, _ := lookup(env, "HOME")
-	path, _ := lookup(env, "PATH")
+	home, _ := Lookup(env, "HOME")
+	path, _ := Lookup(env, "PATH")
 	dirs := []string{Modules(env), Rustup(env)}
 	if real, err := exec.LookPath("go"); err == nil {
 		if real, err = filepath.EvalSymlinks(real); err == nil {
@@ -76,13 +76,13 @@ func IsDir(path string) bool {
 
 // Modules returns Go's module cache, empty for none.
 func Modules(env []string) string {
-	if dir, ok := lookup(env, "GOMODCACHE"); ok && dir != "" {
+	if dir, ok := Lookup(env, "GOMODCACHE"); ok && dir != "" {
 		return dir
 	}
-	if path, ok := lookup(env, "GOPATH"); ok && path != "" {
+	if path, ok := Lookup(env, "GOPATH"); ok && path != "" {
 		return filepath.Join(filepath.SplitList(path)[0], "pkg", "mod")
 	}
-	if home, ok := lookup(env, "HOME"); ok && home != "" {
+	if home, ok := Lookup(env, "HOME"); ok && home != "" {
 		return filepath.Join(home, "go", "pkg", "mod")
 	}
 	return ""
@@ -90,10 +90,10 @@ func Modules(env []string) string {
 
 // Rustup returns where Rust's toolchains are.
 func Rustup(env []string) string {
-	if dir, ok := lookup(env, "RUSTUP_HOME"); ok {
+	if dir, ok := Lookup(env, "RUSTUP_HOME"); ok {
 		return dir
 	}
-	home, _ := lookup(env, "HOME")
+	home, _ := Lookup(env, "HOME")
 	return filepath.Join(home, ".rustup")
 }
 
@@ -107,12 +107,12 @@ func Env(host, extra []string) []string {
 		"PATH", "TZ", "SOURCE_DATE_EPOCH",
 		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
 	} {
-		if v, ok := lookup(host, name); ok {
+		if v, ok := Lookup(host, name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
 	env = append(env, tongue(host)...)
-	flags, _ := lookup(host, "GOFLAGS")
+	flags, _ := Lookup(host, "GOFLAGS")
 	env = append(env, "GOFLAGS="+strings.TrimSpace(flags+" -buildvcs=false")) // its git directory is out of sight
 	if dir := Modules(host); IsDir(dir) {
 		env = append(env, "GOMODCACHE="+dir)
@@ -127,9 +127,9 @@ func Env(host, extra []string) []string {
 // language of messages: what tools say is read by machines.
 func tongue(host []string) []string {
 	env := []string{"LC_MESSAGES=C", "DOTNET_CLI_UI_LANGUAGE=en"}
-	all, _ := lookup(host, "LC_ALL")
+	all, _ := Lookup(host, "LC_ALL")
 	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
-		v, ok := lookup(host, name)
+		v, ok := Lookup(host, name)
 		if all != "" {
 			v, ok = all, true // it would hide the one for messages
 		}
@@ -140,11 +140,29 @@ func tongue(host []string) []string {
 	return env
 }
 
-func lookup(env []string, name string) (string, bool) {
+// Lookup returns the last value of a variable, and whether there is one.
+func Lookup(env []string, name string) (string, bool) {
 	for _, e := range slices.Backward(env) {
 		if k, v, _ := strings.Cut(e, "="); k == name {
 			return v, true
 		}
 	}
 	return "", false
+}
+
+// Once keeps the last value of each variable: programs do not agree which of
+// several counts. It writes into env.
+func Once(env []string) []string {
+	at := make(map[string]int, len(env))
+	kept := env[:0]
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if i, ok := at[name]; ok {
+			kept[i] = e
+			continue
+		}
+		at[name] = len(kept)
+		kept = append(kept, e)
+	}
+	return kept
 }
