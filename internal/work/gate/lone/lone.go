@@ -38,12 +38,12 @@ func Args(l stack.Lone, dir, test string) (args []string, ok bool) {
 		}
 	}
 	for _, a := range l.Args {
-		if a == "{file}" && file == "" {
+		if strings.HasSuffix(a, "{file}") && file == "" {
 			return nil, false
 		}
 		switch {
-		case a == "{file}":
-			a = file
+		case a == "{file}", a == "./{file}":
+			a = strings.TrimSuffix(a, "{file}") + file
 		case a == "{test}":
 			a = name
 		case strings.HasSuffix(a, "={test}"):

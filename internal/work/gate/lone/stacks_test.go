@@ -35,6 +35,9 @@ type project struct {
 // runners has the tools of JavaScript that the others would get in the way of.
 const runners = "/usr/local/lib/nexus-runners/node_modules"
 
+// managers has what is no module of a project, but a program.
+const managers = "/usr/local/lib/nexus-managers/node_modules/.bin"
+
 func projects(t *testing.T) []project {
 	t.Helper()
 	a, err := txtar.ParseFile("testdata/stacks.txtar")
@@ -50,6 +53,7 @@ func projects(t *testing.T) []project {
 		{name: "rust", tool: "cargo", state: "src/lib.rs", is: "false", becomes: "true", suite: "tests/state.rs"},
 		{name: "cmake", tool: "ctest", state: "state.h", is: "0", becomes: "1", suite: "odd.c"},
 		{name: "jest", tool: runners + "/jest", state: "state.js", is: "false", becomes: "true", suite: "state.test.js"},
+		{name: "bun", tool: managers + "/bun", state: "state.ts", is: "false", becomes: "true", suite: "state.test.ts"},
 		{name: "minitest", tool: "ruby", state: "lib/state.rb", is: "false", becomes: "true", suite: "test/test_state.rb"},
 		{name: "ruby", tool: "rspec", state: "lib/state.rb", is: "false", becomes: "true", suite: "spec/state_spec.rb"},
 		{name: "php", tool: "phpunit", state: "state.php", is: "false", becomes: "true", suite: "tests/StateTest.php"},
@@ -101,7 +105,7 @@ func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree
 		if err := os.Symlink(runners, modules); err != nil {
 			t.Fatal(err)
 		}
-	case strings.HasPrefix(p.tool, "/"):
+	case strings.HasPrefix(p.tool, "/") && !strings.HasPrefix(p.tool, managers):
 		gatetest.Link(t, modules)
 	}
 	return gate.Tree{Dir: dir, Hash: filepath.Base(dir)}
@@ -120,7 +124,7 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	if err != nil {
 		t.Fatal(err)
 	}
-	lend := gate.Runner{Box: box, Env: append(setup.Env, "CI=true"), Timeout: 10 * time.Minute, Versions: &goenv.Versions{}}
+	lend := gate.Runner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &goenv.Versions{}}
 	gates, err := detect.Gates(tree.Dir, config.Gates{})
 	if err != nil {
 		t.Fatal(err)

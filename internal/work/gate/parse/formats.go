@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/bun"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/lint"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
@@ -78,6 +79,7 @@ func goFormats() []Format {
 func checkFormats() []Format {
 	return []Format{
 		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, read: lint.Tsc},
+		{Name: "bun-build", About: "bun build", Warns: true, Commands: []string{"bun build"}, Marks: `(?m)^(?:error|warn): .*\n {4}at \S+:\d+:\d+$|^Bundled \d+ modules? in \d`, Well: `^Bundled \d+ modules? in `, read: bun.Build},
 		{Name: "eslint", About: "ESLint: text or -f json", Warns: true, Commands: []string{"eslint"}, Marks: `\x{2716} \d+ problems? \(|"filePath":"[^"]*","messages":`, read: lint.ESLint},
 		{Name: "biome", About: "Biome: text or --reporter=json", Warns: true, Commands: []string{"biome"}, Marks: `(?m)^\S+ (?:lint/\S+|format|organizeImports|parse) .*\x{2501}{3}|"suggestedFixesSkipped"|^Checked \d+ files? in `, Well: `^Checked \d+ files? in `, read: lint.Biome},
 		{Name: "prettier", About: "prettier --check or --list-different", Commands: []string{"prettier"}, Marks: `(?m)^Checking formatting\.\.\.|^\[warn\] Code style issues`, Well: `All matched files use Prettier code style`, read: lint.Prettier},
@@ -106,6 +108,7 @@ func testFormats() []Format {
 		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, read: either(suite.PlaywrightJSON, suite.Playwright)},
 		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, read: either(suite.MochaJSON, suite.Mocha)},
 		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, read: readNode},
+		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, read: bun.Test},
 		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, read: suite.Pytest},
 		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, read: suite.Unittest},
 		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, read: suite.Cargo},

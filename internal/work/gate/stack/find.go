@@ -177,19 +177,24 @@ func (s Stack) covered(dir, gate string, taken map[string]bool) bool {
 	return false
 }
 
+// command fills in the words with which the package's own tools are started.
 func (s Stack) command(p project, args []string) []string {
-	i := slices.Index(args, "{run}")
-	if i < 0 {
+	if !slices.Contains(args, "{run}") && !slices.Contains(args, "{script}") {
 		return args
 	}
-	var run []string
-	for _, r := range s.Runners {
-		if p.above(r.If) {
-			run = r.Args
-			break
+	run, _ := first(s.Runners, func(r Runner) bool { return p.above(r.If) })
+	var words []string
+	for _, a := range args {
+		switch a {
+		case "{run}":
+			words = append(words, run.Args...)
+		case "{script}":
+			words = append(words, run.Script...)
+		default:
+			words = append(words, a)
 		}
 	}
-	return slices.Concat(args[:i], run, args[i+1:])
+	return words
 }
 
 // project answers questions about a package.

@@ -1,31 +1,35 @@
 package stack
 
+import "strings"
+
 func nodeStack() Stack {
 	// A type check needs what a build makes where packages refer to each other or
 	// code is generated.
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
+	npm := []string{"npm", "run", "--silent"}
 	return Stack{
 		Name: "node", Markers: []string{"package.json"},
 		Runners: []Runner{
-			{"file:pnpm-lock.yaml", []string{"pnpm", "exec"}},
-			{"file:yarn.lock", []string{"yarn", "run"}},
-			{"file:bun.lock|file:bun.lockb", []string{"bunx", "--no-install"}},
-			{"", []string{"npx", "--no-install"}},
+			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
+			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},
+			{If: "file:bun.lock|file:bun.lockb", Args: []string{"bunx", "--no-install"}, Script: []string{"bun", "run", "--silent"}},
+			{Args: []string{"npx", "--no-install"}, Script: npm},
 		},
 		Steps: []Step{
-			{Gate: "build", If: "script:build", Args: []string{"npm", "run", "--silent", "build"}, Format: "exit"},
-			{Gate: "type", If: "script:typecheck", Args: []string{"npm", "run", "--silent", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
-			{Gate: "type", If: "script:type-check", Args: []string{"npm", "run", "--silent", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
+			{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
+			{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
+			{Gate: "type", If: "script:type-check", Args: []string{"{script}", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
 			{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
-			{Gate: "lint", If: "script:lint", Args: []string{"npm", "run", "--silent", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
+			{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
 			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
 			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
 			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}}},
-			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"npm", "test", "--silent"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld()},
+			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld()},
 			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}},
 			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}},
 			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}},
 			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: []string{"{run}", "playwright", "test", "--reporter=list"}, Format: "playwright", Tests: true, Alone: []Lone{{Name: NamePlay, Args: []string{"{run}", "playwright", "test", "--reporter=list", "--retries=0", "--grep={test}"}}}},
+			{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}},
 			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}},
 		},
 	}
@@ -47,10 +51,11 @@ func biome(cond string) Fixer {
 // says which runner it starts, runs some of its tests.
 func scriptParts() []Part {
 	return []Part{
-		{If: "runs:test:jest", By: ByRunner, Args: []string{"npm", "test", "--silent", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
+		{If: "runs:test:jest", By: ByRunner, Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
 		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
 		mochaPart("runs:test:mocha$ !file:.mocharc*"),
 		nodePart("runs:test:node_--test$"),
+		bunPart("runs:test:bun_test$"),
 	}
 }
 
@@ -61,6 +66,7 @@ func scriptLone() []Lone {
 		vitestLone("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
 		mochaLone("runs:test:mocha$"),
 		nodeLone("runs:test:node_--test$"),
+		bunLone("runs:test:bun_test$"),
 	}
 }
 
@@ -90,4 +96,26 @@ func mochaPart(cond string) Part {
 
 func nodePart(cond string) Part {
 	return Part{If: cond, By: ByNode, Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
+}
+
+// ofBun says that bun runs a package.
+const ofBun = "file:bun.lock|file:bun.lockb|file:bunfig.toml|dep:@types/bun|dep:bun-types"
+
+// bunTests says that there are files which bun test takes for tests.
+func bunTests() string {
+	var words []string
+	for _, name := range []string{"*.test.[jtcm]*", "*.spec.[jtcm]*", "*_test.[jtcm]*", "*_spec.[jtcm]*"} {
+		for _, dir := range []string{"", "*/", "*/*/", "*/*/*/"} {
+			words = append(words, "file:"+dir+name)
+		}
+	}
+	return strings.Join(words, "|")
+}
+
+func bunLone(cond string) Lone {
+	return Lone{If: cond, Name: NameInFile, Args: []string{"bun", "test", "--test-name-pattern={test}", "./{file}"}, Format: "bun"}
+}
+
+func bunPart(cond string) Part {
+	return Part{If: cond, By: ByNode, Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
 }

@@ -13,8 +13,9 @@ type Stack struct {
 
 // Runner starts tools that a package manager installed.
 type Runner struct {
-	If   string // see [Step.If]
-	Args []string
+	If     string // see [Step.If]
+	Args   []string
+	Script []string // runs a script of the manifest, where there are such
 }
 
 // Step is a command that a package of the stack can be judged by. Of the steps
@@ -29,7 +30,7 @@ type Step struct {
 	// dep:NAME something that package.json needs, target:NAME a rule of the
 	// Makefile. ! in front turns a word around. Empty: always.
 	If     string
-	Args   []string // {run} stands for the runner's words
+	Args   []string // {run} stands for the runner's words, {script} for those with which it runs a script
 	Format string   // of gate/parse; see nexus parse --list
 	Tests  bool     // none is no pass
 	// Reports are patterns of JUnit files that the command writes, for tools
@@ -133,10 +134,10 @@ func pythonStack() Stack {
 	return Stack{
 		Name: "python", Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
 		Runners: []Runner{
-			{"file:uv.lock", []string{"uv", "run", "--no-sync"}},
-			{"file:poetry.lock", []string{"poetry", "run"}},
-			{"file:Pipfile.lock", []string{"pipenv", "run"}},
-			{"", nil},
+			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
+			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
+			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
+			{},
 		},
 		Steps: []Step{
 			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
@@ -164,7 +165,7 @@ func rustStack() Stack {
 
 func mavenStack() Stack {
 	return Stack{
-		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{"file:mvnw", []string{"./mvnw"}}, {"", []string{"mvn"}}},
+		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
@@ -176,7 +177,7 @@ func mavenStack() Stack {
 func gradleStack() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
-		Runners: []Runner{{"file:gradlew", []string{"./gradlew"}}, {"", []string{"gradle"}}},
+		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
 			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml"}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "cleanTest", "test", "--tests={test}"}, Reports: true}}},
@@ -201,7 +202,7 @@ func rubyStack() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
-		Runners: []Runner{{"file:Gemfile.lock", []string{"bundle", "exec"}}, {"", nil}},
+		Runners: []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Steps: []Step{
 			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
 			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}},

@@ -174,6 +174,7 @@ func missingTool() []*regexp.Regexp {
 		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
 		re(`npx canceled due to missing packages and no YES option: \["?((?:@[\w.-]+/)?[\w.-]+)`),
 		re(`^npm (?:ERR!|error) could not determine executable to (run)$`),
+		re(`^error: Could not find an existing '((?:@[\w.-]+/)?[\w.-]+)' binary to run`),
 		re(`^g?make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`),
 	}
 }
@@ -216,7 +217,7 @@ func Hint(tool string) string {
 		"phpunit": "composer require --dev phpunit/phpunit", "phpstan": "composer require --dev phpstan/phpstan", "shellcheck": "apt install shellcheck",
 		"cmake": "apt install cmake", "ctest": "apt install cmake", "make": "apt install make", "gcc": "apt install gcc", "mvn": "apt install maven",
 		"golangci-lint": "see golangci-lint.run", "node": "see nodejs.org", "npm": "see nodejs.org", "cargo": "see rustup.rs",
-		"dotnet": "see dotnet.microsoft.com", "uv": "see docs.astral.sh/uv", "pnpm": "npm install --global pnpm", "yarn": "npm install --global yarn",
+		"dotnet": "see dotnet.microsoft.com", "uv": "see docs.astral.sh/uv", "pnpm": "npm install --global pnpm", "yarn": "npm install --global yarn", "bun": "npm install --global bun", "bunx": "npm install --global bun",
 	}[tool]
 	if from == "" {
 		return ""
