@@ -189,6 +189,27 @@ type (
 		Failed bool   `json:"failed,omitzero"` // the cause is mechanical, not a judgement
 		Report string `json:"report,omitzero"` // blob: what was tried, last errors, suggestion
 	}
+	// SplitSought intends to split a task that would be left otherwise.
+	SplitSought struct {
+		Attempt AttemptID `json:"attempt"` // "split.1": the session that does it
+		Task    TaskID    `json:"task"`
+		Why     string    `json:"why"`              // why it would be left
+		Failed  bool      `json:"failed,omitzero"`  // the cause is mechanical
+		Rescope bool      `json:"rescope,omitzero"` // its agent wants another plan, which may be one task
+		Work    string    `json:"work,omitzero"`    // commit that its last attempt came to
+	}
+	// TaskSplit puts other tasks, planned before it, in the place of one.
+	TaskSplit struct {
+		Attempt AttemptID `json:"attempt"`
+		Task    TaskID    `json:"task"`
+		Parts   []TaskID  `json:"parts"`
+	}
+	// SplitFailed says why a task is not split.
+	SplitFailed struct {
+		Attempt AttemptID `json:"attempt"`
+		Task    TaskID    `json:"task"`
+		Why     string    `json:"why"`
+	}
 	// TaskSkipped leaves a task out.
 	TaskSkipped struct {
 		Task TaskID `json:"task"`

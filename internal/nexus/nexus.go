@@ -106,6 +106,8 @@ type Limits struct {
 	ReviewRounds  int           `json:"review_rounds,omitzero"`  // rejected reviews in an attempt
 	Losses        int           `json:"losses,omitzero"`         // times an attempt may lose its process before it gets anywhere
 	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train; 0 means 1
+	Parts         int           `json:"parts,omitzero"`          // most tasks that one is split into when it is stuck; 0: none is
+	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
 	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that mend unmet criteria of what landed; 0: none
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
@@ -133,7 +135,7 @@ type Limits struct {
 // DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 4, Losses: 5, LandTries: 3, Fixes: 2,
+		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 4, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3,
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		Compact:     70,

@@ -97,12 +97,13 @@ const (
 	Parked    TaskStatus = "parked"  // waits for a person
 	Failed    TaskStatus = "failed"  // every way was tried
 	Skipped   TaskStatus = "skipped"
+	Split     TaskStatus = "split" // its parts stand in its place
 )
 
 // Ended reports whether nothing more will happen to the task by itself.
 func (s TaskStatus) Ended() bool {
 	switch s {
-	case Landed, Blocked, Parked, Failed, Skipped:
+	case Landed, Blocked, Parked, Failed, Skipped, Split:
 		return true
 	default:
 		return false

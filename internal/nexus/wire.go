@@ -13,7 +13,7 @@ func zeros() []Fact {
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
-		TaskPlanned{}, PlanApproved{}, TaskParked{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
+		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, ChecksProved{}, IsolationBroken{}, TamperSuspected{},
 		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
@@ -101,6 +101,9 @@ func (PlanFailed) fact() string          { return "plan.failed" }
 func (TaskPlanned) fact() string         { return "task.planned" }
 func (PlanApproved) fact() string        { return "plan.approved" }
 func (TaskParked) fact() string          { return "task.parked" }
+func (SplitSought) fact() string         { return "split.sought" }
+func (TaskSplit) fact() string           { return "task.split" }
+func (SplitFailed) fact() string         { return "split.failed" }
 func (TaskSkipped) fact() string         { return "task.skipped" }
 func (TaskRetried) fact() string         { return "task.retried" }
 func (RoutesSought) fact() string        { return "routes.sought" }

@@ -85,6 +85,11 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if m := s.Mending; m != nil && m.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: m.ID, Why: "its process died", Counted: true})
 	}
+	for _, e := range s.Splits.All {
+		if s.Splitting(e.Task) {
+			facts = append(facts, nexus.AttemptLost{Attempt: e.Attempt, Why: "its process died", Counted: true})
+		}
+	}
 	if b := s.Aboard; b != nil && b.Merge.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: b.Merge.ID, Why: "its process died", Counted: true})
 	}
@@ -183,6 +188,10 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Attempt = c.State.Mending.Clone()
 		return start
+	case nexus.SplitSought:
+		start = add(Key(f.Attempt), f.Task)
+		start[len(start)-1].View.Attempt = c.State.Attempt(f.Attempt).Clone()
+		return start
 	case nexus.AttemptStarted:
 		return add(Key(f.Attempt), f.Task)
 	case nexus.TrainDeparted:
@@ -196,6 +205,9 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 	case nexus.TaskSkipped:
 		if a := c.State.Task(f.Task).Current(); a != nil && c.working[Key(a.ID)] {
 			c.cancel = append(c.cancel, Key(a.ID))
+		}
+		if e := c.State.Splits.Of(f.Task); e != nil && c.working[Key(e.Attempt)] {
+			c.cancel = append(c.cancel, Key(e.Attempt))
 		}
 	case nexus.RequestSettled, nexus.RunDrained:
 		// The workers hear of a stop when they next ask for leave.

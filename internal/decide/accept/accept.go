@@ -164,8 +164,8 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		}
 	}
 	for _, task := range s.Tasks {
-		if s.Mends.Of(task.ID) != nil {
-			continue // its criterion is another's
+		if s.Mends.Of(task.ID) != nil || task.Status == nexus.Split {
+			continue // its criteria are another's
 		}
 		for i, c := range task.Shown().Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}

@@ -27,7 +27,7 @@ type Group struct {
 func (t Table) groups(s *state.State) []Group {
 	var all []Group
 	for _, task := range s.Tasks {
-		if task.Group == "" {
+		if task.Group == "" || task.Status == nexus.Split {
 			continue
 		}
 		i := slices.IndexFunc(all, func(g Group) bool { return g.Name == task.Group })

@@ -36,6 +36,8 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
 		return nil
+	case late(s, t):
+		return divide(s, t, nexus.SplitSought{Why: exhausted(s, t), Failed: true, Rescope: true})
 	case exhausted(s, t) != "":
 		return fail(t, exhausted(s, t))
 	}
@@ -45,8 +47,11 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	case nexus.Unverified, nexus.Inapplicable:
 		return park(t, a.Why)
 	case nexus.GaveUp:
-		if t.Replan != nil { // a stronger model would be asked for the same
-			return park(t, replan(*t.Replan))
+		switch r := t.Replan; { // a stronger model would be asked for the same
+		case r != nil && len(r.Blockers) > 0:
+			return park(t, replan(*r))
+		case r != nil:
+			return divide(s, t, nexus.SplitSought{Why: replan(*r), Rescope: true})
 		}
 		return escalate(s, t, a, park)
 	default:
@@ -86,6 +91,12 @@ func exhausted(s *state.State, t *state.Task) string {
 	return ""
 }
 
+// late reports whether the time of a task is over, and nothing else of it.
+func late(s *state.State, t *state.Task) bool {
+	l := s.Limits
+	return l.TaskTime > 0 && t.Spell() >= l.TaskTime && (l.Rounds <= 0 || t.Tried() < l.Rounds)
+}
+
 // climb tries afresh at the same tier while that may help, and a stronger
 // tier after that. It returns nothing when a fresh try is right: [begin]
 // starts it.
@@ -101,7 +112,9 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	if a.Category.NeedsPerson() {
 		return escalate(s, t, a, park)
 	}
-	return escalate(s, t, a, fail)
+	return escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact {
+		return divide(s, t, nexus.SplitSought{Why: why, Failed: true})
+	})
 }
 
 func allBroken(tries []*state.Attempt) bool {
@@ -124,7 +137,7 @@ func repeats(tries []*state.Attempt) bool {
 }
 
 // escalate moves the task to the next tier that may try it. At the top it
-// goes on with less of a strategy; where there is no less it is left.
+// goes on with less of a strategy; where there is no less it is split, or left.
 func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
 	why := cmp.Or(a.Why, string(a.Outcome))
 	if len(t.At(t.Tier)) == 0 {

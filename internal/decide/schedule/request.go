@@ -78,6 +78,8 @@ func settleTask(
 	switch {
 	case t.Status == nexus.Landed:
 		return no("%s has landed", t.ID)
+	case t.Status == nexus.Split:
+		return no("%s is %s", t.ID, t.Why)
 	case r.Verb == nexus.VerbTell && t.Status.Ended():
 		return no("%s is %s: no agent works on it", t.ID, t.Status)
 	case r.Verb == nexus.VerbTell:

@@ -198,7 +198,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if works(s.Planning) || works(s.Judging) || works(s.Mending) {
+	if works(s.Planning) || works(s.Judging) || works(s.Mending) || dividing(s) {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -232,7 +232,7 @@ func works(a *state.Attempt) bool { return a != nil && a.Stage == state.Working 
 
 // busy reports whether anything still works or waits for its turn.
 func busy(s *state.State) bool {
-	if s.Aboard != nil || len(s.Queue) > 0 || works(s.Judging) {
+	if s.Aboard != nil || len(s.Queue) > 0 || works(s.Judging) || dividing(s) {
 		return true
 	}
 	for _, t := range s.Tasks {
@@ -249,7 +249,7 @@ func end(s *state.State) []nexus.Fact {
 		return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 	}
 	c := s.Counts()
-	open := len(s.Tasks) - c[nexus.Landed]
+	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]
 	switch {
 	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
 		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
@@ -282,7 +282,8 @@ func published(s *state.State) string {
 
 // summary counts what did not land and names it, with what keeps it.
 func summary(s *state.State) string {
-	text := fmt.Sprintf("%d of %d tasks landed", s.Counts()[nexus.Landed], len(s.Tasks))
+	c := s.Counts()
+	text := fmt.Sprintf("%d of %d tasks landed", c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	for _, t := range s.Tasks {
 		switch status := s.StatusOf(t); status {
 		case nexus.Blocked:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/split"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -46,7 +47,8 @@ func (s *State) apply(e nexus.Event) {
 		s.applyMend(f, e.At)
 	case nexus.RoleRouted:
 		s.Readers = append(s.Readers, f)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.CriterionRevised:
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.CriterionRevised,
+		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
@@ -127,6 +129,9 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		}
 		if s.Aboard != nil {
 			s.Aboard.Merge.Losses = 0
+		}
+		for _, e := range s.Splits.All {
+			s.attempts[e.Attempt].Losses = 0
 		}
 	case nexus.RunDrained:
 		if s.Drain == nil {
@@ -222,6 +227,31 @@ func (s *State) applyMend(f nexus.Fact, at time.Time) {
 	}
 }
 
+// applySplit folds what is done about a task that is stuck. What needed it
+// needs its parts instead.
+func (s *State) applySplit(f nexus.Fact, at time.Time) {
+	s.Splits.Apply(f)
+	switch f := f.(type) {
+	case nexus.SplitSought:
+		if s.attempts[f.Attempt] == nil {
+			s.attempts[f.Attempt] = &Attempt{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
+		}
+		s.attempts[f.Attempt].Stage = Working
+	case nexus.TaskSplit:
+		a, t := s.attempts[f.Attempt], s.tasks[f.Task]
+		a.Stage, a.Finished = Over, at
+		t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.Join(f.Parts), at
+		for _, other := range s.Tasks {
+			other.Needs = split.Instead(other.Needs, f.Task, f.Parts)
+		}
+		s.order()
+	case nexus.SplitFailed:
+		a := s.attempts[f.Attempt]
+		a.Stage, a.Finished, a.Why = Over, at, f.Why
+	default:
+	}
+}
+
 // order orders the tasks as they are planned now.
 func (s *State) order() {
 	s.Graph, _ = s.graph() // admitted, so it has no cycle
@@ -258,6 +288,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		s.alight(f.Task)
 	case nexus.TaskRetried:
 		s.retry(s.tasks[f.Task], at)
+		s.Splits.Apply(f)
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
@@ -274,6 +305,8 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		if t.Tier = f.To; f.Strategy != "" {
 			t.Course, t.Turned = f.Strategy, len(t.Attempts)
 		}
+	case nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
+		s.applySplit(f, at)
 	default:
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/mend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/split"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -63,10 +65,11 @@ type State struct {
 	Pressed   int                  // last mark of a cap that was said, in percent
 	Readers   []nexus.RoleRouted   // who reads whose work
 	Alerts    alert.Book           // what people were told is odd, and what may be
+	Splits    split.Book           // which tasks were to be split, and what came of it
 	Mends     mend.Book            // what was done about criteria that were not met on what landed
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
-	machine  []Transition
+	machine  []machine.Transition
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
 	since    time.Time            // when that began; zero while it goes on
@@ -119,7 +122,7 @@ type evidenceKey struct{ tree, gate string }
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
 	return &State{
-		Run: run, machine: Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
+		Run: run, machine: machine.Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
 		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
 		asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
 	}
@@ -289,7 +292,7 @@ func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
 
 // Ready reports whether every task that t needs has landed.
 func (s *State) Ready(t *Task) bool {
-	if t.Status != nexus.Pending {
+	if t.Status != nexus.Pending || s.Splitting(t.ID) {
 		return false
 	}
 	for _, id := range t.Needs {
@@ -298,4 +301,10 @@ func (s *State) Ready(t *Task) bool {
 		}
 	}
 	return true
+}
+
+// Splitting reports whether somebody splits a task now.
+func (s *State) Splitting(id nexus.TaskID) bool {
+	e := s.Splits.Of(id)
+	return e != nil && e.Open() && s.attempts[e.Attempt].Stage == Working
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/picture"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -100,7 +101,7 @@ func TestTransitions(t *testing.T) {
 		nexus.RunEnded{Status: nexus.StatusDone},
 	}
 	table := map[string]nexus.RunStatus{}
-	for _, row := range state.Transitions() {
+	for _, row := range machine.Transitions() {
 		table[string(row.From)+" "+row.Kind] = row.To
 	}
 	seen := 0

@@ -3,59 +3,15 @@ package state
 import (
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
-
-// Back stands in the table for the status before a pause or a recovery.
-const Back nexus.RunStatus = "(back)"
-
-// Transition is one row of the run's state machine.
-type Transition struct {
-	Kind     string // of the fact that moves the run
-	From, To nexus.RunStatus
-}
-
-// Transitions returns the run's state machine, row by row. A fact that is
-// named here and has no row for the present status is illegal.
-func Transitions() []Transition {
-	live := []nexus.RunStatus{
-		nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding,
-	}
-	ends := []nexus.RunStatus{
-		nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit,
-	}
-	rows := []Transition{
-		{"goal.accepted", "", nexus.StatusIdle},
-		{"run.started", nexus.StatusIdle, nexus.StatusPlanning},
-		{"plan.approved", nexus.StatusPlanning, nexus.StatusExecuting},
-		{"result.reviewed", nexus.StatusExecuting, nexus.StatusReviewing},
-		{"fixes.planned", nexus.StatusReviewing, nexus.StatusExecuting},
-		{"result.offered", nexus.StatusReviewing, nexus.StatusLanding},
-		{"result.offered", nexus.StatusExecuting, nexus.StatusLanding},
-		{"run.resumed", nexus.StatusPaused, Back},
-		{"run.resumed", nexus.StatusRecovering, Back},
-		{"run.recovered", nexus.StatusPaused, nexus.StatusRecovering},
-		{"run.recovered", nexus.StatusRecovering, nexus.StatusRecovering},
-	}
-	for _, from := range live {
-		rows = append(rows,
-			Transition{"run.paused", from, nexus.StatusPaused},
-			Transition{"run.recovered", from, nexus.StatusRecovering})
-	}
-	for _, from := range append(live, nexus.StatusIdle, nexus.StatusPaused) {
-		rows = append(rows, Transition{"run.ended", from, ""})
-	}
-	for _, from := range ends {
-		rows = append(rows, Transition{"run.reopened", from, nexus.StatusExecuting})
-	}
-	return rows
-}
 
 // next returns where a fact moves the run, and an error that names from, to
 // and event when it may not. A fact that moves nothing leaves the status.
 func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 	kind, moves := nexus.Kind(f), false
-	if !moving(f) {
+	if !machine.Moves(f) {
 		return s.Status, nil
 	}
 	var to nexus.RunStatus
@@ -81,23 +37,12 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 		}
 	}
 	switch {
-	case to == Back:
+	case to == machine.Back:
 		return s.phase, nil
 	case nexus.Kind(f) == "run.reopened" && !s.Planned:
 		return nexus.StatusPlanning, nil
 	}
 	return to, nil
-}
-
-// moving reports whether a fact is one of the state machine's.
-func moving(f nexus.Fact) bool {
-	switch f.(type) {
-	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed,
-		nexus.RunReopened, nexus.ResultReviewed, nexus.FixesPlanned, nexus.ResultOffered, nexus.RunEnded, nexus.PlanApproved:
-		return true
-	default:
-		return false
-	}
 }
 
 // admit refuses a fact that cannot be true now.
@@ -134,6 +79,12 @@ func (s *State) admit(f nexus.Fact) error {
 		if s.Mending == nil || s.Mending.ID != f.Attempt {
 			return fmt.Errorf("%q does not look for faults", f.Attempt)
 		}
+	case nexus.SplitSought:
+		if e := s.Splits.Of(f.Task); e != nil && (e.Attempt != f.Attempt || !e.Open()) {
+			return fmt.Errorf("%s was to be split before", f.Task)
+		}
+	case nexus.TaskSplit:
+		return s.admitSplit(f)
 	case nexus.PlanApproved, nexus.FixesPlanned:
 		_, err := s.graph()
 		return err
@@ -178,10 +129,31 @@ func (s *State) admitLanding(f nexus.TrainLanded) error {
 	return nil
 }
 
+// admitSplit refuses parts of a task that nobody was to split, or that began
+// or ended since.
+func (s *State) admitSplit(f nexus.TaskSplit) error {
+	e, t := s.Splits.Of(f.Task), s.tasks[f.Task]
+	switch {
+	case e == nil || e.Attempt != f.Attempt || !e.Open():
+		return fmt.Errorf("%q does not split %s", f.Attempt, f.Task)
+	case t.Status != nexus.Pending || t.Underway():
+		return fmt.Errorf("%s is %s and cannot be split", f.Task, t.Status)
+	case len(f.Parts) == 0:
+		return fmt.Errorf("%s is split into nothing", f.Task)
+	}
+	return nil
+}
+
 // taskOf returns the task that a fact is about and that must exist for it.
 func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
+		return f.Task, true
+	case nexus.SplitSought:
+		return f.Task, true
+	case nexus.TaskSplit:
+		return f.Task, true
+	case nexus.SplitFailed:
 		return f.Task, true
 	case nexus.TaskSkipped:
 		return f.Task, true
@@ -212,6 +184,10 @@ func taskOf(f nexus.Fact) (nexus.TaskID, bool) {
 func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
 	case nexus.RoutesTold:
+		return f.Attempt, true
+	case nexus.TaskSplit:
+		return f.Attempt, true
+	case nexus.SplitFailed:
 		return f.Attempt, true
 	case nexus.AttemptResumed:
 		return f.Attempt, true

@@ -151,6 +151,8 @@ func progressOf(s *state.State) Progress {
 	p := Progress{Total: len(s.Tasks)}
 	for _, t := range s.Tasks {
 		switch s.StatusOf(t) {
+		case nexus.Split:
+			p.Total-- // its parts count
 		case nexus.Landed:
 			p.Passed++
 		case nexus.Failed:

@@ -144,7 +144,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeTask(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
-	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised:
+	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		return "", mended.Describe(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)

@@ -127,6 +127,9 @@ func Of(s *state.State, now time.Time) Run {
 }
 
 func (c *Counts) add(s nexus.TaskStatus) {
+	if s == nexus.Split {
+		return // its parts count
+	}
 	c.Total++
 	switch s {
 	case nexus.Landed:

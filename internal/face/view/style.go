@@ -117,7 +117,7 @@ func (s Style) Glyph(status nexus.TaskStatus) string {
 		return s.Bad(pick("\u2717", "x"))
 	case nexus.Blocked:
 		return s.Bad(pick("\u2298", "#"))
-	case nexus.Skipped:
+	case nexus.Skipped, nexus.Split:
 		return s.Dim("-")
 	default:
 		return s.Dim(pick("\u25cb", "."))

@@ -43,6 +43,8 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 		return w.route(ctx, f, v, d)
 	case nexus.FaultsSought:
 		return diagnose.Find(ctx, w.Shop, v, f.Faults, d)
+	case nexus.SplitSought:
+		return w.split(ctx, f, v, d)
 	case nexus.AttemptStarted:
 		if _, err := w.earlier(ctx, v, d); err != nil {
 			return nil, err

@@ -48,26 +48,12 @@ func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 }
 
 func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
-	gates, err := p.Gates(p.tree.Dir)
-	if err != nil {
+	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Red: p.red}
+	var err error
+	if g.Gates, g.Files, err = p.surroundings(ctx); err != nil {
 		return nil, err
 	}
-	files, err := p.Trees.Git().Run(ctx, "ls-tree", "-r", "-z", "--name-only", p.a.Base)
-	if err != nil {
-		return nil, err
-	}
-	g := prompt.Goal{
-		Session: p.session, Text: p.view.Goal.Goal.Text, Files: strings.Split(strings.TrimSuffix(files, "\x00"), "\x00"), Red: p.red,
-	}
-	for _, gate := range gates {
-		g.Gates = append(g.Gates, gate.Name+": "+gate.Command())
-	}
-	made, err := plan.Decompose(ctx, g, p.begun(), func(ctx context.Context, message, why string) (agent.Outcome, error) {
-		return p.Converse(ctx, shop.Talk{
-			Attempt: p.a, Session: p.session, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Next: message, Why: why,
-			Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
-		}, p.desk)
-	})
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk)
 	if err == nil {
 		return p.propose(made)
 	}
@@ -75,6 +61,27 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 		return []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
 	}
 	return nil, err
+}
+
+// surroundings returns the gates that will judge, and the files that are there.
+func (p *planning) surroundings(ctx context.Context) (gates, files []string, err error) {
+	found, err := p.Gates(p.tree.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, gate := range found {
+		gates = append(gates, gate.Name+": "+gate.Command())
+	}
+	names, err := p.Trees.Git().Run(ctx, "ls-tree", "-r", "-z", "--name-only", p.a.Base)
+	return gates, strings.Split(strings.TrimSuffix(names, "\x00"), "\x00"), err
+}
+
+// talk says something to the planner.
+func (p *planning) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
+	return p.Converse(ctx, shop.Talk{
+		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: p.view.Task.ID}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Next: message, Why: why,
+		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
+	}, p.desk)
 }
 
 // begun reports whether the conversation is open.

@@ -20,7 +20,7 @@ type counters struct {
 
 func count(s *state.State) counters {
 	c := counters{
-		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Mends.Rounds, landings: len(s.Landings),
+		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Mends.Rounds + s.Splits.Sought, landings: len(s.Landings),
 		spent: s.Ledger.Spent(), usage: s.Usage.Total(),
 	}
 	for _, t := range s.Tasks {
@@ -54,6 +54,11 @@ func (s *sim) inspect() {
 			s.wrong("%s has no worker", p.ID)
 		}
 	}
+	for _, e := range st.Splits.All {
+		if st.Splitting(e.Task) && s.workers[run.Key(e.Attempt)] == nil {
+			s.wrong("%s has no worker", e.Attempt)
+		}
+	}
 	for _, t := range st.Tasks {
 		if (t.Status == nexus.Parked || t.Status == nexus.Failed || t.Status == nexus.Skipped) && t.Why == "" {
 			s.wrong("%s is %s and does not say why", t.ID, t.Status)
@@ -70,7 +75,7 @@ func (s *sim) inspect() {
 // finish checks what must hold of a run that is over.
 func (s *sim) finish() {
 	st := s.core.State
-	if n := len(s.scenario.Tasks) + s.audit.Fixes(); len(st.Tasks) != n && st.Planned {
+	if n := len(s.scenario.Tasks) + s.audit.Fixes() + s.audit.Parts(); len(st.Tasks) != n && st.Planned {
 		s.wrong("%d tasks were planned and %d are there", n, len(st.Tasks))
 	}
 	if len(st.Requests) > 0 {
@@ -83,8 +88,13 @@ func (s *sim) finish() {
 	if n := len(s.world.Books().Landed) - len(st.Landings); n < 0 || n > unconfirmed {
 		s.wrong("%d commits are on the branch and %d are on record", len(s.world.Books().Landed), len(st.Landings))
 	}
+	c := st.Counts()
+	if c[nexus.Landed]+c[nexus.Split] == len(st.Tasks) && st.Status == nexus.StatusPartial && st.Drain == nil && st.Result != nil && st.Result.Verdict.Passed &&
+		st.Published != nil && st.Published.Branch != "" {
+		s.wrong("all is there and published, and the run is partial: %s", st.Why)
+	}
 	for _, t := range st.Tasks {
-		if st.Status != nexus.StatusPartial && st.Status != nexus.StatusFailed || t.Status == nexus.Landed || st.Drain != nil {
+		if st.Status != nexus.StatusPartial && st.Status != nexus.StatusFailed || t.Status == nexus.Landed || t.Status == nexus.Split || st.Drain != nil {
 			continue
 		}
 		if status := st.StatusOf(t); status == nexus.Pending || !strings.Contains(st.Why, string(t.ID)+" is ") {

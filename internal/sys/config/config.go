@@ -153,17 +153,14 @@ type Mutation struct {
 	Time   time.Duration
 }
 
-// Plan bounds the size of a task and of the splitting of larger ones.
-type Plan struct {
-	Minutes, Files, Criteria, Characters int
-	Parts, Depth                         int // of a split
-}
+// Plan bounds the size of a task.
+type Plan struct{ Minutes, Files, Criteria, Characters int }
 
 // Default returns the documented defaults.
 func Default() Config {
 	return Config{
 		Limits: nexus.DefaultLimits(),
-		Plan:   Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000, Parts: 5, Depth: 3},
+		Plan:   Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{

@@ -72,6 +72,15 @@ type handin struct {
 // Parse reads what a planner handed in and checks it. The plan has no goal
 // yet. It is also returned with what [Check] found wrong.
 func Parse(data []byte) (nexus.Plan, error) {
+	p, err := read(data)
+	if err != nil {
+		return p, err
+	}
+	return p, Check(p)
+}
+
+// read reads what a planner handed in.
+func read(data []byte) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
 		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the most is %d", len(data), maxHandin))
@@ -88,7 +97,7 @@ func Parse(data []byte) (nexus.Plan, error) {
 		return p, refuse(nexus.CodeNothingProposed, why)
 	}
 	p.Tasks = normalise(h.Tasks)
-	return p, Check(p)
+	return p, nil
 }
 
 // CheckGoal refuses a goal that nobody could plan for.

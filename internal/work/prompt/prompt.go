@@ -117,10 +117,12 @@ func (g Goal) Message() string {
 			Title: "Red before", Body: list(g.Red), Rank: 1,
 			Lead: "Earlier runs met these, and they are red before any work on this goal. No task is blamed for that. Plan a task that mends one only where the goal asks for it or cannot be met without it.",
 		},
-		{Title: "Files of the repository", Body: strings.Join(lines(g.Files), "\n"), Fence: "text", Rank: 2},
+		{Title: "Files of the repository", Body: fileList(g.Files), Fence: "text", Rank: 2},
 	}, limit(g.Limit))
 	return text
 }
+
+func fileList(names []string) string { return strings.Join(lines(names), "\n") }
 
 func limit(tokens int64) int64 {
 	if tokens <= 0 {

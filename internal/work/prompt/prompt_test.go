@@ -73,6 +73,11 @@ func TestBriefs(t *testing.T) {
 		Session: "plan.1/planner.1", Text: "Durations can be read and written.", Gates: []string{"build: go build ./...", "test: go test ./..."},
 		Files: []string{"go.mod", "dur/dur.go"},
 	}.Message())
+	golden(t, "stuck.golden", prompt.Stuck{
+		Session: "split.1/planner.1", Task: task(), Why: "the same test failure 3 times", Parts: 5, Dead: []string{"the same tree 3 times", "the same test failure 3 times"},
+		Gates: []string{"test: go test ./..."}, Files: []string{"go.mod", "dur/dur.go"}, Diff: "--- a/dur.go\n+++ b/dur.go\n@@ -1 +1 @@\n-a\n+b\n",
+	}.Message())
+	golden(t, "rescope.golden", prompt.Stuck{Session: "split.1/planner.1", Task: task(), Why: "these are two things", Rescope: true, Parts: 5}.Message())
 	no := task()
 	no.Strategy, no.Reason, no.Brief = nexus.NoTest, "a rename", ""
 	golden(t, "bare.golden", prompt.Brief{Session: "T3.1/coder.1", Task: no}.Text())

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/machine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -14,9 +14,9 @@ import (
 func Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
-	for _, row := range state.Transitions() {
+	for _, row := range machine.Transitions() {
 		from, to := string(cmp.Or(row.From, "[*]")), string(cmp.Or(row.To, "ended"))
-		if row.To == state.Back {
+		if row.To == machine.Back {
 			to = "back"
 		}
 		if row.From.Ended() {

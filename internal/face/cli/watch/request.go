@@ -104,6 +104,8 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 	switch {
 	case t != nil && t.Status == nexus.Landed:
 		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "Nothing is left to do on it; nexus show " + string(t.ID) + " tells what was done."
+	case t != nil && t.Status == nexus.Split:
+		return fmt.Sprintf("%s: %s is %s", wish.Verb, t.ID, t.Why), "Name one of those."
 	case t != nil && wish.Verb == nexus.VerbTell && t.Status.Ended():
 		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("nexus retry %s first, then nexus resume.", t.ID)
 	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:

@@ -1,5 +1,5 @@
 // Package mended tells people what is done about criteria that are not met on
-// what landed.
+// what landed, and about tasks that are stuck.
 package mended
 
 import (
@@ -29,6 +29,12 @@ func Describe(f nexus.Fact) string {
 		return cmp.Or(strings.Join(parts, "; "), "nothing keeps a criterion from being met")
 	case nexus.FixesPlanned:
 		return fmt.Sprintf("round %d of fixes: %s", f.Round, nexus.Join(f.Tasks))
+	case nexus.SplitSought:
+		return fmt.Sprintf("%s is stuck and to be split: %s", f.Task, f.Why)
+	case nexus.TaskSplit:
+		return fmt.Sprintf("%s is split into %s", f.Task, nexus.Join(f.Parts))
+	case nexus.SplitFailed:
+		return fmt.Sprintf("%s is not split: %s", f.Task, f.Why)
 	case nexus.CriterionRevised:
 		return fmt.Sprintf("%s/AC-%d says now: %s", f.Task, f.Number, f.Criterion.Text)
 	default:

@@ -105,7 +105,7 @@ func Of(s *state.State, t accept.Table) Quality {
 	for _, t := range s.Tasks {
 		v := taskOf(t)
 		q.Tasks = append(q.Tasks, v)
-		m.Tasks++
+		m.Tasks += one(t.Status != nexus.Split) // its parts count
 		for _, a := range t.Attempts {
 			for name := range count(a, gates, m, &rejected, s.Limits.MajorsBlock) {
 				judged[name]++

@@ -44,6 +44,7 @@ type Audit struct {
 	base     string
 	aboard   nexus.AttemptID
 	mends    mending
+	splits   splitting
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -120,7 +121,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.published(f)
 	case nexus.RequestSettled:
 		b.settle(f)
-	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
+	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		b.mend(f)
 	case nexus.TaskPlanned:
 		b.planned(f.Task)
@@ -180,7 +181,7 @@ func (b *Audit) end(f nexus.RunEnded) {
 		b.wrong("the run is done, %s landed and the target is at %s", b.tip, at)
 	}
 	for id, t := range b.tasks {
-		if !t.landed {
+		if !t.landed && !b.splits.done[id] {
 			b.wrong("the run is done without %s", id)
 		}
 	}
@@ -216,9 +217,10 @@ func (b *Audit) leave(f nexus.Fact) {
 		b.over(f.Task)
 	case nexus.TaskRetried:
 		t := b.tasks[f.Task]
-		if !t.over || t.landed {
+		if !t.over || t.landed || b.splits.done[f.Task] {
 			b.wrong("%s is retried", f.Task)
 		}
+		delete(b.splits.sought, f.Task)
 		t.over = false
 		t.rounds = 0
 		clear(t.tries)
@@ -332,7 +334,7 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 	switch {
 	case b.paused || b.draining:
 		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
-	case t.over || t.landed || t.flying || b.of[f.Attempt] != "":
+	case t.over || t.landed || t.flying || b.of[f.Attempt] != "" || b.splitting(f.Task):
 		b.wrong("%s is started once too often", f.Attempt)
 	}
 	if b.routed && f.Tier != t.begins {

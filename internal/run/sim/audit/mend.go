@@ -19,7 +19,8 @@ type mending struct {
 	most   int               // rounds that were ever allowed
 }
 
-// mend books what is done about criteria that are not met.
+// mend books what is done about criteria that are not met, and tasks that are
+// stuck.
 func (b *Audit) mend(f nexus.Fact) {
 	m := &b.mends
 	switch f := f.(type) {
@@ -38,6 +39,7 @@ func (b *Audit) mend(f nexus.Fact) {
 		}
 		b.result, m.open = nil, 0
 	default:
+		b.split(f)
 	}
 }
 
@@ -91,6 +93,9 @@ func (b *Audit) planned(t nexus.Task) {
 	if len(b.of) == 0 && b.starts == 0 && m.rounds == 0 {
 		return
 	}
+	if b.part(t) {
+		return
+	}
 	if !slices.ContainsFunc(m.sought, func(x criterion.Fault) bool { return x.Task == string(t.ID) }) || m.fixes[string(t.ID)] {
 		b.wrong("%s is planned, and mends nothing", t.ID)
 	}
@@ -113,7 +118,7 @@ func (b *Audit) mended(f nexus.RunEnded) {
 	for id, t := range b.tasks {
 		switch {
 		case !t.landed || len(t.Criteria) == 0 || b.mends.fixes[string(id)]:
-		case f.Status == nexus.StatusDone && !b.world.Holds(b.tip, id):
+		case f.Status == nexus.StatusDone && !b.world.Holds(b.tip, nexus.TaskID(strings.TrimPrefix(t.Criteria[0].Check, "./"))):
 			b.wrong("the run is done, and the criterion of %s is not true", id)
 		case !b.draining && b.mends.rounds == 0 && b.limits.Fixes > 0 && b.unmet(t):
 			b.wrong("the criterion of %s is not met, and nobody looked why", id)

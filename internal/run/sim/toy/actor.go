@@ -43,6 +43,9 @@ func (x *Actor) Act(ctx context.Context, intent nexus.Fact) ([]nexus.Fact, error
 	case nexus.FaultsSought:
 		x.a = x.View.Attempt
 		return x.diagnose(ctx, f)
+	case nexus.SplitSought:
+		x.a = x.View.Attempt
+		return x.split(ctx, f)
 	case nexus.ResultOffered:
 		return x.publish(f.Commit)
 	case nexus.TrainDeparted:
@@ -89,12 +92,7 @@ func (x *Actor) apply(facts []nexus.Fact) {
 
 // plan makes the scenario's plan.
 func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
-	id := nexus.SessionID(x.a.ID + "/planner.1")
-	why := ""
-	if s := x.a.Session(id); s == nil || len(s.Messages) == 0 {
-		why = "brief"
-	}
-	outcome, err := x.converse(ctx, nexus.Planner, id, why)
+	outcome, err := x.consult(ctx, nexus.Planner)
 	switch {
 	case err != nil:
 		return nil, err
@@ -108,12 +106,7 @@ func (x *Actor) plan(ctx context.Context) ([]nexus.Fact, error) {
 
 // route says how hard tasks are, of some of them at least.
 func (x *Actor) route(ctx context.Context, f nexus.RoutesSought) ([]nexus.Fact, error) {
-	id := nexus.SessionID(x.a.ID + "/router.1")
-	why := ""
-	if s := x.a.Session(id); s == nil || len(s.Messages) == 0 {
-		why = "brief"
-	}
-	outcome, err := x.converse(ctx, nexus.Router, id, why)
+	outcome, err := x.consult(ctx, nexus.Router)
 	switch {
 	case err != nil:
 		return nil, err

@@ -2,6 +2,7 @@ package toy
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fac
 		return nil, err
 	}
 	if asks := x.pick(2) == 0; asks || len(x.a.Sessions) > 0 {
-		if err := x.consult(ctx); err != nil {
+		if _, err := x.consult(ctx, nexus.Verifier); err != nil {
 			return nil, err
 		}
 	}
@@ -42,17 +43,16 @@ func (x *Actor) diagnose(ctx context.Context, f nexus.FaultsSought) ([]nexus.Fac
 	return []nexus.Fact{found}, x.fault()
 }
 
-// consult asks where the fault lies, once.
-func (x *Actor) consult(ctx context.Context) error {
-	id := nexus.SessionID(x.a.ID + "/verifier.1")
+// consult asks a role, once, and returns how its session ended.
+func (x *Actor) consult(ctx context.Context, role nexus.Role) (nexus.Outcome, error) {
+	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", x.a.ID, role))
 	old := x.a.Session(id)
 	if old != nil && old.Over {
-		return nil
+		return old.Outcome, nil
 	}
 	why := ""
 	if old == nil || len(old.Messages) == 0 {
 		why = "brief"
 	}
-	_, err := x.converse(ctx, nexus.Verifier, id, why)
-	return err
+	return x.converse(ctx, role, id, why)
 }

@@ -93,14 +93,14 @@ func Draw(r *rand.Rand) Scenario {
 }
 
 // drawCriteria gives some tasks a criterion with a check of its own, and says
-// how often it is mended. It takes nothing from the scenario's dice.
+// how often it is mended, and what a task that is stuck may be split into. It takes nothing from the scenario's dice.
 func drawCriteria(s *Scenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
 		minutes = minutes*31 + uint64(t.Minutes) //nolint:gosec // minutes are not below 0
 	}
 	r := rand.New(rand.NewPCG(minutes, uint64(s.Limits.Turns))) //nolint:gosec // a seed must give the same dice
-	s.Limits.Fixes = r.IntN(4)
+	s.Limits.Fixes, s.Limits.Parts, s.Limits.Depth = r.IntN(4), r.IntN(3), r.IntN(4)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {
 			s.Tasks[i].Criteria = []nexus.Criterion{{Text: "it holds", Check: "./" + string(s.Tasks[i].ID)}}

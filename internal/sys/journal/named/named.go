@@ -1,32 +1,37 @@
-package nexus
+// Package named tells which blobs facts name.
+package named
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
 
 // Blobs returns the hashes of the blobs that a fact names, in order.
-func Blobs(f Fact) []string {
+func Blobs(f nexus.Fact) []string {
 	var all []string
 	switch f := f.(type) {
-	case PlanProposed:
+	case nexus.PlanProposed:
 		all = []string{f.Plan}
-	case TaskParked:
+	case nexus.TaskParked:
 		all = []string{f.Report}
-	case GateJudged:
+	case nexus.GateJudged:
 		all = []string{f.Evidence.Output}
-	case ResultGated:
+	case nexus.ResultGated:
 		for _, e := range f.Verdict.Evidence {
 			all = append(all, e.Output)
 		}
-	case SessionStarted:
+	case nexus.SessionStarted:
 		all = []string{f.Prompt}
-	case PromptSent:
+	case nexus.PromptSent:
 		all = []string{f.Message}
-	case TurnTaken:
+	case nexus.TurnTaken:
 		all = []string{f.Message}
-	case ToolsAnswered:
+	case nexus.ToolsAnswered:
 		all = []string{f.Message}
-	case SessionCompacted:
+	case nexus.SessionCompacted:
 		all = slices.Clone(f.Messages)
-	case SessionEnded:
+	case nexus.SessionEnded:
 		all = []string{f.Result}
 	default:
 	}

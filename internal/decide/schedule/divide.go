@@ -1,0 +1,52 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// divide lets somebody split a task that would be left otherwise, once, and
+// leaves it where that was in vain. See decision 27.
+func divide(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fact {
+	leave := facts(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
+	e := s.Splits.Of(t.ID)
+	switch {
+	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Mends.Of(t.ID) != nil: // mending has bounds of its own
+		return leave
+	case e == nil:
+		sought.Attempt, sought.Task = nexus.AttemptID(fmt.Sprintf("split.%d", s.Splits.Sought+1)), t.ID
+		a := t.Current()
+		sought.Work = cmp.Or(a.Commit, a.Snapshot.Commit)
+		return facts(sought)
+	case !e.Open():
+		return unsplit(t, sought, e.Refused)
+	}
+	switch a := s.Attempt(e.Attempt); {
+	case a.Stage == state.Working:
+		return nil
+	case a.Stage == state.Waiting && t.OverCap != nil:
+		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: OverCap(*t.OverCap)})
+	case a.Stage == state.Waiting && !tooOften(s, a):
+		return facts(e.SplitSought)
+	default:
+		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was cut off too often")})
+	}
+}
+
+// unsplit leaves a task that nobody could split.
+func unsplit(t *state.Task, sought nexus.SplitSought, why string) []nexus.Fact {
+	return facts(nexus.TaskParked{Task: t.ID, Why: sought.Why + "; it was not split: " + why, Failed: sought.Failed})
+}
+
+// dividing reports whether somebody splits a task now.
+func dividing(s *state.State) bool {
+	for _, e := range s.Splits.All {
+		if s.Splitting(e.Task) {
+			return true
+		}
+	}
+	return false
+}

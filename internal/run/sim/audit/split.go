@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// splitting is what is known of tasks that were to be split.
+type splitting struct {
+	sought map[nexus.TaskID]nexus.SplitSought // since a person last gave the task a chance
+	over   map[nexus.AttemptID]bool
+	open   []nexus.Task // parts that were planned, and are not yet part of the run
+	done   map[nexus.TaskID]bool
+	parts  int
+	most   nexus.Limits // ever allowed
+}
+
+// split books that a task is stuck, and what comes of it.
+func (b *Audit) split(f nexus.Fact) {
+	s := &b.splits
+	if s.sought == nil {
+		s.sought, s.over, s.done = map[nexus.TaskID]nexus.SplitSought{}, map[nexus.AttemptID]bool{}, map[nexus.TaskID]bool{}
+	}
+	switch f := f.(type) {
+	case nexus.SplitSought:
+		s.most.Parts, s.most.Depth = max(s.most.Parts, b.limits.Parts), max(s.most.Depth, b.limits.Depth)
+		t := b.tasks[f.Task]
+		if old, ok := s.sought[f.Task]; ok && (old != f || s.over[f.Attempt]) {
+			b.wrong("%s is to be split again", f.Task)
+		}
+		if b.paused || b.draining || t.over || t.landed || t.flying || t.attempt == "" || f.Why == "" || t.Depth >= s.most.Depth || b.mends.fixes[string(f.Task)] {
+			b.wrong("%s is to be split: %+v; paused %v, draining %v", f.Task, t, b.paused, b.draining)
+		}
+		s.sought[f.Task] = f
+	case nexus.SplitFailed:
+		if s.sought[f.Task].Attempt != f.Attempt || s.over[f.Attempt] || f.Why == "" {
+			b.wrong("%s does not split %s", f.Attempt, f.Task)
+		}
+		s.over[f.Attempt] = true
+	case nexus.TaskSplit:
+		b.cut(f)
+	default:
+	}
+}
+
+// cut checks that nothing of a task is lost when it is split.
+func (b *Audit) cut(f nexus.TaskSplit) {
+	s, t := &b.splits, b.tasks[f.Task]
+	if s.sought[f.Task].Attempt != f.Attempt || s.over[f.Attempt] || t.over || t.landed || t.flying {
+		b.wrong("%s is split by %s: %+v", f.Task, f.Attempt, t)
+	}
+	if n := len(s.open); n != len(f.Parts) || n > s.most.Parts || n < 2 && !s.sought[f.Task].Rescope && s.most.Parts > 1 {
+		b.wrong("%s is split into %d parts, said to be %d", f.Task, n, len(f.Parts))
+	}
+	for _, c := range t.Criteria {
+		if !slices.ContainsFunc(s.open, func(p nexus.Task) bool { return slices.Contains(p.Criteria, c) }) {
+			b.wrong("%q of %s is lost when it is split", c.Text, f.Task)
+		}
+	}
+	for _, p := range s.open {
+		if p.Depth != t.Depth+1 || p.Depth > s.most.Depth || !slices.Contains(f.Parts, p.ID) {
+			b.wrong("%s is no part of %s: %+v", p.ID, f.Task, p)
+		}
+	}
+	for _, o := range b.tasks {
+		if i := slices.Index(o.Needs, f.Task); i >= 0 { // who needed it needs all of it
+			o.Needs = slices.Concat(o.Needs[:i], f.Parts, o.Needs[i+1:])
+		}
+	}
+	s.over[f.Attempt], s.done[f.Task], s.open = true, true, nil
+	t.over = true
+}
+
+// part books a task that is planned while one is to be split.
+func (b *Audit) part(t nexus.Task) bool {
+	s := &b.splits
+	for id := range s.sought {
+		if b.splitting(id) && strings.HasPrefix(string(t.ID), string(id)+"-") {
+			s.open = append(s.open, t)
+			s.parts++
+			return true
+		}
+	}
+	return false
+}
+
+// splitting reports whether somebody is to split a task.
+func (b *Audit) splitting(id nexus.TaskID) bool {
+	f, ok := b.splits.sought[id]
+	return ok && !b.splits.over[f.Attempt]
+}
+
+// Parts returns how many tasks came of splits.
+func (b *Audit) Parts() int { return b.splits.parts }

@@ -1,0 +1,31 @@
+package toy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// split cuts a task, or says that it cannot.
+func (x *Actor) split(ctx context.Context, f nexus.SplitSought) ([]nexus.Fact, error) {
+	outcome, err := x.consult(ctx, nexus.Planner)
+	switch {
+	case err != nil:
+		return nil, err
+	case outcome != nexus.Accepted || x.pick(4) == 0:
+		return []nexus.Fact{nexus.SplitFailed{Attempt: f.Attempt, Task: f.Task, Why: "no cut helps"}}, x.fault()
+	}
+	whole, split := x.View.Task.Task, nexus.TaskSplit{Attempt: f.Attempt, Task: f.Task}
+	var facts []nexus.Fact
+	for i := range x.View.Limits.Parts {
+		t := whole
+		t.ID, t.Depth = nexus.TaskID(fmt.Sprintf("%s-%d", whole.ID, i+1)), whole.Depth+1
+		if i > 0 {
+			t.Needs = split.Parts[i-1:]
+		}
+		split.Parts = append(split.Parts, t.ID)
+		facts = append(facts, nexus.TaskPlanned{Task: t})
+	}
+	return append(facts, split), x.fault()
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+// Split lets the planner turn a task that is stuck into smaller ones, which
+// stand in its place. What is wrong with them goes back to it in the same
+// session, twice at most. Taken are the IDs that tasks have.
+func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool, talk Talk) ([]nexus.Task, error) {
+	next, why := q.Message(), "brief"
+	if begun {
+		next, why = "", ""
+	}
+	for {
+		out, err := talk(ctx, next, why)
+		if err != nil {
+			return nil, err
+		}
+		if out.Outcome != nexus.Accepted {
+			return nil, unplanned(out)
+		}
+		parts, err := Parts(out.Handin, q, taken)
+		if err == nil {
+			return parts, nil
+		}
+		if len(agent.Handins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
+			return nil, err
+		}
+		next, why = err.Error()+"\n\nMend this and hand in all parts again.", "repair"
+	}
+}
+
+// Parts reads what a planner handed in for a task that is to be split, and
+// checks it. What the task needed, how it is done, and each of its criteria
+// that no part has goes over to them.
+func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, error) {
+	p, err := read(data)
+	if err != nil {
+		return nil, err
+	}
+	whole := q.Task
+	for i := range p.Tasks { // what it needed has landed
+		p.Tasks[i].Needs = slices.DeleteFunc(p.Tasks[i].Needs, func(id nexus.TaskID) bool {
+			return (id == whole.ID || slices.Contains(whole.Needs, id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
+		})
+		p.Tasks[i].Keep = nil
+	}
+	least := 2
+	if q.Rescope {
+		least = 1
+	}
+	switch n := len(p.Tasks); {
+	case n < least || n > q.Parts:
+		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d parts, and %d to %d are asked for; hand in none and the reason where no cut would help", n, least, q.Parts))
+	case n == 1 && p.Tasks[0].Brief == whole.Brief && slices.Equal(p.Tasks[0].Files, whole.Files):
+		return nil, refuse(nexus.CodeInvalidPlan, "it is the same task again")
+	}
+	if err := Check(p); err != nil {
+		return nil, err
+	}
+	keep(p.Tasks, whole.Criteria)
+	rename(p.Tasks, whole.ID, taken)
+	for i := range p.Tasks {
+		inherit(&p.Tasks[i], whole)
+	}
+	if err := Check(p); err != nil {
+		return nil, err
+	}
+	for i := range p.Tasks {
+		if t := &p.Tasks[i]; len(t.Needs) == 0 {
+			t.Needs = slices.Clone(whole.Needs)
+		}
+	}
+	return p.Tasks, nil
+}
+
+// keep gives the criteria that no part has to the last part that no other
+// needs, which then needs all others.
+func keep(parts []nexus.Task, criteria []nexus.Criterion) {
+	var left []nexus.Criterion
+	for _, c := range criteria {
+		if !slices.ContainsFunc(parts, func(t nexus.Task) bool {
+			return slices.ContainsFunc(t.Criteria, func(o nexus.Criterion) bool { return covers(o, c) })
+		}) {
+			left = append(left, c)
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	last := len(parts) - 1
+	for slices.ContainsFunc(parts, func(t nexus.Task) bool { return slices.Contains(t.Needs, parts[last].ID) }) {
+		last-- // needs form no circle, so there is one
+	}
+	t := &parts[last]
+	t.Criteria = append(t.Criteria, left...)
+	for _, o := range parts {
+		if o.ID != t.ID && !slices.Contains(t.Needs, o.ID) {
+			t.Needs = append(t.Needs, o.ID)
+		}
+	}
+}
+
+// covers reports whether a criterion says all that another one does.
+func covers(c, of nexus.Criterion) bool {
+	if of.Check != "" {
+		return c.Check == of.Check
+	}
+	return strings.EqualFold(strings.Join(strings.Fields(c.Text), " "), strings.Join(strings.Fields(of.Text), " "))
+}
+
+// rename names the parts after what they are parts of.
+func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
+	used := map[string]bool{}
+	for _, id := range taken {
+		used[strings.ToLower(string(id))] = true
+	}
+	stem, n := string(whole), 0
+	if most := 28; len(stem) > most { // with a number it is an ID still
+		stem = stem[:most]
+	}
+	names := map[nexus.TaskID]nexus.TaskID{}
+	for i := range parts {
+		id := ""
+		for id == "" || used[strings.ToLower(id)] {
+			n++
+			id = fmt.Sprintf("%s-%d", stem, n)
+		}
+		names[parts[i].ID], parts[i].ID = nexus.TaskID(id), nexus.TaskID(id)
+	}
+	for i := range parts {
+		for j, id := range parts[i].Needs {
+			parts[i].Needs[j] = names[id]
+		}
+	}
+}
+
+// inherit gives a part what people or the plan said of the whole.
+func inherit(t *nexus.Task, whole nexus.Task) {
+	t.Group, t.Tags, t.Keep, t.Depth = whole.Group, whole.Tags, whole.Keep, whole.Depth+1
+	t.Tier, t.Model = whole.Tier, whole.Model
+	if whole.Strategy != "" {
+		t.Strategy, t.Reason = whole.Strategy, whole.Reason
+	}
+}
