@@ -311,6 +311,29 @@ func Stuck(a *state.Attempt, same int) string {
 	return ""
 }
 
+// Growing returns how often in a row, at an attempt's end, more was wrong in
+// the same gate than before.
+func Growing(a *state.Attempt) int {
+	var last *state.Round
+	grown := 0
+	for _, r := range a.Rounds {
+		switch {
+		case r.Verdict == nil || r.Verdict.State == nexus.Pass:
+			last, grown = nil, 0
+			continue
+		case last != nil && last.Verdict.Gate == r.Verdict.Gate && len(red(r)) > len(red(last)):
+			grown++
+		default:
+			grown = 0
+		}
+		last = r
+	}
+	return grown
+}
+
+// Red counts what the gate that stopped a round found.
+func Red(r *state.Round) int { return len(red(r)) }
+
 // Last returns the signature of the failure that an attempt ended with, empty
 // when its last verdict was not red.
 func Last(a *state.Attempt) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/assess"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
@@ -48,10 +49,12 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 		return park(t, a.Why)
 	case nexus.GaveUp:
 		switch r := t.Replan; { // a stronger model would be asked for the same
-		case r != nil && len(r.Blockers) > 0:
+		case r != nil && (len(r.Blockers) > 0 || assess.NeedsPerson(r.Reason)):
 			return park(t, replan(*r))
 		case r != nil:
 			return divide(s, t, nexus.SplitSought{Why: replan(*r), Rescope: true})
+		case assess.NeedsPerson(a.Why): // nor has it what only a person can give
+			return park(t, a.Why)
 		}
 		return escalate(s, t, a, park)
 	default:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/assess"
 	"github.com/nexus-ai-builder/nexus/internal/decide/escalate"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -24,7 +25,8 @@ type Detail struct {
 	Attempts []Attempt         `json:"attempts"`
 	Report   string            `json:"report,omitzero"` // why it was parked, in full
 
-	Escalation *escalate.Report `json:"escalation,omitempty"` // what a person needs to go on with it
+	Assessment *assess.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
+	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to go on with it
 }
 
 // Attempt is one try at a task.
@@ -73,7 +75,7 @@ type Session struct {
 // Of returns what there is to tell about a task; with an attempt's ID,
 // of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
-	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Escalation: escalate.Of(s, t)}
+	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: assess.Of(s, t), Escalation: escalate.Of(s, t)}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
 			d.Attempts = append(d.Attempts, attemptOf(a, now))
@@ -114,6 +116,9 @@ func Draw(s view.Style, d Detail) string {
 	if d.Route != nil {
 		_, text := view.Describe(*d.Route)
 		b.WriteString("  " + s.Dim(view.Clean(text)) + "\n")
+	}
+	if d.Assessment != nil {
+		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.Text())) + "\n")
 	}
 	if d.Plan.Brief != "" {
 		b.WriteString("\n" + indent(view.CleanText(d.Plan.Brief)))

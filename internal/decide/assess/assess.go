@@ -1,0 +1,163 @@
+// Package assess says how the work on a task goes: how far it is, whether the
+// way works, what stands in it, and what would be next. It reads what was
+// recorded and asks nobody.
+package assess
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Course says whether the way that is taken works.
+type Course string
+
+// The courses, the best first.
+const (
+	Working    Course = "working"         // less is wrong than before, or it has just begun
+	Struggling Course = "struggling"      // as much is wrong as before
+	Stuck      Course = "stuck"           // the same failure, or the same tree, again
+	WrongWay   Course = "wrong-direction" // more is wrong each time, or what came of it was turned down twice
+)
+
+// Step is what would be next.
+type Step string
+
+// The steps.
+const (
+	GoOn    Step = "continue"
+	Another Step = "try-alternative" // a fresh attempt, a stronger model, another strategy
+	Help    Step = "request-help"    // a person can take away what stands in the way
+	Cut     Step = "split-task"
+	Abort   Step = "abort" // nothing is left to try
+)
+
+// Assessment is how the work on a task goes.
+type Assessment struct {
+	Progress int       `json:"progress"` // percent of what judges it that is content; 0 before it was judged
+	Course   Course    `json:"course"`
+	Next     Step      `json:"next"`
+	Why      string    `json:"why"`
+	Blockers []Blocker `json:"blockers,omitempty"`
+}
+
+// Of assesses the last attempt at a task, nil before the first.
+func Of(s *state.State, t *state.Task) *Assessment {
+	a := t.Current()
+	if a == nil {
+		return nil
+	}
+	r := &Assessment{Progress: progress(t, a)}
+	r.Course, r.Why = course(a)
+	r.Blockers = Blockers(said(t, a)...)
+	r.Next = next(s, t, a, r)
+	return r
+}
+
+// said returns what agents said stands in the way.
+func said(t *state.Task, a *state.Attempt) []string {
+	var all []string
+	if a.Outcome == nexus.GaveUp {
+		all = append(all, a.Why)
+	}
+	if p := t.Replan; p != nil {
+		all = append(append(all, p.Reason), p.Blockers...)
+	}
+	return all
+}
+
+// progress counts the gates and criteria of the last tree that was judged, and
+// its review, as content or not. What stopped before it got to a gate that
+// judged an earlier tree has that still before it.
+func progress(t *state.Task, a *state.Attempt) int {
+	if t.Status == nexus.Landed || a.Outcome == nexus.Accepted {
+		return 100
+	}
+	known := map[string]bool{}
+	var last *state.Round
+	for _, r := range a.Rounds {
+		for _, e := range r.Evidence {
+			if e.State != nexus.NotRun {
+				known[e.Gate] = true
+			}
+		}
+		if len(r.Evidence) > 0 {
+			last = r
+		}
+	}
+	if last == nil || len(known) == 0 {
+		return 0
+	}
+	done := 0
+	for _, e := range last.Evidence {
+		if known[e.Gate] && e.Passed() {
+			done++
+		}
+	}
+	return 100 * done / (len(known) + 1) // the review is one more
+}
+
+// course looks at how the judged rounds of an attempt follow each other.
+func course(a *state.Attempt) (Course, string) {
+	turned := 0
+	for _, r := range a.Rounds {
+		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && !v.Approved }) {
+			turned++
+		}
+	}
+	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
+	if len(judged) < 2 {
+		return Working, "it has just begun"
+	}
+	last, before := judged[len(judged)-1], judged[len(judged)-2]
+	switch {
+	case turned >= 2:
+		return WrongWay, fmt.Sprintf("reviews turned it down %d times", turned)
+	case last.Verdict.State == nexus.Pass:
+		return Working, "the gates are content"
+	case repair.Stuck(a, 2) != "":
+		if grown := repair.Growing(a); grown >= 2 {
+			return WrongWay, fmt.Sprintf("more is wrong each time, %d times in a row", grown)
+		}
+		return Stuck, repair.Stuck(a, 2)
+	case before.Verdict.State == nexus.Pass:
+		return Struggling, "what was green is red again"
+	case last.Verdict.Gate == before.Verdict.Gate && repair.Red(last) >= repair.Red(before):
+		return Struggling, fmt.Sprintf("%d findings of %s, and %d before", repair.Red(last), last.Verdict.Gate, repair.Red(before))
+	}
+	return Working, "less is wrong than before"
+}
+
+// next says what would be next, by what stands in the way first.
+func next(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Step {
+	switch {
+	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
+		return GoOn
+	case t.Status == nexus.Parked, t.Replan != nil && len(t.Replan.Blockers) > 0, NeedsPerson(said(t, a)...), a.Category.NeedsPerson():
+		return Help
+	case t.Status == nexus.Failed:
+		if e := s.Splits.Of(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {
+			return Cut
+		}
+		return Abort
+	case t.Status.Ended():
+		return Abort
+	case s.Splitting(t.ID):
+		return Cut
+	case r.Course == Stuck || r.Course == WrongWay:
+		return Another
+	}
+	return GoOn
+}
+
+// Text says it in a line.
+func (a *Assessment) Text() string {
+	text := fmt.Sprintf("%d %% of what judges it is content, %s (%s), next: %s", a.Progress, a.Course, a.Why, a.Next)
+	for _, b := range a.Blockers {
+		text += fmt.Sprintf("; %s: %s", b.Kind, b.Text)
+	}
+	return text
+}

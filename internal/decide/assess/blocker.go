@@ -1,0 +1,78 @@
+package assess
+
+import (
+	"regexp"
+	"slices"
+)
+
+// Kind says what stands in the way of a task.
+type Kind string
+
+// The kinds.
+const (
+	External    Kind = "external"            // something outside: a key, an account, a service, a device, somebody's consent
+	Unclear     Kind = "unclear_requirement" // what is wanted is not said, or contradicts itself
+	Dependency  Kind = "dependency"          // other work, a library or a version that is not there
+	Knowledge   Kind = "knowledge_gap"       // how it works is not known
+	Technical   Kind = "technical"           // anything else
+	longestText      = 2_000                 // bytes of a text that are looked at
+)
+
+// Blocker is one thing that stands in the way.
+type Blocker struct {
+	Kind   Kind   `json:"kind"`
+	Person bool   `json:"person,omitzero"` // only a person can take it away
+	Text   string `json:"text"`
+}
+
+// sign is how agents speak of a kind of blocker.
+type sign struct {
+	kind   Kind
+	person bool
+	says   *regexp.Regexp
+}
+
+// catalogue returns the signs, what only a person can give first. Each is
+// about what is lacking, so that a text which only names a key or a service
+// is none.
+func catalogue() []sign {
+	lack := `(?:no|not (?:have|given|set|available|configured|provided)|lacks?|missing|without|needs?|requires?|cannot (?:get|access|reach)|don't have|do not have|waiting for|must (?:be )?(?:given|provide[ds]?))`
+	thing := `(?:api[- ]?keys?|access keys?|credentials?|passwords?|secrets?|access tokens?|auth(?:entication|orization)? tokens?|accounts?|licen[cs]es?|subscriptions?|payments?|certificates?|production access|permissions?|approvals?|sign-?off|consent|hardware|devices?|vpn)`
+	re := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + text) }
+	return []sign{
+		{External, true, re(`\b` + lack + `\b[^.;\n]{0,40}\b` + thing + `\b`)},
+		{External, true, re(`\b` + thing + `\b[^.;\n]{0,30}\b(?:is|are|was|were)\b[^.;\n]{0,20}\b(?:missing|required|not (?:set|given|available|provided|configured)|revoked|expired)\b`)},
+		{External, true, re(`\b(?:an?|the|some) (?:person|human|maintainer|owner|legal)\b[^.;\n]{0,20}\b(?:must|has to|needs? to|should) (?:decide|approve|agree|confirm|choose|sign)\b`)},
+		{Unclear, false, re(`\b(?:unclear|ambiguous|contradict(?:s|ory|ion)?|underspecified|not specified|conflicting requirements?|two readings)\b`)},
+		{Dependency, false, re(`\b(?:depends? on|needs?|requires?|waits? for)\b[^.;\n]{0,40}\b(?:task|[A-Z][0-9]+|other (?:work|change)|package|librar(?:y|ies)|module|version)\b`)},
+		{Dependency, false, re(`\b(?:package|librar(?:y|ies)|module|dependenc(?:y|ies))\b[^.;\n]{0,30}\b(?:not (?:found|installed|there|available)|missing)\b`)},
+		{Knowledge, false, re(`\b(?:do(?:es)? not know|don't know|cannot (?:find|tell)|no documentation|undocumented|not documented|unfamiliar)\b`)},
+	}
+}
+
+// Blockers returns what texts of agents say stands in the way, each text once,
+// as the first sign of the catalogue that it shows. What they say is a claim.
+func Blockers(texts ...string) []Blocker {
+	var all []Blocker
+	for _, text := range texts {
+		if text == "" || slices.ContainsFunc(all, func(b Blocker) bool { return b.Text == text }) {
+			continue
+		}
+		b := Blocker{Kind: Technical, Text: text}
+		head := text[:min(len(text), longestText)]
+		for _, s := range catalogue() {
+			if s.says.MatchString(head) {
+				b.Kind, b.Person = s.kind, s.person
+				break
+			}
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// NeedsPerson reports whether an agent says that it lacks what only a person
+// can give: no stronger model has that either.
+func NeedsPerson(texts ...string) bool {
+	return slices.ContainsFunc(Blockers(texts...), func(b Blocker) bool { return b.Person })
+}
