@@ -148,15 +148,5 @@ func sound(f nexus.Finding) nexus.Finding {
 	return f
 }
 
-// Both joins what a tool printed with what its report says of the same run:
-// the report counts and names, and the worse word of the two holds.
-func Both(printed, report Report) Report {
-	if !report.Counted {
-		return printed
-	}
-	if printed.State == nexus.Environmental || printed.State == nexus.Fail && report.State != nexus.Fail {
-		printed.Counts, printed.Counted = report.Counts, true
-		return printed
-	}
-	return report
-}
+// Both is [raw.Both].
+func Both(printed, report Report) Report { return raw.Both(printed, report) }

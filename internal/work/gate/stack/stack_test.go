@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 		"shell":                            {files: []string{"run.sh=", ".shellcheckrc="}, want: []string{"lint: sh -c find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1 (shellcheck)"}},
 		"a script is no wish for a linter": {files: []string{"run.sh="}},
 		"ruby":                             {files: []string{"Gemfile=", "Gemfile.lock=", "spec/a_spec.rb=", ".rubocop.yml="}, want: []string{"lint: bundle exec rubocop --format json --cache false (rubocop)", "test: bundle exec rspec (rspec)"}},
-		"gradle":                           {files: []string{"build.gradle.kts=", "gradlew="}, want: []string{"build: ./gradlew --offline --no-daemon --console=plain testClasses (maven)", "test: ./gradlew --offline --no-daemon --console=plain test --continue (gradle-test)"}},
+		"gradle":                           {files: []string{"build.gradle.kts=", "gradlew="}, want: []string{"build: ./gradlew --offline --no-daemon --console=plain testClasses (maven)", "test: ./gradlew --offline --no-daemon --console=plain --info --no-build-cache cleanTest test --continue (gradle-test)"}},
 		"dotnet":                           {files: []string{"App.sln=", "src/App/App.csproj="}, want: []string{"build: dotnet build --nologo (dotnet)", "test: dotnet test --nologo (dotnet-test)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestLone(t *testing.T) {
 	}{
 		"nextest":    {[]string{"Cargo.toml=", ".config/nextest.toml="}, "cargo nextest run --offline --workspace --no-fail-fast --retries=0 -E {test}"},
 		"maven":      {[]string{"pom.xml=", "mvnw="}, "./mvnw -B -o -ntp test -Dsurefire.failIfNoSpecifiedTests=false -Dsurefire.rerunFailingTestsCount=0 -Dtest={test}"},
-		"gradle":     {[]string{"build.gradle="}, "gradle --offline --no-daemon --console=plain cleanTest test --tests={test}"},
+		"gradle":     {[]string{"build.gradle="}, "gradle --offline --no-daemon --console=plain --info --no-build-cache cleanTest test --tests={test}"},
 		"minitest":   {[]string{"Gemfile=", "test/test_a.rb="}, `ruby -Ilib -Itest -e Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" } -- --name={test}`},
 		"rails":      {[]string{"Gemfile=", "bin/rails="}, "bin/rails test --name={test}"},
 		"dotnet":     {[]string{"App.sln="}, "dotnet test --nologo --filter FullyQualifiedName={test}"},

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,7 +16,7 @@ func Javac(in raw.Input) raw.Report { return in.Check(JavaFindings(in, in.Text()
 // JavaFindings returns what the compilers of the JVM complain of, alone and
 // within Maven, Gradle and Ant.
 func JavaFindings(in raw.Input, all []string) []nexus.Finding {
-	plain := regexp.MustCompile(`^(?:\[javac\]\s*)?(\S.*?\.(?:java|kt|groovy|scala)):(\d+): ([^\s:][^:]{0,40}): ?(.*)$`)
+	plain := regexp.MustCompile(`^(?:\[javac\]\s*|(?::[\w.-]+)+)?([^\s:].*?\.(?:java|kts?|groovy|scala)):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): ?(.*)$`)
 	maven := regexp.MustCompile(`^\[(ERROR|WARNING)\] (\S.*?\.(?:java|kt|groovy|scala)):\[(\d+),(\d+)\] (.*)$`)
 	kotlin := regexp.MustCompile(`^([ew]): (?:file://)?(\S+?\.kts?):(?: ?\((\d+), (\d+)\):|(\d+):(\d+):?) (.*)$`)
 	lintCode := regexp.MustCompile(`^\[([\w-]+)\] `)
@@ -23,8 +24,8 @@ func JavaFindings(in raw.Input, all []string) []nexus.Finding {
 	for i, l := range all {
 		l = l[:min(len(l), longest)]
 		var f nexus.Finding
-		if m := plain.FindStringSubmatch(l); m != nil && spoken(m[3]) != "" {
-			f = nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: caret(all[i+1:]), Severity: spoken(m[3]), Message: m[4]}
+		if m := plain.FindStringSubmatch(l); m != nil && spoken(m[4]) != "" {
+			f = nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: cmp.Or(raw.Number(m[3]), caret(all[i+1:])), Severity: spoken(m[4]), Message: m[5]}
 		} else if m := maven.FindStringSubmatch(l); m != nil {
 			f = nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Severity: severity(m[1]), Message: strings.TrimPrefix(m[5], "error: ")}
 		} else if m := kotlin.FindStringSubmatch(l); m != nil {
@@ -59,6 +60,9 @@ func caret(next []string) int {
 func Maven(in raw.Input) raw.Report {
 	all := in.Text()
 	found := append(JavaFindings(in, all), checkstyleText(in, all)...)
+	if _, ok := raw.Trouble(all); !ok && in.Exit != 0 && len(found) == 0 {
+		found = append(MavenGoals(in, all), GradleWrong(in, all)...)
+	}
 	return in.Check(found, said(all, `BUILD SUCCESS(?:FUL)?`) || len(all) == 0)
 }
 
@@ -82,7 +86,7 @@ func CheckstyleText(in raw.Input) raw.Report {
 // MSBuild reads dotnet build and msbuild.
 func MSBuild(in raw.Input) raw.Report {
 	all := in.Text()
-	return in.Check(MSBuildFindings(in, all), said(all, `Build succeeded|\d+ Error\(s\)`) || len(all) == 0)
+	return in.Check(MSBuildFindings(in, all), said(all, strings.Join(Built(), "|")+`|\d+ Error\(s\)`) || len(all) == 0)
 }
 
 // MSBuildFindings returns what the compilers of .NET complain of. It says

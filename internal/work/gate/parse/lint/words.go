@@ -46,3 +46,23 @@ func spoken(word string) nexus.Severity {
 		return ""
 	}
 }
+
+// Built are MSBuild's words for a build that succeeded.
+func Built() []string {
+	return []string{
+		"Build succeeded", "Der Buildvorgang wurde erfolgreich ausgef\u00fchrt", "La g\u00e9n\u00e9ration a r\u00e9ussi", "Compilaci\u00f3n correcta",
+		"Compilazione completata", "\u30d3\u30eb\u30c9\u306b\u6210\u529f\u3057\u307e\u3057\u305f", "\ube4c\ub4dc\ud588\uc2b5\ub2c8\ub2e4",
+		"Kompilacja powiod\u0142a si\u0119", "Compila\u00e7\u00e3o com \u00eaxito",
+		"\u0421\u0431\u043e\u0440\u043a\u0430 \u0443\u0441\u043f\u0435\u0448\u043d\u043e \u0437\u0430\u0432\u0435\u0440\u0448\u0435\u043d\u0430",
+		"Olu\u015fturma ba\u015far\u0131l\u0131 oldu", "Vytv\u00e1\u0159en\u00ed sestaven\u00ed bylo \u00fasp\u011b\u0161n\u011b dokon\u010deno",
+		"\u5df2\u6210\u529f\u751f\u6210", "\u5efa\u7f6e\u6210\u529f",
+	}
+}
+
+// DotNetFailed are the words that dotnet test puts in front of a test that failed.
+func DotNetFailed() []string {
+	return []string{
+		"Failed", "Fehler", "\u00c9chou\u00e9", "Con error", "Non superato", "\u5931\u6557", "\uc2e4\ud328", "Niepowodzenie", "Com falha",
+		"\u041d\u0435 \u043f\u0440\u043e\u0439\u0434\u0435\u043d", "Ba\u015far\u0131s\u0131z", "Ne\u00fasp\u011b\u0161n\u00e9", "\u5931\u8d25",
+	}
+}

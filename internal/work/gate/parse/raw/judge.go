@@ -53,6 +53,7 @@ type Run struct {
 	Findings []nexus.Finding
 	Counts   nexus.Counts
 	Counted  bool // it said how many there were
+	Partly   bool // it need not have said all
 	Planned  int  // how many it meant to run; 0 is unknown
 	Empty    bool // it says itself that there are none
 	Flaky    []nexus.Flake
@@ -61,7 +62,7 @@ type Run struct {
 
 // Suite is the report of a tool that runs tests.
 func (in Input) Suite(r Run) Report {
-	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Flaky: r.Flaky, Tests: r.Tests}
+	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Partly: r.Partly, Flaky: r.Flaky, Tests: r.Tests}
 	ran := r.Counts.Passed + r.Counts.Failed + r.Counts.Skipped
 	if short := coverage(in); short != nil {
 		out.Findings = append(out.Findings, *short)

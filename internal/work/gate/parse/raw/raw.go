@@ -29,6 +29,7 @@ type Report struct {
 	Findings []nexus.Finding
 	Counts   nexus.Counts
 	Counted  bool // the output says how many tests ran
+	Partly   bool // others may have run that it does not count
 	Flaky    []nexus.Flake
 	Coverage Coverage
 	Tests    []Test            // that the output names one by one, each once

@@ -12,25 +12,57 @@ import (
 // Maven reads surefire and failsafe, and the compiler's errors before them.
 func Maven(in raw.Input) raw.Report {
 	all := text(in)
+	r := raw.Run{Findings: errors(lint.JavaFindings(in, all))}
+	r.Counts, r.Counted = surefire(all)
+	r.Empty = !r.Counted && (has(all, `No tests to run|No tests were executed|^(?:\[INFO\] )?Tests are skipped\.$`) || has(all, `^\[INFO\] --- \S*surefire\S*:test `) && has(all, `BUILD SUCCESS`) && !has(all, `^(?:\[INFO\] )?Running \S`))
+	stop := regexp.MustCompile(`^\s+at |^\[`)
+	for _, b := range blocks(lint.MavenHeads(all), regexp.MustCompile(`^<<< (\S*) (.*)$`), regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
+		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(b.head[1]+"."+b.head[2], "."), Message: message(b.lines, stop)}
+		if b.head[1] == b.head[2] { // what the class does before its tests
+			f.Test = b.head[1]
+		}
+		javaPlace(in, &f, b.head[1], b.lines)
+		javaTold(&f)
+		if m := regexp.MustCompile(`(` + regexp.QuoteMeta(b.head[1]) + `(?:\$[A-Za-z]\w*)+)\.` + regexp.QuoteMeta(b.head[2]) + `\(`).FindStringSubmatch(f.Stack); m != nil {
+			f.Test = m[1] + "." + b.head[2] // it is in a class within
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	r.Findings = append(r.Findings, lint.MavenLost(in, all)...)
+	switch _, trouble := raw.Trouble(all); {
+	case len(r.Findings) > 0 || r.Counts.Failed > 0:
+	case in.Exit != 0 && !trouble:
+		r.Findings = lint.MavenGoals(in, all)
+	case in.Exit == 0 && has(all, `^\[ERROR\] There (?:are test failures|was a timeout)`):
+		r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: "there are test failures, though the command exits 0"}}
+	}
+	return in.Suite(r)
+}
+
+// surefire counts by the sums that follow the word Results: what tests print
+// may look the same. Where there are none it counts by those of each class.
+func surefire(all []string) (nexus.Counts, bool) {
 	patterns := tally{
 		line: `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+(?:, Flakes: \d+)?$`, fail: `(?:Failures|Errors): (\d+)`, skip: `Skipped: (\d+)`, total: `Tests run: (\d+)`,
 	}
-	c, _, counted := patterns.read(all)
-	if !counted { // no sums: those of each class
+	title, sum := regexp.MustCompile(`^(?:\[\w+\] )?Results ?:$`), regexp.MustCompile(patterns.line)
+	var sums []string
+	titled := has(all, title.String())
+	open := !titled
+	for _, l := range all {
+		switch {
+		case title.MatchString(l):
+			open = true
+		case open && sum.MatchString(l):
+			sums, open = append(sums, l), !titled
+		}
+	}
+	c, _, counted := patterns.read(sums)
+	if !counted {
 		patterns.line = `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+, Time elapsed`
 		c, _, counted = patterns.read(all)
 	}
-	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.JavaFindings(in, all)), Empty: !counted && has(all, `No tests to run|No tests were executed`)}
-	head := regexp.MustCompile(`^\[ERROR\] +(?:([\w.$]+)\.)?(\S+?)(?:\(([\w.$]+)\))?(?: --)? +Time elapsed: .*<<< (FAILURE|ERROR)!$`)
-	stop := regexp.MustCompile(`^\s+at |^\[`)
-	for _, b := range blocks(all, head, regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
-		class := b.head[1] + b.head[3]
-		f := nexus.Finding{Code: raw.CodeTest, Test: class + "." + b.head[2], Message: message(b.lines, stop)}
-		javaPlace(in, &f, class, b.lines)
-		javaTold(&f)
-		r.Findings = append(r.Findings, f)
-	}
-	return in.Suite(r)
+	return c, counted
 }
 
 // javaPlace finds the frame of the test's class, and the file with the help
@@ -38,7 +70,11 @@ func Maven(in raw.Input) raw.Report {
 func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
 	where := regexp.MustCompile(`^\s*at (?:\S+/)?([\w.$]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)$`)
 	var stack []string
+	cause := "" // the innermost
 	for _, l := range all {
+		if strings.HasPrefix(l, "Caused by: ") {
+			cause = l
+		}
 		m := where.FindStringSubmatch(l)
 		if m == nil {
 			continue
@@ -56,7 +92,13 @@ func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
 	if f.File == "" {
 		f.Line = 0
 	}
+	if f.File == "" && class != "" && in.Find != nil { // no frame of it
+		f.File = in.Find(strings.ReplaceAll(strings.Split(class, "$")[0], ".", "/") + ".java")
+	}
 	f.Stack = strings.Join(stack, "\n")
+	if cause != "" && !strings.Contains(f.Message, cause) {
+		f.Message += "\n" + cause
+	}
 }
 
 func javaTold(f *nexus.Finding) {
@@ -70,7 +112,8 @@ func javaTold(f *nexus.Finding) {
 func Gradle(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{line: `^\d+ tests? completed, \d+ failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total, Findings: errors(lint.JavaFindings(in, all))}
+	lost, idle := lint.GradleTests(all)
+	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
 	for _, l := range all { // testLogging says each
 		if m := ended.FindStringSubmatch(l); m != nil && !counted {
@@ -99,28 +142,8 @@ func Gradle(in raw.Input) raw.Report {
 			r.Counts.Failed++
 		}
 	}
-	return in.Suite(r)
-}
-
-// DotNet reads dotnet test, and the compiler's errors before it.
-func DotNet(in raw.Input) raw.Report {
-	all := text(in)
-	c, _, counted := tally{line: `(?:Passed|Failed|Skipped)! +- Failed: +\d+, Passed: +\d+`, pass: `Passed: +(\d+)`, fail: `Failed: +(\d+)`, skip: `Skipped: +(\d+)`}.read(all)
-	if !counted {
-		c, _, counted = tally{line: `^(?:Total tests: \d+|\s+(?:Passed|Failed|Skipped): \d+)$`, pass: `Passed: (\d+)`, fail: `Failed: (\d+)`, skip: `Skipped: (\d+)`}.read(all)
-	}
-	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.MSBuildFindings(in, all)), Empty: has(all, `^No test is available in|^No test matches`)}
-	where := regexp.MustCompile(` in (\S.*?):line (\d+)$`)
-	for _, b := range blocks(all, regexp.MustCompile(`^\s*Failed (\S.*?) \[[^\]]*\]$`), regexp.MustCompile(`^\s*(?:Passed|Skipped) \S.*\[|^(?:Passed|Failed)! |^$|^Total tests: `)) {
-		stop := regexp.MustCompile(`^\s*Stack Trace:`)
-		lines := b.lines
-		if len(lines) > 0 && strings.TrimSpace(lines[0]) == "Error Message:" {
-			lines = lines[1:]
-		}
-		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: message(lines, stop)}
-		at(in, &f, lines, where)
-		tell(&f, lines, `^\s*Expected: +(.+)$`, `^\s*(?:Actual|But was): +(.+)$`)
-		r.Findings = append(r.Findings, f)
+	if _, trouble := raw.Trouble(all); in.Exit != 0 && !trouble && len(r.Findings) == 0 {
+		r.Findings = lint.GradleWrong(in, all)
 	}
 	return in.Suite(r)
 }
