@@ -12,6 +12,7 @@ const (
 	AlertStuck    AlertKind = "stuck"    // an attempt says nothing any more
 	AlertTokens   AlertKind = "tokens"   // a budget of tokens is nearly used up
 	AlertRounds   AlertKind = "rounds"   // a task does not get there, and a person may help
+	AlertHangs    AlertKind = "hangs"    // tests do not end, and did not before the work began
 )
 
 // Reaction says what follows from an alert, beside telling people.

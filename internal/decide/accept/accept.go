@@ -245,7 +245,7 @@ func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree st
 		r.Why = fmt.Sprintf("its evidence is of another tree, %.12s", e.Tree)
 	case e.Passed():
 		r.State = Met
-	case e.State == nexus.Fail || e.State == nexus.Timeout:
+	case e.State == nexus.Fail || e.State == nexus.Timeout && !e.Hangs:
 		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
 	default:
 		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it could not tell"))

@@ -53,6 +53,8 @@ type Book struct {
 	tasks  map[nexus.AttemptID]nexus.TaskID
 	rounds map[nexus.TaskID]int // how often somebody wrote for a task
 	offers []string             // tasks that people were told may need help
+	hangs  []string             // gates that do not end, and did not before the work began
+	hung   []string             // those of them that were told of
 }
 
 // worker is an attempt that has one.
@@ -89,6 +91,10 @@ func (b *Book) Apply(e nexus.Event) {
 	case nexus.AlertRaised:
 		b.raise(f, e.At)
 		return
+	case nexus.GateJudged:
+		if f.Evidence.Hangs && !slices.Contains(b.hangs, f.Evidence.Gate) {
+			b.hangs = append(b.hangs, f.Evidence.Gate)
+		}
 	case nexus.QuestionAsked:
 		if w := b.worker(string(f.Attempt)); w != nil {
 			w.waits = f.ID
@@ -271,6 +277,8 @@ func (b *Book) raise(f nexus.AlertRaised, at time.Time) {
 		b.told = append(b.told, f.Of)
 	case nexus.AlertRounds:
 		b.offers = append(b.offers, f.Of)
+	case nexus.AlertHangs:
+		b.hung = append(b.hung, f.Of)
 	}
 }
 
@@ -288,6 +296,14 @@ func (b *Book) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised
 	for _, w := range b.work {
 		if a.Stuck > 0 && !held && w.waits == "" && !w.told && now.Sub(w.at) >= a.Stuck {
 			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", a.Stuck)})
+		}
+	}
+	for _, gate := range b.hangs {
+		if !slices.Contains(b.hung, gate) {
+			all = append(all, nexus.AlertRaised{
+				Kind: nexus.AlertHangs, Of: gate,
+				Why: "it does not end, and did not before the work began; tasks are judged by the tests that they concern and by their criteria alone, and those that have neither wait for a person",
+			})
 		}
 	}
 	return append(append(all, b.tokens(l)...), b.help(l)...)

@@ -117,3 +117,14 @@ func TestAlerts(t *testing.T) {
 		})
 	}
 }
+
+// TestHangs tells once of each gate that hangs as it did before, whatever the
+// limits, and of none that only hangs now.
+func TestHangs(t *testing.T) {
+	const hangs = " gate.judged attempt=T1.1 evidence.gate=test evidence.state=timeout evidence.tree=t"
+	want := []string{"2s hangs, test: it does not end, and did not before the work began; tasks are judged by the tests that they concern and by their criteria alone, and those that have neither wait for a person"}
+	got := play(t, nexus.Limits{}, "@0s"+hangs+"\n? @1s\n@2s"+hangs+" evidence.hangs=true\n@2s"+hangs+" evidence.hangs=true\n? @2s\n@3s"+hangs+" evidence.hangs=true\n? @3s")
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

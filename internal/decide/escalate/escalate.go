@@ -115,7 +115,7 @@ func faults(a *state.Attempt, r *state.Round) []Fault {
 		}
 	}
 	for _, e := range r.Evidence {
-		if !e.Passed() && e.State != nexus.NotRun {
+		if !e.Passed() && !e.Hangs && e.State != nexus.NotRun {
 			add(e.Gate, e.Findings, cmp.Or(e.Why, fmt.Sprintf("%s, exit %d", e.State, e.Exit)))
 		}
 	}
@@ -189,10 +189,10 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "nobody wrote a test: name in the task where tests go, or give it the strategy no-test with a reason")
 	case a.Outcome == nexus.Conflicted:
 		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it meets")
+	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && hangs(a):
+		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
 	case a.Outcome == nexus.Unverified:
 		all = append(all, "give the task a criterion with a command that can tell, or look at nexus diff "+id+" yourself")
-	case a.Outcome == nexus.Inapplicable && hangs(a):
-		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "mend the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:

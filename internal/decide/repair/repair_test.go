@@ -286,22 +286,35 @@ func TestSum(t *testing.T) {
 	e := func(gate string, s nexus.GateState) nexus.Evidence {
 		return nexus.Evidence{Gate: gate, Tree: "t", State: s}
 	}
+	hung := func(gate string, s nexus.GateState) nexus.Evidence {
+		return nexus.Evidence{Gate: gate, Tree: "t", State: s, Hangs: true, Base: "b"}
+	}
 	for name, c := range map[string]struct {
 		task     nexus.Task
 		evidence []nexus.Evidence
 		state    nexus.GateState
 		gate     string
 	}{
-		"nothing ran":               {state: nexus.NotRun},
-		"another tree":              {evidence: []nexus.Evidence{{Gate: "test", Tree: "other", State: nexus.Pass}}, state: nexus.NotRun},
-		"all pass":                  {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.Pass)}, state: nexus.Pass, gate: "build"},
-		"one is red":                {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
-		"no tests for code":         {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.NotRun, gate: "test"},
-		"no tests for docs":         {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.Pass, gate: "build"},
-		"a criterion rests on it":   {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "lint"}}}, evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.NotRun, gate: "lint"},
-		"nothing rests on it":       {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.Pass, gate: "test"},
-		"red before unknown":        {evidence: []nexus.Evidence{e("lint", nexus.Unverifiable), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
-		"an unknown state is worse": {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", "odd")}, state: "odd", gate: "lint"},
+		"nothing ran":             {state: nexus.NotRun},
+		"another tree":            {evidence: []nexus.Evidence{{Gate: "test", Tree: "other", State: nexus.Pass}}, state: nexus.NotRun},
+		"all pass":                {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.Pass)}, state: nexus.Pass, gate: "build"},
+		"one is red":              {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
+		"no tests for code":       {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.NotRun, gate: "test"},
+		"no tests for docs":       {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.Pass, gate: "build"},
+		"a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "lint"}}}, evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.NotRun, gate: "lint"},
+		"nothing rests on it":     {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.Pass, gate: "test"},
+		"red before unknown":      {evidence: []nexus.Evidence{e("lint", nexus.Unverifiable), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
+		"it hangs as before, and nothing else judges":             {evidence: []nexus.Evidence{e("build", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it hangs as before, and some of its tests did not run":   {evidence: []nexus.Evidence{e("build", nexus.Pass), e("related", nexus.NotRun), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it hangs as before, and some of its tests pass":          {evidence: []nexus.Evidence{e("build", nexus.Pass), e("related", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Pass, gate: "build"},
+		"it hangs as before, and some of another tree's pass":     {evidence: []nexus.Evidence{e("build", nexus.Pass), {Gate: "related", State: nexus.Pass, Tree: "other"}, hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it does not exit as before, and a criterion passes":      {evidence: []nexus.Evidence{hung("test-api", nexus.Environmental), e(nexus.AcceptGate+"x", nexus.Pass)}, state: nexus.Pass, gate: nexus.AcceptGate + "x"},
+		"it hangs as before, and a criterion rests on it":         {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.Evidence{e("related", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it does not exit as before, and a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.Evidence{e("related", nexus.Pass), hung("test", nexus.Environmental)}, state: nexus.Pass, gate: "related"},
+		"it does not exit as before, and nothing else judges":     {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.Evidence{e("build", nexus.Pass), hung("test", nexus.Environmental)}, state: nexus.Unverifiable, gate: "test"},
+		"it hangs as before, and something is red":                {evidence: []nexus.Evidence{e("related", nexus.Pass), hung("test", nexus.Timeout), e(nexus.AcceptGate+"x", nexus.Fail)}, state: nexus.Fail, gate: nexus.AcceptGate + "x"},
+		"it hangs, and did not before":                            {evidence: []nexus.Evidence{e("related", nexus.Pass), e("test", nexus.Timeout)}, state: nexus.Timeout, gate: "test"},
+		"an unknown state is worse":                               {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", "odd")}, state: "odd", gate: "lint"},
 	} {
 		got := repair.Sum("T1.1", c.task, "t", c.evidence)
 		if got.State != c.state || got.Gate != c.gate || got.Tree != "t" || got.Attempt != "T1.1" {

@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -12,15 +13,29 @@ import (
 // before what could not be judged, and that before what did not run. A gate
 // that did not run is no pass: it decides when it is the tests of a task that
 // needs them, when one of the task's criteria rests on it, or when nothing
-// else passed.
+// else passed. A gate that hangs as it did on the base could not judge; that is
+// left out where tests that the change concerns, or a criterion's, passed, and
+// either all of its own did too or none of the criteria rests on it.
 func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
 	v := nexus.VerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
 	best := rank(v.State, false)
+	others := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool {
+		return e.Tree == tree && e.Passed() && (related(e.Gate) || strings.HasPrefix(e.Gate, nexus.AcceptGate))
+	})
 	for _, e := range evidence {
 		if e.Tree != tree {
 			continue
 		}
-		if r := rank(e.State, rests(t, e.Gate)); r > best {
+		r := rank(e.State, rests(t, e.Gate))
+		if e.Hangs {
+			passed := e.State == nexus.Environmental // all its tests, before it hung
+			if others && (passed || !criterion(t, e.Gate)) {
+				continue
+			}
+			e.State = nexus.Unverifiable
+			r = rank(e.State, true)
+		}
+		if r > best {
 			best = r
 			v.State, v.Gate, v.Why = e.State, e.Gate, cmp.Or(e.Why, counted(e))
 		}
@@ -53,16 +68,23 @@ func rank(s nexus.GateState, needed bool) int {
 
 // rests reports whether a task cannot do without a gate.
 func rests(t nexus.Task, gate string) bool {
-	for _, c := range t.Criteria {
-		if c.Check == gate {
-			return true
-		}
+	if criterion(t, gate) {
+		return true
 	}
 	if strings.HasPrefix(gate, nexus.AcceptGate) {
 		return true
 	}
 	return tests(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
 }
+
+// criterion reports whether one of a task's criteria rests on a gate.
+func criterion(t nexus.Task, gate string) bool {
+	return slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check == gate })
+}
+
+// related reports whether a gate runs the tests that a change concerns, of
+// whatever package.
+func related(gate string) bool { return gate == "related" || strings.HasPrefix(gate, "related-") }
 
 // tests reports whether a gate is that of the tests, of whatever package.
 func tests(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }

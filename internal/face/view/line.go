@@ -294,6 +294,11 @@ func describeRun(f nexus.Fact) string {
 	case nexus.ResultReviewed:
 		return "all tasks ended; judging the result as a whole"
 	case nexus.ResultGated:
+		for _, e := range f.Verdict.Evidence {
+			if e.Hangs && f.Verdict.Passed {
+				return fmt.Sprintf("the result passes every gate but %s, which hangs as before the work began", e.Gate)
+			}
+		}
 		if f.Verdict.Passed {
 			return "the result passes every gate"
 		}

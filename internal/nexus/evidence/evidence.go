@@ -2,7 +2,10 @@
 // what they sum up to.
 package evidence
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // GateState is what a gate found out. Only [Pass] is a pass.
 type GateState string
@@ -82,6 +85,7 @@ type Evidence struct {
 	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
 	Base      string        `json:"base,omitzero"`    // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
+	Hangs     bool          `json:"hangs,omitzero"`   // it did not end, and did not on the base either: no pass, and not held against the tree where others judge it
 
 	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through
 }
@@ -98,6 +102,12 @@ type Flake struct {
 
 // Passed reports whether the gate ran on the tree and found nothing.
 func (e Evidence) Passed() bool { return e.State == Pass && e.Tree != "" }
+
+// Hung reports whether the gate did not end: it was out of time, or its tests
+// had ended and its runner had not.
+func (e Evidence) Hung() bool {
+	return e.State == Timeout || e.State == Environmental && slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Code == "hang" })
+}
 
 // Verdict is what the gates say in sum about a tree.
 type Verdict struct {

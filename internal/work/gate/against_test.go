@@ -218,7 +218,30 @@ func TestAgainstHang(t *testing.T) {
 	if e := weigh.Against(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "the base passes") {
 		t.Errorf("it came with the work: %s, %s", e.State, e.Why)
 	}
-	if e := weigh.Against(before, hangs, nil); e.State != nexus.Environmental {
-		t.Errorf("it was there before: %s, %s", e.State, e.Why)
+	if e := weigh.Against(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {
+		t.Errorf("it was there before: %+v", e)
+	}
+	slow := nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "now", Why: "did not end", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeTimeout, Test: "example.org/m.TestOld"}}}
+	late, opened := slow, hangs
+	late.Tree = "base"
+	opened.Findings = []nexus.Finding{{Gate: "test", Code: raw.CodeHang, File: "a_test.go", Line: 7, Message: "a server listens"}, hangs.Findings[0]}
+	for name, tt := range map[string]struct {
+		base, now nexus.Evidence
+		wants     []string
+		state     nexus.GateState
+		hangs     bool
+		findings  int
+	}{
+		"out of time, as before":                     {late, slow, nil, nexus.Timeout, true, 1},
+		"out of time, and it ended before":           {well, slow, nil, nexus.Timeout, false, 1},
+		"out of time, and before the tests ended":    {before, slow, nil, nexus.Timeout, false, 1},
+		"out of time in a test that is wanted":       {late, slow, []string{"TestOld must pass"}, nexus.Timeout, false, 1},
+		"its tests end now, and they did not before": {late, opened, nil, nexus.Environmental, true, 2},
+		"more is open than before":                   {before, opened, nil, nexus.Fail, false, 1},
+		"nobody knows what was before":               {nexus.Evidence{}, slow, nil, nexus.Timeout, false, 1},
+	} {
+		if e := weigh.Against(tt.base, tt.now, tt.wants); e.State != tt.state || e.Hangs != tt.hangs || len(e.Findings) != tt.findings || e.Passed() {
+			t.Errorf("%s: %+v", name, e)
+		}
 	}
 }

@@ -19,7 +19,9 @@ import (
 // taken over. The verdict has passed when every gate has; a gate that did not
 // run is red too, unless it did not run on the base either. One that runs some
 // of another's tests ends the pass when they are red; whatever else it says,
-// the other judges too, unless it may wait.
+// the other judges too, unless it may wait. One that does not end and did not on
+// the base ends no pass, and there is none without some of its tests, or a
+// criterion, that judged in its place.
 func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
@@ -48,17 +50,26 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		case e.Passed():
 			green++
 		case g.Of != "" && e.State == nexus.NotRun:
+		case e.Hangs:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base)) && base.Tree != "":
 		default:
 			v.Why = reason(e)
 			return v, nil
 		}
 	}
-	v.Passed = green > 0 && t.Hash != ""
-	if !v.Passed {
-		v.Why = "no gate could judge the tree"
+	return whole(v, gates, green > 0), nil
+}
+
+// whole says of a verdict in which nothing is red whether it has passed.
+func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
+	why := "no gate could judge the tree"
+	if hung, passed := instead(v.Evidence, gates); hung != nil {
+		green, why = passed, reason(*hung)
 	}
-	return v, nil
+	if v.Passed = green && v.Tree != ""; !v.Passed {
+		v.Why = why
+	}
+	return v
 }
 
 // Weigh judges a tree by one gate, against the base where there is one.
@@ -76,6 +87,11 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if err != nil {
 		return e, base, false, err
 	}
+	if hangs, err := r.hangsToo(ctx, g, base, raw); hangs || err != nil {
+		raw.State, raw.Why = nexus.NotRun, "timeout, as on the base: "+raw.Why
+		raw.Findings = nil
+		return raw, base, cached, err
+	}
 	if g.Of != "" && raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {
 		if raw.State != nexus.NotRun {
 			raw.Why = strings.TrimSuffix(fmt.Sprintf("%s: %s", raw.State, raw.Why), ": ")
@@ -86,7 +102,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	if f, ok := parse.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blocking(raw)
 	}
-	e = r.spare(g, raw, weigh.Against(base, raw, r.Wanted))
+	e = r.spare(g, raw, r.touched(g, raw, weigh.Against(base, raw, r.Wanted)))
 	if !cached && e.State == nexus.Fail {
 		if raw, err = r.doubt(ctx, t, g, base, raw); err != nil {
 			return e, base, false, err

@@ -92,10 +92,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		if r.Origin, err = s.Bases.origin(ctx, s, c.Base, c.Hash, r.Reached); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
-		if c.Some && (s.Related == PerTask || s.Related == Deferred) {
-			gates = related.Before(gates, related.Choose(c.Tree.Dir, r.Origin.Changed, gates))
-			r.Later = s.Related == Deferred
-		}
+		gates, r.Later = s.some(c, r.Origin.Changed, gates, base)
 		gates = s.Meter.Last(gates)
 	}
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
@@ -109,6 +106,17 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	evidence, taken := s.Meter.Take(v.Evidence, r.Base)
 	done, err := s.done(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
+}
+
+// some returns the gates with those that run the tests which the change
+// concerns, where these come first, and whether the others may wait. Where all
+// tests hang on the base, some are what is known of any.
+func (s *Shop) some(c Case, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
+	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
+	if !c.Some && !hung || s.Related != PerTask && s.Related != Deferred {
+		return gates, false
+	}
+	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && s.Related == Deferred
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.

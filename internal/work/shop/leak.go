@@ -51,7 +51,7 @@ func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
 // done holds a change that its gates found nothing wrong with to the
 // definition of done, and returns what decides. What only warns is recorded.
 func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
-	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun })
+	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil
 	}

@@ -340,6 +340,9 @@ func remarks(b *strings.Builder, q Quality) {
 			if e.Coverage == nil { // which has a part of its own
 				found = append(found, e.Findings...)
 			}
+			if e.Hangs {
+				lines = append(lines, fmt.Sprintf("- %s: %s: %s: %s", cell(string(t.ID)), cell(e.Gate), e.State, cell(e.Why)))
+			}
 		}
 		for i, f := range found {
 			if i == 20 {

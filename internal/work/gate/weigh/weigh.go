@@ -41,6 +41,8 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case Lacks(now) && Lacks(base): // nobody can hold that against the work
 		now.State = nexus.NotRun
 		return now
+	case base.Hung() && now.Hung():
+		return hanging(base, now, wants)
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
 		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
 		return now
@@ -73,6 +75,30 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		now.Why = strings.Join(why, "; ")
 	}
 	now.Findings = w.fresh
+	return now
+}
+
+func hangs(f nexus.Finding) bool { return f.Code == raw.CodeHang }
+
+// hanging weighs a gate that does not end and did not on the base: that alone
+// is nobody's failure. It got worse where the tests ended before and do not
+// now, where a test that is wanted was under way, and where something keeps the
+// runner that did not before.
+func hanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	switch {
+	case now.State == nexus.Timeout && base.State != nexus.Timeout:
+		return now
+	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && Wanted(f.Test, wants) }):
+		return now
+	}
+	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
+		return !hangs(f) || f.File == "" || slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return hangs(b) && b.File == f.File })
+	})
+	if base.State == nexus.Environmental && len(fresh) > 0 {
+		now.State, now.Findings, now.Why = nexus.Fail, fresh, "nothing in these files kept the runner before: "+now.Why
+		return now
+	}
+	now.Hangs, now.Why = true, now.Why+", as before the work began"
 	return now
 }
 

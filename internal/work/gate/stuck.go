@@ -1,0 +1,51 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// hangsToo reports whether a gate with some of another's tests was out of time,
+// and is on the base, of which nobody knows more than that all tests hang.
+func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) (hangs bool, err error) {
+	if g.Of == "" || raw.State != nexus.Timeout || !base.Hung() || r.Origin == nil || r.Origin.Use == nil {
+		return false, nil
+	}
+	err = r.Origin.Use(ctx, func(b Runner, t Tree) error {
+		was, err := b.Judge(ctx, t, g)
+		hangs = was.State == nexus.Timeout
+		return err
+	})
+	return hangs, err
+}
+
+// touched returns the evidence before it was weighed where a gate hangs, as on
+// the base, and that is held against the work: in a file that it changed, in
+// some tests of which the base did not say so, or in no test at all.
+func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
+	ours := r.Origin != nil && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool {
+		return f.File != "" && slices.Contains(r.Origin.Changed, f.File)
+	})
+	if e.Hangs && (ours || !g.Tests || g.Of != "") {
+		return raw
+	}
+	return e
+}
+
+// instead returns evidence of a gate that hangs as on the base, nil for none,
+// and whether others judged in its place, and passed: some of the tests, or a
+// criterion.
+func instead(all []nexus.Evidence, gates []Gate) (hung *nexus.Evidence, passed bool) {
+	for i, e := range all {
+		if e.Hangs && hung == nil {
+			hung = &all[i]
+		}
+		passed = passed || e.Passed() && slices.ContainsFunc(gates, func(g Gate) bool {
+			return g.Name == e.Gate && (g.Of != "" || strings.HasPrefix(g.Name, nexus.AcceptGate))
+		})
+	}
+	return hung, passed
+}

@@ -1,0 +1,94 @@
+package gate_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// TestHangsAsBefore judges trees whose tests do not end, on a base where they
+// did not either: some of them and criteria judge in their place, and where
+// neither does there is no pass.
+func TestHangsAsBefore(t *testing.T) {
+	const (
+		green = "1..1\nok 1 - a\n"
+		red   = "1..1\nnot ok 1 - a\n"
+		no    = "1..0\n"
+		never = "hangs"
+	)
+	for name, tt := range map[string]struct {
+		some, accept   string // what they print; empty: there is no such gate
+		was            string // what some printed on the base
+		ends           bool   // all tests ended on the base
+		passed         bool
+		states, hanged string
+	}{
+		"some of its tests pass":                  {some: green, passed: true, states: "related=pass test=timeout", hanged: "test"},
+		"a criterion passes":                      {accept: green, passed: true, states: "test=timeout accept: x=pass", hanged: "test"},
+		"a criterion fails":                       {some: green, accept: red, states: "related=pass test=timeout accept: x=fail", hanged: "test"},
+		"nothing else judges":                     {states: "test=timeout", hanged: "test"},
+		"no test is concerned":                    {some: no, states: "related=not-run test=timeout", hanged: "test"},
+		"some of its tests fail":                  {some: red, states: "related=fail"},
+		"some of its tests hang, as before":       {some: never, was: never, states: "related=not-run test=timeout", hanged: "test"},
+		"some of its tests hang, and did not":     {some: never, was: green, states: "related=timeout"},
+		"some hang as before, a criterion passes": {some: never, was: never, accept: green, passed: true, states: "related=not-run test=timeout accept: x=pass", hanged: "test"},
+		"they ended before":                       {some: green, accept: green, ends: true, states: "related=pass test=timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := files(t, map[string]string{"some": tt.some, "accept": tt.accept, "all": never})
+			base := files(t, map[string]string{"some": tt.was, "all": never})
+			base.Hash = "base"
+			if tt.ends {
+				if err := os.WriteFile(filepath.Join(base.Dir, "all"), []byte(green), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := func(name, file, of string) gate.Gate {
+				g := gate.Gate{Name: name, Of: of, Args: []string{"sh", "-c", "grep -q hangs " + file + " && exec sleep 1000; cat " + file + "; ! grep -q not " + file}, Format: "tap", Tests: true}
+				if file == "all" && !tt.ends || tt.some == never && file == "some" {
+					g.Timeout = 300 * time.Millisecond
+				}
+				if tt.was == green { // it has to end there
+					g.Timeout = 3 * time.Second
+				}
+				return g
+			}
+			r := runner(t, sandbox.Off)
+			all := run("test", "all", "")
+			before, err := r.Judge(t.Context(), base, all)
+			if err != nil || before.Hung() == tt.ends {
+				t.Fatalf("%+v, %v", before, err)
+			}
+			all.Timeout = 300 * time.Millisecond
+			r.Base = func(name string) (nexus.Evidence, bool) { return before, name == "test" }
+			other := r
+			other.Base = nil
+			r.Origin = &gate.Origin{Dir: base.Dir, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(other, base) }}
+			var gates []gate.Gate
+			if tt.some != "" {
+				gates = append(gates, run("related", "some", "test"))
+			}
+			gates = append(gates, all)
+			if tt.accept != "" {
+				gates = append(gates, run(nexus.AcceptGate+"x", "accept", ""))
+			}
+			v, err := r.Pass(t.Context(), tree, gates, nil)
+			hanged := ""
+			for _, e := range v.Evidence {
+				if e.Hangs {
+					hanged += e.Gate
+				}
+			}
+			if err != nil || v.Passed != tt.passed || states(v) != tt.states || hanged != tt.hanged || v.Passed != (v.Why == "") {
+				t.Errorf("passed %t with %s, %q hangs (%v): %s", v.Passed, states(v), hanged, err, v.Why)
+			}
+		})
+	}
+}
