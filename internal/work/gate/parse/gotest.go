@@ -246,7 +246,7 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg), Message: "the test process ended before the tests were done"})
 		case u.state != "fail" || sick[u.pkg]:
 		case u.build != "":
-			if l.builds[u.build] == nil || len(l.builds[u.build].Text()) == 0 {
+			if b := l.builds[u.build]; b == nil || len(readGoText(l.in, raw.Lines(b.Text()), raw.CodeCompile).findings) == 0 {
 				r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeCompile, Message: "package " + raw.Plain(u.pkg) + " does not build"})
 			}
 		default:
