@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
@@ -87,6 +88,66 @@ func TestOverhead(t *testing.T) {
 		}
 		b, j := slices.Min(bare), slices.Min(judged)
 		t.Logf("%s: bare %d ms, gate %d ms: %.2f x, %d ms more", g.Command(), b.Milliseconds(), j.Milliseconds(), float64(j)/float64(b), (j - b).Milliseconds())
+	}
+}
+
+// BenchmarkOverhead runs a command bare, in the box and as a gate, in turn, in
+// a module of two files, and shows the middle of the times and what box and
+// gate take beyond the bare command.
+func BenchmarkOverhead(b *testing.B) {
+	dir := b.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.org/m\n\ngo 1.26\n", "m.go": "package m\n", "m_test.go": "package m\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	box, err := sandbox.Find(b.Context(), sandbox.Auto)
+	if err != nil {
+		b.Fatal(err)
+	}
+	setup, err := goenv.Prepare(dir, b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &goenv.Versions{}}
+	for name, g := range map[string]gate.Gate{
+		"true":  {Name: "build", Args: []string{"true"}, Format: parse.Exit},
+		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: parse.GoBuild},
+	} {
+		b.Run(name, func(b *testing.B) {
+			bare := func() error {
+				cmd := exec.CommandContext(b.Context(), g.Args[0], g.Args[1:]...)
+				cmd.Dir, cmd.Env = dir, r.Env
+				return cmd.Run()
+			}
+			boxed := func() error {
+				_, err := box.Run(b.Context(), sandbox.Command{Args: g.Args, Dir: dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable})
+				return err
+			}
+			judged := func() error {
+				_, err := r.Weigh(b.Context(), gate.Tree{Dir: dir, Hash: "t"}, g)
+				return err
+			}
+			took := map[string][]float64{}
+			for b.Loop() {
+				for way, run := range map[string]func() error{"bare": bare, "boxed": boxed, "gate": judged} {
+					began := time.Now()
+					if err := run(); err != nil {
+						b.Fatal(err)
+					}
+					took[way] = append(took[way], float64(time.Since(began).Microseconds())/1000)
+				}
+			}
+			for way, all := range took {
+				slices.Sort(all)
+				b.ReportMetric(all[len(all)/2], way+"-ms")
+			}
+			middle := func(way string) float64 { return took[way][len(took[way])/2] }
+			b.ReportMetric(middle("boxed")/middle("bare"), "boxed-x")
+			b.ReportMetric(middle("gate")/middle("bare"), "gate-x")
+			b.ReportMetric(middle("gate")-middle("boxed"), "gate-over-boxed-ms")
+			b.ReportMetric(0, "ns/op")
+		})
 	}
 }
 
