@@ -217,8 +217,10 @@ type (
 	}
 	// TaskRetried gives a parked, failed or skipped task another chance.
 	TaskRetried struct {
-		Task TaskID `json:"task"`
-		By   string `json:"by,omitzero"`
+		Task    TaskID    `json:"task"`
+		By      string    `json:"by,omitzero"`
+		Attempt AttemptID `json:"attempt,omitzero"` // whose Round the next attempt starts from
+		Round   int       `json:"round,omitzero"`   // 0: it starts from the tip
 	}
 	// RoutesSought intends to ask a model how hard tasks are.
 	RoutesSought struct {
@@ -278,8 +280,9 @@ type (
 		Task     TaskID    `json:"task"`
 		Tier     Tier      `json:"tier"`
 		Strategy Strategy  `json:"strategy"`
-		Base     string    `json:"base"`          // commit it starts from
-		Tree     string    `json:"tree,omitzero"` // where its worktree starts; empty means base
+		Base     string    `json:"base"`           // commit it starts from
+		Tree     string    `json:"tree,omitzero"`  // where its worktree starts; empty means base
+		Since    string    `json:"since,omitzero"` // commit that Tree's change is compared with, where that is not Base: it is merged onto Base
 	}
 	// AttemptResumed takes up an attempt that lost its process or was handed
 	// back by the train.

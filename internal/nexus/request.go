@@ -28,5 +28,7 @@ type Request struct {
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain
 	By   string `json:"by,omitzero"`   // who asked
 
-	Check string `json:"check,omitzero"` // for revise
+	Check   string    `json:"check,omitzero"`   // for revise
+	Attempt AttemptID `json:"attempt,omitzero"` // for retry: whose Round to go back to
+	Round   int       `json:"round,omitzero"`   // for retry, from 1
 }

@@ -63,21 +63,31 @@ func begin(s *state.State) []nexus.Fact {
 		}
 		room--
 		flying = append(flying, t.ID)
+		tree, since := kept(s, t)
 		fs = append(fs, nexus.AttemptStarted{
 			Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
-			Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip, Tree: kept(s, t),
+			Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip, Tree: tree, Since: since,
 		})
 	}
 	return fs
 }
 
 // kept returns what the next attempt starts from: the tests of one that ended
-// because somebody touched more than tests, which was undone. Empty is the tip.
-func kept(s *state.State, t *state.Task) string {
-	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
-		return a.Commit
+// because somebody touched more than tests, which was undone, or the round
+// that a person goes back to, and where that began, unless at the tip. Empty
+// is the tip.
+func kept(s *state.State, t *state.Task) (tree, since string) {
+	if old := s.Attempt(t.Back.Attempt); old != nil && allBroken(t.Attempts[t.Mercy:]) {
+		if r := old.Round(t.Back.Round); r != nil && r.Base != s.Tip {
+			return r.At(), r.Base
+		} else if r != nil {
+			return r.At(), ""
+		}
 	}
-	return ""
+	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
+		return a.Commit, ""
+	}
+	return "", ""
 }
 
 // inFlight returns the tasks whose work is under way, or accepted, and not on

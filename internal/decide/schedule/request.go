@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -97,5 +98,31 @@ func settleTask(
 	case t.Current() != nil && t.Current().Stage == state.Working:
 		return no("%s has not stopped yet", t.ID)
 	}
-	return yes(nexus.TaskRetried{Task: t.ID, By: by})
+	if why := Back(s, t, r.Attempt, r.Round); why != "" {
+		return no("%s", why)
+	}
+	return yes(nexus.TaskRetried{Task: t.ID, By: by, Attempt: r.Attempt, Round: r.Round})
+}
+
+// Back says why the next attempt at a task cannot start from a round, from 1,
+// of an earlier one; empty where it can. The zero round is the tip.
+func Back(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
+	if id == "" && round == 0 {
+		return ""
+	}
+	a := s.Attempt(id)
+	if a == nil || a.Task != t.ID {
+		return fmt.Sprintf("%s has no attempt %q", t.ID, id)
+	}
+	if a.Round(round) == nil {
+		return fmt.Sprintf("%s has no round %d, only %d", a.ID, round, len(a.Rounds))
+	}
+	next := *t
+	next.Mercy = len(t.Attempts)
+	for _, order := range []nexus.Strategy{a.Strategy, strategy.Next(&next)} {
+		if order.Proves() {
+			return fmt.Sprintf("the tests of %s come first (%s): what was seen of them before the work would be lost", t.ID, order)
+		}
+	}
+	return ""
 }

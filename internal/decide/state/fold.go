@@ -287,7 +287,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t.Status, t.Why, t.Ended = nexus.Skipped, "skipped by "+cmp.Or(f.By, "a person"), at
 		s.alight(f.Task)
 	case nexus.TaskRetried:
-		s.retry(s.tasks[f.Task], at)
+		s.retry(s.tasks[f.Task], f, at)
 		s.Splits.Apply(f)
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
@@ -312,14 +312,15 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 }
 
 // retry gives a task a fresh allowance. Its attempt goes on where it stopped,
-// to the train where it was accepted, unless that is what failed.
-func (s *State) retry(t *Task, at time.Time) {
-	t.Mercy, t.MercyRounds, t.MercyWorked = len(t.Attempts), t.Rounds, t.Worked
+// to the train where it was accepted, unless that is what failed, or a new one
+// goes back to a round.
+func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
+	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = f, len(t.Attempts), t.Rounds, t.Worked
 	switch a := t.Current(); {
 	case a == nil:
-	case a.Stage == Waiting && t.Status == nexus.Failed:
+	case a.Stage == Waiting && (t.Status == nexus.Failed || f.Round > 0):
 		a.Stage, a.Finished = Over, at
-	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted:
+	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && f.Round == 0:
 		t.Mercy--
 	}
 	t.Status, t.Why, t.Ended, t.OverCap, t.Replan = nexus.Pending, "", time.Time{}, nil, nil
@@ -335,7 +336,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	if f, ok := f.(nexus.AttemptStarted); ok {
 		t := s.tasks[f.Task]
 		a := &Attempt{
-			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree,
+			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since,
 			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
 		}
 		t.Attempts = append(t.Attempts, a)

@@ -29,9 +29,10 @@ type Task struct {
 	Usage    nexus.Usage
 	Began    time.Time // first attempt; zero before
 	Ended    time.Time
-	Worked   time.Duration // in attempts that are over
-	Retried  int           // times a person gave it another chance
-	Mercy    int           // attempts before the last such chance; they do not count against the ladder
+	Worked   time.Duration     // in attempts that are over
+	Retried  int               // times a person gave it another chance
+	Back     nexus.TaskRetried // the last such chance
+	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyRounds int           // rounds before that chance
 	MercyWorked time.Duration // time worked before it

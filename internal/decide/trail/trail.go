@@ -32,6 +32,7 @@ type Attempt struct {
 	Strategy  nexus.Strategy
 	Base      string // commit that the work is compared with
 	Start     string // tree or commit to start the worktree from, when not Base
+	Since     string // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
 	Stage     Stage
 	Losses    int  // of its process, before it got anywhere
 	Moved     bool // it got somewhere since it last had a worker
@@ -62,7 +63,10 @@ type Attempt struct {
 // Round is one stretch of writing and what was found after it.
 type Round struct {
 	nexus.RoundStarted
-	Prompted bool // the session was told what to do
+	Base     string // commit that the work was compared with
+	From     string // commit or tree that it began with
+	Commit   string // its last snapshot; empty where nothing was ever pinned
+	Prompted bool   // the session was told what to do
 	Evidence []nexus.Evidence
 	Verdict  *nexus.VerdictGiven
 	Reviews  []nexus.ReviewGiven
@@ -137,6 +141,17 @@ func (a *Attempt) Last() *Round {
 	return a.Rounds[len(a.Rounds)-1]
 }
 
+// Round returns the n-th round, from 1, nil when there is none.
+func (a *Attempt) Round(n int) *Round {
+	if n < 1 || n > len(a.Rounds) {
+		return nil
+	}
+	return a.Rounds[n-1]
+}
+
+// At returns the commit or tree that the round came to.
+func (r *Round) At() string { return cmp.Or(r.Commit, r.From) }
+
 // Session returns the session with this ID, nil when there is none.
 func (a *Attempt) Session(id nexus.SessionID) *Session {
 	for _, s := range a.Sessions {
@@ -199,7 +214,8 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Finished = Over, at
 		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
-		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Handed: a.Handed, HandedWhy: a.HandedWhy})
+		from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
+		a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
 		a.Handed, a.HandedWhy = nil, ""
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
@@ -208,6 +224,9 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.judge(f)
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
+		if r := a.Last(); r != nil {
+			r.Commit = f.Commit
+		}
 	case nexus.TrainRefused:
 		a.Refusals++
 		a.Why = f.Why
@@ -216,7 +235,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		}
 		if !f.Broken && !f.Conflict {
 			a.Handed, a.HandedWhy = f.Findings, cmp.Or(f.Why, "the merged tree is red")
-			a.Stage, a.Outcome, a.Base, a.Start = Waiting, "", f.Onto, f.Tree
+			a.Stage, a.Outcome, a.Base, a.Start, a.Since = Waiting, "", f.Onto, f.Tree, ""
 			a.Snapshot = nexus.TreeSnapshotted{}
 		}
 	case nexus.SessionStarted:

@@ -35,3 +35,39 @@ func TestACompactedSessionGoesOnWithWhatIsLeft(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestRoundsKnowTheirTrees: each round tells what it began with and what it
+// came to, also one that changed nothing, and one after the train handed the
+// work back on another base.
+func TestRoundsKnowTheirTrees(t *testing.T) {
+	a := &trail.Attempt{ID: "T1.1", Base: "c0"}
+	type tree struct{ Base, From, Commit, At string }
+	for _, f := range []nexus.Fact{
+		nexus.RoundStarted{Attempt: "T1.1", Round: 1},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 2},
+		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "s1"},
+		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "s2", Fixed: "gofmt"},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 3},
+		nexus.AttemptLost{Attempt: "T1.1", Counted: true},
+		nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"},
+		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "s3"},
+		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted},
+		nexus.TrainRefused{Attempt: "T1.1", Onto: "c1", Tree: "m1"},
+		nexus.AttemptResumed{Attempt: "T1.1", Base: "c1", Tree: "m1"},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 4, Cause: "train"},
+	} {
+		a.Apply(f, time.Time{})
+	}
+	b := a.Clone()
+	b.Apply(nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "s4"}, time.Time{})
+	var got []tree
+	for n := range 6 {
+		if r := a.Round(n); r != nil {
+			got = append(got, tree{r.Base, r.From, r.Commit, r.At()})
+		}
+	}
+	want := []tree{{"c0", "c0", "", "c0"}, {"c0", "c0", "s2", "s2"}, {"c0", "s2", "s3", "s3"}, {"c1", "m1", "", "m1"}}
+	if diff := cmp.Diff(want, got); diff != "" || b.Round(4).At() != "s4" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -181,7 +181,11 @@ func describeTask(f nexus.Fact) (about, text string) {
 	case nexus.TaskSkipped:
 		return string(f.Task), "skipped" + by(f.By)
 	case nexus.TaskRetried:
-		return string(f.Task), "another chance" + by(f.By)
+		text = "another chance" + by(f.By)
+		if f.Round > 0 {
+			text += fmt.Sprintf(", from round %d of %s", f.Round, f.Attempt)
+		}
+		return string(f.Task), text
 	case nexus.TaskRouted:
 		text = fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
 		if f.Strategy != "" && f.Strategy != nexus.TestAfter {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -57,6 +58,12 @@ func Branch(run nexus.RunID, id nexus.AttemptID) string {
 // Pin is the ref of the attempt's last snapshot in the private clone. The
 // branch is another name for it.
 func Pin(run nexus.RunID, id nexus.AttemptID) string { return pins(run, id) + "snap" }
+
+// Round is the ref of what the n-th round of the attempt came to, from 1. Like
+// the pin it stays when the files are gone.
+func Round(run nexus.RunID, id nexus.AttemptID, n int) string {
+	return pins(run, id) + "round-" + strconv.Itoa(n)
+}
 
 func pins(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/" + string(id) + "/"
@@ -199,7 +206,7 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 // under a name of its own.
 func (t *Tree) resume(ctx context.Context) error {
 	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
-	if err := t.unlock(); err != nil {
+	if err := t.unlock(pin); err != nil {
 		return err
 	}
 	base, err1 := o.Ref(all + "base")
@@ -229,10 +236,23 @@ func (t *Tree) resume(ctx context.Context) error {
 	return err
 }
 
-// unlock removes the lock that a killed process may have left on the pin.
-// Only the one who holds the run may call it.
-func (t *Tree) unlock() error {
-	err := os.Remove(filepath.Join(t.s.git.Dir, Pin(t.Run, t.ID)+".lock"))
+// MarkRound lets the ref of the n-th round, from 1, name a snapshot, whatever
+// it named before. Only the one who holds the run may call it.
+func (t *Tree) MarkRound(n int, commit string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ref := Round(t.Run, t.ID, n)
+	was, err := t.s.objects.Ref(ref)
+	if err != nil || was == commit {
+		return err
+	}
+	return disk.Fail("name what a round came to", errors.Join(t.unlock(ref), t.s.objects.Point(ref, commit, was)))
+}
+
+// unlock removes the lock that a killed process may have left on a ref of the
+// tree. Only the one who holds the run may call it.
+func (t *Tree) unlock(ref string) error {
+	err := os.Remove(filepath.Join(t.s.git.Dir, ref+".lock"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -246,7 +266,7 @@ func (t *Tree) adopt(ctx context.Context) error {
 		return err
 	}
 	t.Base, t.Way = n.Base, n.Way
-	if err := t.unlock(); err != nil {
+	if err := t.unlock(Pin(t.Run, t.ID)); err != nil {
 		return err
 	}
 	if t.Way == Overlay {

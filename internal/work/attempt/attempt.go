@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -38,7 +39,11 @@ type work struct {
 // process left it, and returns the fact that ends it.
 func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
 	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt, desk: d}
-	if err := w.open(ctx, cmp.Or(w.a.Start, w.a.Base)); err != nil {
+	start, ended, err := w.start(ctx)
+	if err != nil || ended != nil {
+		return ended, err
+	}
+	if err := w.open(ctx, start); err != nil {
 		return nil, err
 	}
 	for {
@@ -74,6 +79,24 @@ func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 	}
 }
 
+// start returns what the worktree starts from. What a round of an earlier
+// attempt came to is merged onto the base, where it began elsewhere; where
+// that cannot be done the attempt is over.
+func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err error) {
+	if w.a.Since == "" || w.a.Snapshot.Commit != "" {
+		return cmp.Or(w.a.Start, w.a.Base), nil, nil
+	}
+	m, err := w.Trees.Git().Merge(ctx, w.a.Since, w.a.Base, w.a.Start)
+	if err != nil {
+		return "", nil, fmt.Errorf("merge what %s starts from: %w", w.a.ID, err)
+	}
+	if len(m.Conflicts) > 0 {
+		why := fmt.Sprintf("what it was to start from does not merge with what landed since: %s", strings.Join(m.Conflicts, ", "))
+		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: why}}, nil
+	}
+	return m.Tree, nil, nil
+}
+
 // open makes or adopts the worktree and brings it to where the attempt
 // stands: its last snapshot, or its start.
 func (w *work) open(ctx context.Context, start string) error {
@@ -85,8 +108,14 @@ func (w *work) open(ctx context.Context, start string) error {
 	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
 		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
 	}
-	_, hash := tree.Last()
-	return w.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Gates, w.task.Criteria, w.a.Snapshot.Commit == "", w.record)
+	fresh := w.a.Snapshot.Commit == ""
+	commit, hash := tree.Last()
+	if fresh && w.a.Since != "" { // it starts from a merge that no fact names
+		if err := w.record(ctx, nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: hash}); err != nil {
+			return err
+		}
+	}
+	return w.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Gates, w.task.Criteria, fresh, w.record)
 }
 
 // record appends facts and keeps our copy of the attempt in step.
@@ -129,6 +158,14 @@ func (w *work) pin(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	return snap, w.record(ctx, snap)
 }
 
+// mark names what the last round came to, which is pinned and on record.
+func (w *work) mark() error {
+	if r := w.a.Last(); r != nil && r.Commit != "" {
+		return w.tree.MarkRound(r.Round, r.Commit)
+	}
+	return nil
+}
+
 // left returns what is left of the task's time; nil where it has no end.
 func (w *work) left() func() time.Duration {
 	limit := w.view.Limits.TaskTime
@@ -163,6 +200,9 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 // is what the gates and the reviewer saw; a tree that changed since is not.
 func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) {
 	snap, err := w.pin(ctx)
+	if err == nil {
+		err = w.mark()
+	}
 	if err != nil {
 		return nil, err
 	}

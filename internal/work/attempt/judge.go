@@ -20,6 +20,9 @@ func (w *work) judge(ctx context.Context) error {
 	if err == nil {
 		snap, err = w.fix(ctx, snap)
 	}
+	if err == nil {
+		err = w.mark()
+	}
 	if err != nil {
 		return err
 	}

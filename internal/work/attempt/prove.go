@@ -20,6 +20,9 @@ import (
 // that has nothing but them.
 func (w *work) prove(ctx context.Context) error {
 	snap, err := w.pin(ctx)
+	if err == nil {
+		err = w.mark()
+	}
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,11 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 		if r.Role == nexus.Tester && w.Checked() {
 			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task))
 		}
+		if r.Role == nexus.Coder && w.a.Start != "" && !w.a.Strategy.Proves() { // of an earlier attempt, see [state.Task.Back]
+			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, r.From); err != nil {
+				return "", "", err
+			}
+		}
 		if r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "" {
 			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {
 				return "", "", err

@@ -2,7 +2,9 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +19,10 @@ import (
 func diffCommand(a *frame.App) *cobra.Command {
 	var run string
 	var stat bool
-	c := a.Command("diff TASK [--stat] [--run RUN]", "print what a task changed, landed or not", func(ctx context.Context, args []string) error {
+	var of portion
+	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN]", "print what a task changed, landed or not", func(ctx context.Context, args []string) error {
 		return a.Look(ctx, run, func(p *frame.Place, _ journal.Run, s *state.State) error {
-			from, to, err := span(s, nexus.TaskID(args[0]))
+			from, to, err := span(s, args[0], of)
 			if err != nil {
 				return err
 			}
@@ -41,24 +44,84 @@ func diffCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
 	c.Flags().BoolVar(&stat, "stat", false, "only the files and how much changed in them")
+	c.Flags().IntVar(&of.round, "round", 0, "only what round `N` changed: against the round before, or where the attempt started")
+	c.Flags().IntVar(&of.upTo, "up-to", 0, "what was changed up to the end of round `N`")
+	c.MarkFlagsMutuallyExclusive("round", "up-to")
 	a.RunFlag(c, &run)
 	return c
 }
 
-// span returns the two commits between which a task's change lies: what
-// landed, or else the last snapshot of its last attempt.
-func span(s *state.State, id nexus.TaskID) (from, to string, err error) {
-	t := s.Task(id)
-	if t == nil {
-		return "", "", frame.NotFound("task", string(id), "nexus status lists them.")
-	}
-	if t.Landed != nil {
+// portion is which part of a task's change is asked for. Zero is all of it.
+type portion struct {
+	round int // what this round changed, from 1
+	upTo  int // what was changed up to the end of this round, from 1
+}
+
+// span returns the two commits between which a change lies, of a task or of
+// one attempt at it: of a task what landed, or else what its last attempt that
+// changed something came to.
+func span(s *state.State, name string, of portion) (from, to string, err error) {
+	t, a := s.Task(nexus.TaskID(name)), s.Attempt(nexus.AttemptID(name))
+	switch {
+	case t == nil && (a == nil || s.Task(a.Task) == nil):
+		return "", "", frame.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
+	case t != nil && of != portion{}:
+		a = written(s, t)
+	case t != nil && t.Landed != nil:
 		return t.Landed.Parent, t.Landed.Commit, nil
+	case t != nil:
+		a = changed(t)
 	}
-	for i := len(t.Attempts) - 1; i >= 0; i-- {
-		if at := t.Attempts[i]; at.Snapshot.Commit != "" {
-			return at.Base, at.Snapshot.Commit, nil
+	switch {
+	case a == nil:
+	case of != portion{}:
+		r, err := roundOf(a, max(of.round, of.upTo))
+		if err != nil {
+			return "", "", err
+		}
+		if of.round > 0 {
+			return r.From, r.At(), nil
+		}
+		return r.Base, r.At(), nil
+	case a.Snapshot.Commit != "":
+		return a.Base, a.Snapshot.Commit, nil
+	case a.Last() != nil: // it was handed back, and has not changed anything since
+		return a.Last().Base, a.Last().At(), nil
+	}
+	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus show " + name + "."}
+}
+
+// changed returns the last attempt at a task that has a snapshot, nil without
+// one.
+func changed(t *state.Task) *state.Attempt {
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Snapshot.Commit != "" {
+			return a
 		}
 	}
-	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: string(id) + " has changed nothing yet", Hint: "See nexus show " + string(id) + "."}
+	return nil
+}
+
+// written returns the attempt that a task's rounds are counted in: the one
+// that landed, or else the last that has any; nil without one.
+func written(s *state.State, t *state.Task) *state.Attempt {
+	if t.Landed != nil {
+		return s.Attempt(t.Landed.Attempt)
+	}
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.Last() != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+func roundOf(a *state.Attempt, n int) (*state.Round, error) {
+	if r := a.Round(n); r != nil {
+		return r, nil
+	}
+	return nil, &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no round %d, but %s", a.ID, n, view.Count(len(a.Rounds), "round")),
+		Hint: fmt.Sprintf("nexus show %s tells them, each with its commit.", a.ID),
+	}
 }

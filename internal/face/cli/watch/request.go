@@ -35,21 +35,26 @@ type asked struct {
 func request(a *frame.App, use, short string, args int, fill func(args []string) nexus.Request) *cobra.Command {
 	var run string
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, frame.Changes)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		r, err := p.Run(ctx, run)
-		if err != nil {
-			return err
-		}
-		return ask(ctx, a, p, r, fill(args))
+		return asking(ctx, a, run, func(p *frame.Place, r journal.Run) error { return ask(ctx, a, p, r, fill(args)) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(args, args)
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
+}
+
+// asking opens a run to ask something of it.
+func asking(ctx context.Context, a *frame.App, run string, do func(p *frame.Place, r journal.Run) error) error {
+	p, err := a.Open(ctx, frame.Changes)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := p.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	return do(p, r)
 }
 
 // ask makes a request and says what became of it.

@@ -1,17 +1,87 @@
 package watch
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 func retryCommand(a *frame.App) *cobra.Command {
-	var text string
-	c := request(a, "retry TASK [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", 1, func(args []string) nexus.Request {
-		return nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text}
-	})
+	var run, text, round string
+	c := a.Command("retry TASK [--round N] [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", func(ctx context.Context, args []string) error {
+		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text}
+		return asking(ctx, a, run, func(p *frame.Place, r journal.Run) error {
+			if round != "" {
+				if err := back(ctx, p, r.ID, &wish, round); err != nil {
+					return err
+				}
+			}
+			return ask(ctx, a, p, r, wish)
+		})
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(1, 1)
 	c.Flags().StringVar(&text, "tell", "", "`TEXT` that the agent hears before it goes on: what to do otherwise")
+	c.Flags().StringVar(&round, "round", "", "start from what round `N` of the last attempt came to, or of another one: T3.1/2")
+	a.RunFlag(c, &run)
+	a.JSONFlag(c)
 	return c
+}
+
+// back fills in which round a wish goes back to, and sees that it can. What
+// the conductor finds out later may still keep it from that.
+func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Request, round string) error {
+	s, err := p.Replay(ctx, run)
+	if err != nil {
+		return err
+	}
+	t := s.Task(wish.Task)
+	if t == nil || t.Landed != nil {
+		return nil // the request itself is told so
+	}
+	id, number, named := strings.Cut(round, "/")
+	n, err := strconv.Atoi(number)
+	if !named {
+		n, err = strconv.Atoi(round)
+		if a := written(s, t); a != nil {
+			id = string(a.ID)
+		} else if err == nil {
+			return frame.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts from the tip.", t.ID, t.ID))
+		}
+	}
+	if err != nil || n < 1 {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q names no round", round), Hint: "Give its number, or an attempt and a number: T3.1/2."}
+	}
+	wish.Attempt, wish.Round = nexus.AttemptID(id), n
+	why := schedule.Back(s, t, wish.Attempt, n)
+	if why == "" {
+		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
+	}
+	if why != "" {
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s tells its rounds; without --round it starts from the tip.", t.ID)}
+	}
+	return err
+}
+
+// unmerged says why what a round came to cannot be put onto the tip as it is
+// now, empty where it can.
+func unmerged(ctx context.Context, p *frame.Place, s *state.State, r *state.Round) (string, error) {
+	if r.Base == s.Tip {
+		return "", nil
+	}
+	m, err := git.Repo{Dir: filepath.Join(p.State, "repo.git")}.Merge(ctx, r.Base, s.Tip, r.At())
+	if err != nil || len(m.Conflicts) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("round %d of %s does not merge with what landed since: %s", r.Round, r.Attempt, strings.Join(m.Conflicts, ", ")), nil
 }

@@ -51,6 +51,7 @@ type Round struct {
 	Round    int                     `json:"round"`
 	Role     nexus.Role              `json:"role"`
 	Cause    string                  `json:"cause,omitzero"`
+	Commit   string                  `json:"commit,omitzero"` // in the private clone: what it came to
 	Broken   []nexus.IsolationBroken `json:"isolation,omitempty"`
 	Proof    *nexus.TestsProved      `json:"proof,omitempty"`
 	Evidence []nexus.Evidence        `json:"evidence,omitempty"`
@@ -93,7 +94,7 @@ func attemptOf(a *state.Attempt, now time.Time) Attempt {
 		v.Proof = a.Proof
 	}
 	for _, r := range a.Rounds {
-		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Broken, r.Proof, r.Evidence, r.Suspect, r.Verified, r.Reviews})
+		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Commit, r.Broken, r.Proof, r.Evidence, r.Suspect, r.Verified, r.Reviews})
 	}
 	for _, f := range a.Network {
 		v.Network = append(v.Network, f.Hosts...)
@@ -153,7 +154,10 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 	}
 	for _, r := range a.Rounds {
 		_, text := view.Describe(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
-		fmt.Fprintf(b, "  %s\n", view.Clean(text))
+		if text = view.Clean(text); r.Commit != "" {
+			text += s.Dot() + s.Dim(view.Short(r.Commit))
+		}
+		fmt.Fprintf(b, "  %s\n", text)
 		for _, f := range r.Broken {
 			fact(b, s, f, nil)
 		}
