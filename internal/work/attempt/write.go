@@ -58,15 +58,8 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 		if r.Role == nexus.Tester && w.Checked() {
 			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task))
 		}
-		if r.Role == nexus.Coder && w.a.Start != "" && !w.a.Strategy.Proves() { // of an earlier attempt, see [state.Task.Back]
-			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, r.From); err != nil {
-				return "", "", err
-			}
-		}
-		if r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "" {
-			if b.Diff, err = w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit); err != nil {
-				return "", "", err
-			}
+		if b.Diff, err = w.before(ctx, r); err != nil {
+			return "", "", err
 		}
 		return b.Text(), "brief", nil
 	}
@@ -75,6 +68,20 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 		f.Places = w.places(ctx, f.Findings)
 	}
 	return f.Text(), "repair", nil
+}
+
+// before returns the change that a round opens a conversation about: what a
+// tester finds that comes after the code, and what a coder does who goes on
+// from a round of an earlier attempt. It is empty for others.
+func (w *work) before(ctx context.Context, r *state.Round) (string, error) {
+	switch {
+	case r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "":
+		return w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	case r.Role == nexus.Coder && !w.a.Strategy.Proves() && w.a.Start != "":
+		return w.tree.Diff(ctx, w.a.Base, r.From)
+	default:
+		return "", nil
+	}
 }
 
 const (
