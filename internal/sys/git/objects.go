@@ -256,6 +256,29 @@ func (o *Objects) Point(name, to, from string) error {
 	return os.Rename(path+".lock", path)
 }
 
+// Put lets a ref name an object, whatever it named before and whoever was
+// killed over it. It is for refs that one process alone writes.
+func (o *Objects) Put(name, to string) error {
+	is, err := o.Ref(name)
+	if err != nil || is == to {
+		return err
+	}
+	if err := o.Unlock(name); err != nil {
+		return err
+	}
+	return o.Point(name, to, is)
+}
+
+// Unlock removes the lock that a killed process may have left on a ref. Only
+// one that alone writes the ref may call it.
+func (o *Objects) Unlock(name string) error {
+	err := os.Remove(filepath.Join(o.repo.Dir, filepath.FromSlash(name)) + ".lock")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // ParseCommit returns the tree of a commit and its date in Unix seconds.
 func ParseCommit(data []byte) (tree string, at int64, err error) {
 	head, _, _ := strings.Cut(string(data), "\n\n")

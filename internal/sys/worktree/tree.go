@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -62,7 +60,7 @@ func Pin(run nexus.RunID, id nexus.AttemptID) string { return pins(run, id) + "s
 // Round is the ref of what the n-th round of the attempt came to, from 1. Like
 // the pin it stays when the files are gone.
 func Round(run nexus.RunID, id nexus.AttemptID, n int) string {
-	return pins(run, id) + "round-" + strconv.Itoa(n)
+	return fmt.Sprintf("%sround-%d", pins(run, id), n)
 }
 
 func pins(run nexus.RunID, id nexus.AttemptID) string {
@@ -206,8 +204,8 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 // under a name of its own.
 func (t *Tree) resume(ctx context.Context) error {
 	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
-	if err := t.unlock(pin); err != nil {
-		return err
+	if err := o.Unlock(pin); err != nil {
+		return disk.Fail("unlock a worktree", err)
 	}
 	base, err1 := o.Ref(all + "base")
 	snap, err2 := o.Ref(pin)
@@ -239,24 +237,7 @@ func (t *Tree) resume(ctx context.Context) error {
 // MarkRound lets the ref of the n-th round, from 1, name a snapshot, whatever
 // it named before. Only the one who holds the run may call it.
 func (t *Tree) MarkRound(n int, commit string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	ref := Round(t.Run, t.ID, n)
-	was, err := t.s.objects.Ref(ref)
-	if err != nil || was == commit {
-		return err
-	}
-	return disk.Fail("name what a round came to", errors.Join(t.unlock(ref), t.s.objects.Point(ref, commit, was)))
-}
-
-// unlock removes the lock that a killed process may have left on a ref of the
-// tree. Only the one who holds the run may call it.
-func (t *Tree) unlock(ref string) error {
-	err := os.Remove(filepath.Join(t.s.git.Dir, ref+".lock"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return disk.Fail("unlock a worktree", err)
+	return disk.Fail("name what a round came to", t.s.objects.Put(Round(t.Run, t.ID, n), commit))
 }
 
 // adopt makes a tree that is there ready for use.
@@ -266,8 +247,8 @@ func (t *Tree) adopt(ctx context.Context) error {
 		return err
 	}
 	t.Base, t.Way = n.Base, n.Way
-	if err := t.unlock(Pin(t.Run, t.ID)); err != nil {
-		return err
+	if err := t.s.objects.Unlock(Pin(t.Run, t.ID)); err != nil {
+		return disk.Fail("unlock a worktree", err)
 	}
 	if t.Way == Overlay {
 		t.lower = n.Tree
