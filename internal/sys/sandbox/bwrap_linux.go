@@ -86,7 +86,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	mark := newMark(c.Mark)
 	args, copies := b.commandArgs(c)
 	cmd := exec.Command(b.bwrap, args...) //nolint:noctx // the whole tree is killed below, not one process
-	cmd.Env = c.environ(jail.Home, mark)
+	cmd.Env = c.boxed(jail.Home, mark)
 	cmd.Dir = "/"
 	var a attendant
 	defer a.close()

@@ -175,7 +175,7 @@ func (b *Box) reach(p *os.Process) (kill func(), use func() (proc.Usage, bool)) 
 
 // spec returns what a jail is told, and what to do when it is over.
 func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
-	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.environ(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native}
+	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.boxed(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native}
 	writable := c.writable()
 	if b.mode == Native {
 		s.Mounts = b.mounts(c)
@@ -195,7 +195,7 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
 	s.Kind = jail.Guard
-	s.Env = toolchain.Once(append(c.environ(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
+	s.Env = toolchain.Once(append(c.boxed(home, mark), "TMPDIR="+tmp, "GIT_CONFIG_NOSYSTEM=1")) // git stops at one that it may not read
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

@@ -144,10 +144,17 @@ func (c Command) check() error {
 	return nil
 }
 
-// environ returns the command's environment with a home and a mark.
-func (c Command) environ(home, mark string) []string {
-	env := make([]string, 0, len(c.Env)+3)
-	env = append(env, c.Env...)
+// boxed is environ where the user's home is out of sight: Java looks for it in
+// the list of users, and not in HOME.
+func (c Command) boxed(home, mark string) []string {
+	return c.environ(home, mark, "GRADLE_USER_HOME="+home+"/.gradle")
+}
+
+// environ returns the command's environment with a home and a mark, and what is
+// usual where it does not say otherwise.
+func (c Command) environ(home, mark string, usual ...string) []string {
+	env := make([]string, 0, len(c.Env)+4)
+	env = append(append(env, usual...), c.Env...)
 	if _, ok := toolchain.Lookup(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
