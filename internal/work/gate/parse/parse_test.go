@@ -248,3 +248,34 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestVirtualEnvironments reads what Python's package managers say where
+// nothing is installed: neither red on the work, nor green.
+func TestVirtualEnvironments(t *testing.T) {
+	const red = "=== FAILURES ===\n1 failed in 0.01s\n"
+	for name, tt := range map[string]struct {
+		command, stdout, stderr string
+		exit                    int
+		state                   nexus.GateState
+	}{
+		"poetry makes one":            {"poetry run pytest", red, "Creating virtualenv calc-PL-20KDR-py3.11 in /tmp/home/.cache/pypoetry/virtualenvs\n", 1, nexus.Environmental},
+		"poetry makes one, green":     {"poetry run pytest", "=== 1 passed in 0.01s ===\n", "Creating virtualenv calc in /src/.venv\n", 0, nexus.Environmental},
+		"poetry has no such tool":     {"poetry run pytest", "Command not found: pytest\n", "", 1, nexus.Environmental},
+		"poetry has one":              {"poetry run pytest", red, "", 1, nexus.Fail},
+		"a test speaks of one":        {"poetry run pytest", strings.Repeat("x\n", 20) + "Creating virtualenv a in /b\n" + red, "", 1, nexus.Fail},
+		"another runner":              {"pytest", red, "Creating virtualenv a in /b\n", 1, nexus.Fail},
+		"pipenv makes one":            {"cd web && pipenv run pytest", red, "Loading .env environment variables...\nCreating a virtualenv for this project...\nPipfile: /src/Pipfile\n", 1, nexus.Environmental},
+		"pipenv cannot make one":      {"pipenv run pytest", "", "Creating a virtualenv for this project...\nfail\n", 1, nexus.Environmental},
+		"pipenv has no such tool":     {"pipenv run pytest", "", "Error: the command pytest could not be found within PATH or Pipfile's [scripts].\n", 1, nexus.Environmental},
+		"uv makes one":                {"uv run --no-sync pytest", red, "Using CPython 3.13.1\nCreating virtual environment at: .venv\n", 1, nexus.Environmental},
+		"uv has no such tool":         {"uv run --no-sync pytest", "", "error: Failed to spawn: `pytest`\n  Caused by: No such file or directory (os error 2)\n", 2, nexus.Environmental},
+		"uv cannot read its manifest": {"uv run --no-sync pytest", "", "error: Failed to parse: `pyproject.toml`\n  Caused by: TOML parse error at line 1, column 1\n", 2, nexus.Fail},
+	} {
+		for _, format := range []string{"pytest", "exit"} {
+			r := parse.Read(parse.Input{Format: format, Command: tt.command, Stdout: []byte(tt.stdout), Stderr: []byte(tt.stderr), Exit: tt.exit, Tests: true})
+			if r.State != tt.state || r.State == nexus.Environmental && (len(r.Findings) != 1 || r.Findings[0].Code != "missing-tool" || r.Findings[0].Advice == "") {
+				t.Errorf("%s, %s: %s", name, format, show(r))
+			}
+		}
+	}
+}

@@ -170,6 +170,9 @@ func missingTool() []*regexp.Regexp {
 		re("^error: no such (?:sub)?command: `([\\w-]+)`"),
 		re(`^error: '([\w-]+)' is not installed for the toolchain`),
 		re(`^bundler: command not found: ([\w-]+)`),
+		re(`^Command not found: ([\w.-]+)$`), // poetry run
+		re(`^Error: the command ([\w.-]+) could not be found within PATH or Pipfile's \[scripts\]`),
+		re("^error: Failed to spawn: `(?:[^`]*/)?([\\w.-]+)`"), // uv run
 		re(`^Could not open input file: (?:vendor/bin/)?([\w-]+)`),
 		re(`^\s*This is not the (tsc) command you are looking for`),
 		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
