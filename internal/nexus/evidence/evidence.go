@@ -87,6 +87,8 @@ type Evidence struct {
 	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
 	Hangs     bool          `json:"hangs,omitzero"`   // it did not end, and did not on the base either: no pass, and not held against the tree where others judge it
 
+	Apart bool `json:"apart,omitzero"` // it was not run, because the change does not concern it
+
 	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through
 }
 

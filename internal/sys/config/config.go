@@ -134,6 +134,7 @@ func Checks() []string {
 type Gates struct {
 	Commands map[string]string // by gate's name; empty: switched off; absent: detected
 	Order    []string          // names that come first, in this order
+	UI       []string          // patterns of files of a user interface, without which the gate e2e does not judge a change; empty: those that gate knows
 	Timeout  time.Duration     // of one gate; 0: the limit gate_time
 	Linger   time.Duration     // how long a test runner may be silent once it told how its tests ended; 0: for ever
 	Related  string            // when the tests that a change concerns run alone: "task", "deferred" or "off"

@@ -164,6 +164,7 @@ func gateKeys() []Key {
 		one("review.personas", kind.List(Personas()...), "readers of a change, side by side, each for one kind of thing, and paid each; without any, one reads for everything",
 			func(c *Config) *[]string { return &c.Personas }),
 		one("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		one("gates.ui", kind.Texts(), "patterns of files of a user interface, whose change the gate e2e judges, and no other; one without a slash is of a name, ** stands for any directories, and * is any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
 		one("regression.sample", kind.Whole(0, 100), "criteria of earlier runs that are tried again on the base before a run begins; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
 		one("regression.time", kind.Span(), "time for all of them; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
 		one("mutation.mode", kind.Words("off", "warn", "block"), "whether faults are put into new lines, to see if tests notice: warn names those that no test notices, block gives them back to be mended", func(c *Config) *string { return &c.Mutation.Mode }),

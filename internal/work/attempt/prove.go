@@ -101,7 +101,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Bases.Judge(ctx, w.Shop, w.a.Base, gates, w.desk)
+	gates, base, err := w.Bases.Judge(ctx, w.Shop, w.a.Base, gates, nil, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}

@@ -43,6 +43,7 @@ type Gate struct {
 	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see gate/hang
 	Linger  time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
 	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix
+	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 }
 
@@ -115,6 +116,9 @@ type Runner struct {
 	// Lacks says why a gate cannot judge: what it needs cannot be had. Nil:
 	// every gate can.
 	Lacks func(g Gate) string
+	// Apart says why a gate does not concern the change; it is then not run, and
+	// that is not red. Nil: all do.
+	Apart func(g Gate) string
 	// Judged hears of every gate as soon as it is judged, and whether that
 	// was known before. An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error

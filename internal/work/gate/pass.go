@@ -50,7 +50,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		case e.Passed():
 			green++
 		case g.Of != "" && e.State == nexus.NotRun:
-		case e.Hangs:
+		case e.Hangs, e.Apart:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base)) && base.Tree != "":
 		default:
 			v.Why = reason(e)
@@ -82,6 +82,11 @@ func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
 	if r.Base != nil {
 		base = r.base(g)
+	}
+	if why := r.apart(g); why != "" {
+		e = r.blank(ctx, t, g)
+		e.Apart, e.Why = true, why
+		return e, base, false, nil
 	}
 	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
 	if err != nil {

@@ -66,8 +66,12 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		return nil, err
 	}
 	var base map[string]nexus.Evidence
+	apart, err := s.apart(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	if c.Base != "" {
-		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates), d); err != nil {
+		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates), apart, d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -95,6 +99,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		gates, r.Later = s.some(c, r.Origin.Changed, gates, base)
 		gates = s.Meter.Last(gates)
 	}
+	r.Apart = apart
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
@@ -117,6 +122,25 @@ func (s *Shop) some(c Case, changed []string, gates []gate.Gate, base map[string
 		return gates, false
 	}
 	return related.Before(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && s.Related == Deferred
+}
+
+// apart returns what says why a gate does not concern the work on a base.
+func (s *Shop) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
+	if c.Base == "" {
+		return nil, nil
+	}
+	changed, err := s.changed(ctx, c.Base, c.Hash)
+	return func(g gate.Gate) string { return gate.Apart(g, changed, c.Task.Criteria) }, err
+}
+
+// changed returns the files in which a tree differs from that of a commit.
+func (s *Shop) changed(ctx context.Context, commit, hash string) ([]string, error) {
+	was, err := s.Trees.Git().Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.Trees.Git().Run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", was, hash)
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.
@@ -210,8 +234,8 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 
 // Judge returns the gates of a tree with those of its base, and what each says
 // of the base. A gate that the base has stays, whatever the work deleted. A
-// red one does not end it.
-func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+// red one does not end it. One that is apart does not judge; apart may be nil.
+func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
 	done, err := b.wait(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -244,7 +268,7 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		return nil, nil, err
 	}
 	for _, g := range gates {
-		if _, ok := all[g.Name]; ok {
+		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" {
 			continue
 		}
 		if all[g.Name], err = b.one(ctx, s, commit, hash, g, d); err != nil {
@@ -302,7 +326,7 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told f
 	if err != nil {
 		return nil, err
 	}
-	changed, err := s.Trees.Git().Run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", was, hash)
+	changed, err := s.changed(ctx, commit, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +341,7 @@ func (b *Bases) origin(ctx context.Context, s *Shop, commit, hash string, told f
 	}
 	return &gate.Origin{
 		Dir:     tree.Dir,
-		Changed: strings.FieldsFunc(changed, func(r rune) bool { return r == 0 }),
+		Changed: changed,
 		Use: func(ctx context.Context, do func(gate.Runner, gate.Tree) error) error {
 			done, err := b.wait(ctx)
 			if err != nil {

@@ -108,7 +108,7 @@ func (b *base) hold(ctx context.Context, a *frame.App, now *gate.Runner, c confi
 		return nil, err
 	}
 	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
-	return gates, b.judge(ctx, a, gates)
+	return gates, b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
 }
 
 // union adds the gates to those of the working tree that only the base has:

@@ -219,9 +219,17 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 		defer base.remove()
 		base.runner.Put = said.Put
+		now.Apart = aside(f, base.changed)
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
 			return nil, nil, taken, err
 		}
+	}
+	if f.related && base == nil {
+		files, err := changed(ctx, dir, "")
+		if err != nil {
+			return nil, nil, taken, err
+		}
+		now.Apart = aside(f, files)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
 	var turned []verdict.Turned
@@ -234,7 +242,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 		e = spared.Doubt(e, f.base)
 		all = append(all, e)
-		if base != nil && g.Tests && g.Of == "" {
+		if base != nil && g.Tests && g.Of == "" && !e.Apart {
 			tests, err := base.turned(ctx, a, g, said.Unweighed(e))
 			if err != nil {
 				return nil, nil, taken, err
@@ -245,13 +253,24 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
-		if f.stop && !e.Passed() {
+		if f.stop && !e.Passed() && !e.Apart {
 			break
 		}
 	}
 	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
 	taken.Get = said.Get
 	return exempted.Judge(dir, kept.Plain(all)), turned, taken, nil
+}
+
+// aside returns what says why a gate does not concern a change. One that is
+// named judges in any case.
+func aside(f checkFlags, files []string) func(gate.Gate) string {
+	return func(g gate.Gate) string {
+		if len(f.gates) > 0 && asked(f.gates, g) {
+			return ""
+		}
+		return gate.Apart(g, files, nil)
+	}
 }
 
 // own returns what runs gates on the working tree itself, and the record of

@@ -5,6 +5,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,8 +43,11 @@ func Of(all []nexus.Evidence) Verdict {
 		}
 		return len(order)
 	}
+	if !slices.ContainsFunc(all, func(e nexus.Evidence) bool { return !e.Apart }) {
+		v.State, v.Why = nexus.NotRun, "no gate concerns the change"
+	}
 	for _, e := range all {
-		if rank(e.State) > rank(v.State) {
+		if !e.Apart && rank(e.State) > rank(v.State) {
 			v.State = e.State
 			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, count(len(e.Findings), "finding")), ": ")
 		}

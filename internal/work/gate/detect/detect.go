@@ -57,7 +57,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 			gates = append(gates, fromLine(name, command))
 		}
 	}
-	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test")
+	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test", EndToEnd)
 	place := func(g gate.Gate) int {
 		i := slices.Index(rank, g.Name)
 		if early[g.Name] && (i < 0 || i >= len(c.Order)) {
@@ -74,12 +74,20 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
+		if Step(gates[i].Name) == EndToEnd {
+			if gates[i].Only = c.UI; len(c.UI) == 0 {
+				gates[i].Only = gate.Interfaces()
+			}
+		}
 	}
 	return gates, unknownOrder(c.Order, gates, c.Commands)
 }
 
 // steps are the gates that a stack may have, in the order in which they judge.
-func steps() []string { return []string{"build", "type", "lint", "format", "test"} }
+func steps() []string { return []string{"build", "type", "lint", "format", "test", EndToEnd} }
+
+// EndToEnd is the gate that drives a user interface.
+const EndToEnd = "e2e"
 
 // Step returns what a gate does, of whatever package it is.
 func Step(gate string) string {
@@ -245,7 +253,7 @@ func fromLine(name, line string) gate.Gate {
 // runsTests reports whether a command line runs tests with a tool that says
 // how many there were, so that none can be told from all.
 func runsTests(line string) bool {
-	return slices.ContainsFunc([]string{"go test", "cargo test", "pytest", "npm test", "vitest", "jest"}, func(s string) bool {
+	return slices.ContainsFunc([]string{"go test", "cargo test", "pytest", "npm test", "vitest", "jest", "playwright test", "bun test"}, func(s string) bool {
 		return strings.Contains(line, s)
 	})
 }

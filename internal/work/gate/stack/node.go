@@ -28,7 +28,8 @@ func nodeStack() Stack {
 			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}},
 			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}},
 			{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []Part{mochaPart("!file:.mocharc*")}, Alone: []Lone{mochaLone("")}, Held: []Held{mochaHeld("")}},
-			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: []string{"{run}", "playwright", "test", "--reporter=list"}, Format: "playwright", Tests: true, Alone: []Lone{{Name: NamePlay, Args: []string{"{run}", "playwright", "test", "--reporter=list", "--retries=0", "--grep={test}"}}}},
+			{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
+			{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
 			{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []Part{bunPart("")}, Alone: []Lone{bunLone("")}},
 			{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []Part{nodePart("")}, Alone: []Lone{nodeLone("")}, Held: []Held{nodeHeld("")}},
 		},
@@ -118,4 +119,12 @@ func bunLone(cond string) Lone {
 
 func bunPart(cond string) Part {
 	return Part{If: cond, By: ByNode, Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
+}
+
+func playwright(more ...string) []string {
+	return append([]string{"{run}", "playwright", "test", "--reporter=list"}, more...)
+}
+
+func playwrightLone() []Lone {
+	return []Lone{{Name: NamePlay, Args: playwright("--retries=0", "--grep={test}")}}
 }

@@ -43,6 +43,9 @@ func TestFind(t *testing.T) {
 		"pnpm":                      {files: []string{`package.json={"devDependencies":{"jest":"30"}}`, "pnpm-lock.yaml="}, want: []string{"test: pnpm exec jest (jest)"}},
 		"bun":                       {files: []string{`package.json={"scripts":{"build":"x"},"devDependencies":{"typescript":"7"}}`, "bun.lock=", "tsconfig.json={}", "src/deep/a_spec.tsx="}, want: []string{"build: bun run --silent build (exit)", "type: bunx --no-install tsc --noEmit --pretty false (tsc)", "test: bun test (bun)"}},
 		"bun installs, vitest runs": {files: []string{`package.json={"devDependencies":{"vitest":"4"}}`, "bun.lockb=", "a.test.ts="}, want: []string{"test: bunx --no-install vitest run --reporter=default (vitest)"}},
+		"playwright beside vitest":  {files: []string{`package.json={"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"4","@playwright/test":"1"}}`, "playwright.config.ts="}, want: []string{"test: npm run --silent test (exit)", "e2e: npx --no-install playwright test --reporter=list (playwright)"}},
+		"playwright alone":          {files: []string{`package.json={"scripts":{"test":"echo \"no test specified\""},"devDependencies":{"@playwright/test":"1"}}`, "playwright.config.ts="}, want: []string{"test: npx --no-install playwright test --reporter=list (playwright)"}},
+		"the script is playwright":  {files: []string{`package.json={"scripts":{"test":"playwright test"},"devDependencies":{"@playwright/test":"1"}}`, "playwright.config.ts="}, want: []string{"test: npm run --silent test (exit)"}},
 		"bun without tests":         {files: []string{`package.json={}`, "bun.lock=", "latest.ts="}},
 		"a script is bun test":      {files: []string{`package.json={"scripts":{"test":"bun test"}}`, "bunfig.toml="}, want: []string{"test: npm run --silent test (exit)"}},
 		"node:test":                 {files: []string{`package.json={}`, "a.test.mjs="}, want: []string{"test: node --test --test-reporter=tap (tap)"}},
@@ -133,15 +136,15 @@ func TestTable(t *testing.T) {
 		names[s.Name] = true
 		for _, step := range s.Steps {
 			f, ok := parse.Find(step.Format)
-			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test"}, step.Gate) || len(step.Args) == 0 {
+			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test", "e2e"}, step.Gate) || len(step.Args) == 0 {
 				t.Errorf("%s: %+v", s.Name, step)
 			}
-			if (step.Gate == "test") != step.Tests || step.Tests && !f.Tests && f.Name != parse.Exit {
+			if (step.Gate == "test" || step.Gate == "e2e") != step.Tests || step.Tests && !f.Tests && f.Name != parse.Exit {
 				t.Errorf("%s: %s tells no tests", s.Name, step.Format)
 			}
 			for word := range strings.FieldsSeq(strings.ReplaceAll(step.If, "|", " ")) {
 				kind, _, ok := strings.Cut(strings.TrimPrefix(word, "!"), ":")
-				if !ok || !slices.Contains([]string{"file", "has", "script", "dep", "target"}, kind) {
+				if !ok || !slices.Contains([]string{"file", "has", "script", "runs", "dep", "target"}, kind) {
 					t.Errorf("%s: %q is no condition", s.Name, word)
 				}
 			}

@@ -21,7 +21,7 @@ type Runner struct {
 // Step is a command that a package of the stack can be judged by. Of the steps
 // of one gate, the first that fits is taken.
 type Step struct {
-	Gate string // build, lint, type, format or test
+	Gate string // build, lint, type, format, test or e2e
 	// If says when it fits, as words of which all must hold; | stands between
 	// words of which one must. file:PATTERN is a file of the package,
 	// has:FILE:TEXT a text in one, script:NAME a script of package.json,

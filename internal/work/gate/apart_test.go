@@ -1,0 +1,69 @@
+package gate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+func TestApart(t *testing.T) {
+	ui := gate.Interfaces()
+	for name, tt := range map[string]struct {
+		only    []string
+		changed string
+		wanted  string
+		apart   bool
+	}{
+		"no patterns":             {nil, "server.go", "", false},
+		"nothing changed":         {ui, "", "", true},
+		"the server":              {ui, "server.go internal/db/db.go README.md", "", true},
+		"a name":                  {ui, "server.go web/src/App.tsx", "", false},
+		"a directory":             {ui, "app/views/users/show.txt", "", false},
+		"a directory at the root": {ui, "public/logo.png", "", false},
+		"a name like a directory": {ui, "internal/public.go", "", true},
+		"a library":               {ui, "web/package.json", "", false},
+		"a criterion names it":    {ui, "server.go", "e2e", false},
+		"another criterion":       {ui, "server.go", "test", true},
+		"a path":                  {[]string{"web/*.js"}, "web/a.js", "", false},
+		"a path below":            {[]string{"web/*.js"}, "web/b/a.js", "", true},
+		"any depth":               {[]string{"web/**/*.js"}, "web/a/b/c.js", "", false},
+		"any depth, none":         {[]string{"web/**/*.js"}, "web/c.js", "", false},
+		"all below":               {[]string{"web/**"}, "web/c/d", "", false},
+		"elsewhere":               {[]string{"web/**"}, "x/web/c", "", true},
+		"a bad pattern":           {[]string{"[", "a/["}, "a/[", "", true},
+	} {
+		why := gate.Apart(gate.Gate{Name: "e2e", Only: tt.only}, strings.Fields(tt.changed), []nexus.Criterion{{Text: "e2e", Check: tt.wanted}})
+		if (why != "") != tt.apart {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+// TestPassLeavesOutWhatIsApart does not run a gate that the change does not
+// concern, whatever it said of the base; alone it is no pass.
+func TestPassLeavesOutWhatIsApart(t *testing.T) {
+	tree := files(t, nil)
+	r := runner(t, sandbox.Off)
+	gates := []gate.Gate{
+		{Name: "e2e", Args: []string{"false"}, Format: "exit", Only: []string{"*.html"}},
+		{Name: "fine", Args: []string{"true"}, Format: "exit"},
+	}
+	r.Base = func(name string) (nexus.Evidence, bool) {
+		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
+	}
+	r.Apart = func(g gate.Gate) string { return gate.Apart(g, []string{"a.go"}, nil) }
+	v, err := r.Pass(t.Context(), tree, gates, nil)
+	if err != nil || !v.Passed || states(v) != "e2e=not-run fine=pass" || !v.Evidence[0].Apart {
+		t.Errorf("%t %s, %v", v.Passed, states(v), err)
+	}
+	if v, err := r.Pass(t.Context(), tree, gates[:1], nil); err != nil || v.Passed {
+		t.Errorf("alone: %+v, %v", v, err)
+	}
+	r.Apart = func(g gate.Gate) string { return gate.Apart(g, []string{"a.html"}, nil) }
+	if v, err := r.Pass(t.Context(), tree, gates, nil); err != nil || v.Passed || states(v) != "e2e=fail" {
+		t.Errorf("%t %s, %v", v.Passed, states(v), err)
+	}
+}
