@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -156,14 +157,16 @@ func Ruby(in raw.Input) raw.Report {
 }
 
 type phpstanReport struct {
-	Files map[string]struct {
-		Messages []struct {
-			Message    string
-			Line       *int
-			Identifier string
-		}
-	}
+	Files  json.RawMessage // an object, and an empty list where there is none
 	Errors []string
+}
+
+type phpstanFile struct {
+	Messages []struct {
+		Message    string
+		Line       *int
+		Identifier string
+	}
 }
 
 // PHPStan reads phpstan analyse, with --error-format=json, raw, or as a
@@ -178,7 +181,11 @@ func PHPStan(in raw.Input) raw.Report {
 		return whole(in, found, broken)
 	}
 	var found []nexus.Finding
-	for name, file := range p.Files {
+	var files map[string]phpstanFile
+	if json.Unmarshal(p.Files, &files) != nil && string(p.Files) != "[]" {
+		return whole(in, nil, true)
+	}
+	for name, file := range files {
 		for _, m := range file.Messages {
 			f := nexus.Finding{File: in.Place(name), Severity: nexus.Major, Code: m.Identifier, Message: raw.Plain(m.Message)}
 			if m.Line != nil {

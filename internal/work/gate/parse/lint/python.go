@@ -39,7 +39,7 @@ func Ruff(in raw.Input) raw.Report {
 func ruffText(in raw.Input) []nexus.Finding {
 	all := in.Text()
 	d := dialect{places: []string{`%f:%l:%c: %m`}, code: `^([A-Z]+\d+|invalid-syntax|SyntaxError):?\s+(?:\[\*\]\s+)?`, usual: nexus.Major}
-	found := append(d.read(in, all), arrows(in, all, `^([A-Z]+\d+|invalid-syntax)(?: \[\*\])?:? (.*)$`)...)
+	found := append(d.read(in, all), arrows(in, all, `^([A-Z]+\d+|invalid-syntax|unformatted)(?: \[\*\])?:? (.*)$`)...)
 	for _, l := range all {
 		if name, ok := strings.CutPrefix(l, "Would reformat: "); ok {
 			found = append(found, nexus.Finding{File: in.Place(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})

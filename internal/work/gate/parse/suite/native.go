@@ -70,7 +70,7 @@ func panicked(in raw.Input, f *nexus.Finding, lines []string) {
 	now := regexp.MustCompile(`^\s*thread '.*?'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
 	old := regexp.MustCompile(`^\s*thread '.*?' panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
 	doc := regexp.MustCompile(`^(?:error|warning)(?:\[(\w+)\])?: (.*)$`)
-	stop := regexp.MustCompile(`^\s*(?:stack backtrace:|note: )`)
+	stop := regexp.MustCompile(`^\s*(?:stack backtrace:|note: |std(?:out|err) \x{2500}{3})`)
 	for i, l := range lines {
 		if m := now.FindStringSubmatch(l); m != nil {
 			f.File, f.Line, f.Column, f.Message = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3]), message(lines[i+1:], stop)
@@ -107,16 +107,18 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 	}
 	r.Empty = counted && total == 0
 	said := map[string][]string{}
-	for _, b := range blocks(all, regexp.MustCompile(`^(?:--- STD(?:ERR|OUT): +|\s+(?:FAIL|SIG\w+|TIMEOUT|ABORT) \[\s*[\d.]+s\] (?:\(\s*\d+/\d+\) )?)(\S.*?)(?: ---)?$`), regexp.MustCompile(`^\s+(?:PASS|SKIP|Summary|SLOW|FLAKY) |^error: test run failed|^\x{2500}{3}`)) {
+	for _, b := range blocks(all, regexp.MustCompile(`^(?:--- (?:TRY \d+ )?STD(?:ERR|OUT): +|\s+(?:TRY \d+ )?(?:FAIL|SIG\w+|TIMEOUT|ABORT) \[\s*[\d.]+s\] (?:\([^)]*\) )?)(\S.*?)(?: ---)?$`), regexp.MustCompile(`^\s+(?:(?:TRY \d+ )?PASS|SKIP|Summary|SLOW|LEAK|FLAKY|Cancelling) |^warning: |^error: test run failed|^\x{2500}{3}`)) {
 		said[strings.Join(strings.Fields(b.head[1]), " ")] = append(said[strings.Join(strings.Fields(b.head[1]), " ")], b.lines...)
 	}
-	row := regexp.MustCompile(`^\s+(FAIL|SIG\w+|TIMEOUT|ABORT|FLAKY \d+/\d+) \[\s*[\d.]+s\] (?:\(\s*\d+/\d+\) )?(\S.*)$`)
-	seen := map[string]bool{}
+	row := regexp.MustCompile(`^\s+(TRY \d+ )?(FAIL|SIG\w+|TIMEOUT|ABORT|FLAKY \d+/\d+) \[\s*[\d.]+s\] (?:\([^)]*\) )?(\S.*)$`)
+	seen, over := map[string]bool{}, false
 	for _, l := range all {
+		over = over || strings.HasPrefix(strings.TrimSpace(l), "Summary [")
 		m := row.FindStringSubmatch(l)
-		if m == nil {
+		if m == nil || m[1] != "" && !over { // the next try may pass; the last one stands below the sum
 			continue
 		}
+		m = m[1:]
 		name := strings.Join(strings.Fields(m[2]), " ")
 		if seen[name] {
 			continue // the failures are named once more at the end
