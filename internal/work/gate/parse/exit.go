@@ -85,8 +85,8 @@ func findings(in Input, all []string) []nexus.Finding {
 			found = append(found, f)
 		case python.MatchString(l):
 			m := python.FindStringSubmatch(l)
-			if file := in.Place(m[1]); file != "" && raised(all[i+1:]) != "" {
-				found = append(found, nexus.Finding{File: file, Line: raw.Number(m[2]), Message: raised(all[i+1:])})
+			if file := in.Place(m[1]); file != "" && raw.Raised(all[i+1:]) != "" {
+				found = append(found, nexus.Finding{File: file, Line: raw.Number(m[2]), Message: raw.Raised(all[i+1:])})
 			}
 		case test.MatchString(l):
 			m := test.FindStringSubmatch(l)
@@ -99,20 +99,6 @@ func findings(in Input, all []string) []nexus.Finding {
 		}
 	}
 	return found
-}
-
-// raised returns the exception that ends a Python traceback, if this was its
-// innermost frame.
-func raised(rest []string) string {
-	for i, l := range rest {
-		switch {
-		case strings.HasPrefix(strings.TrimSpace(l), "File \"") || i > 4:
-			return ""
-		case l != "" && l[0] != ' ' && l[0] != '\t':
-			return l
-		}
-	}
-	return ""
 }
 
 func harmless(l string) bool {

@@ -106,7 +106,7 @@ func testFormats() []Format {
 	return []Format{
 		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, read: either(suite.JestJSON, suite.Vitest)},
 		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, read: either(suite.JestJSON, suite.Jest)},
-		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, read: browsers(either(suite.PlaywrightJSON, suite.Playwright))},
+		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, read: suite.Browsers(either(suite.PlaywrightJSON, suite.Playwright))},
 		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, read: either(suite.MochaJSON, suite.Mocha)},
 		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, read: readNode},
 		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, read: bun.Test},
@@ -135,25 +135,6 @@ func either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input
 		if broken && r.State == nexus.Unverifiable {
 			r.Why = "its JSON is not whole"
 		}
-		return r
-	}
-}
-
-// browsers tells tests that failed from those that had no browser to run in.
-func browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
-	return func(in raw.Input) raw.Report {
-		r := read(in)
-		none := func(f nexus.Finding) bool { return strings.Contains(f.Message, "Executable doesn't exist at ") }
-		if r.State != nexus.Fail || r.Counts.Failed != len(r.Findings) || !slices.ContainsFunc(r.Findings, none) {
-			return r
-		}
-		for _, f := range r.Findings {
-			if !none(f) {
-				return r
-			}
-		}
-		r.State, r.Why = nexus.Environmental, "a browser of Playwright is not installed"
-		r.Findings = []nexus.Finding{{Code: raw.CodeMissing, Message: strings.SplitN(r.Findings[0].Message, "\n", 2)[0], Advice: "Run npx playwright install, where gates can see what it installs, or switch the gate off in nexus.toml."}}
 		return r
 	}
 }

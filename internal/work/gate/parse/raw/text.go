@@ -183,3 +183,17 @@ func (t *Tail) Text() []byte {
 	}
 	return append(t.head[:len(t.head):len(t.head)], t.end...)
 }
+
+// Raised returns the exception that ends a Python traceback, if this was its
+// innermost frame.
+func Raised(rest []string) string {
+	for i, l := range rest {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(l), "File \"") || i > 4:
+			return ""
+		case l != "" && l[0] != ' ' && l[0] != '\t':
+			return l
+		}
+	}
+	return ""
+}

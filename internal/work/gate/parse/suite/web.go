@@ -226,6 +226,25 @@ func Playwright(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
+// Browsers tells tests that failed from those that had no browser to run in.
+func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
+	return func(in raw.Input) raw.Report {
+		r := read(in)
+		none := func(f nexus.Finding) bool { return strings.Contains(f.Message, "Executable doesn't exist at ") }
+		if r.State != nexus.Fail || r.Counts.Failed != len(r.Findings) || !slices.ContainsFunc(r.Findings, none) {
+			return r
+		}
+		for _, f := range r.Findings {
+			if !none(f) {
+				return r
+			}
+		}
+		r.State, r.Why = nexus.Environmental, "a browser of Playwright is not installed"
+		r.Findings = []nexus.Finding{{Code: raw.CodeMissing, Message: strings.SplitN(r.Findings[0].Message, "\n", 2)[0], Advice: "Run npx playwright install, where gates can see what it installs, or switch the gate off in nexus.toml."}}
+		return r
+	}
+}
+
 // playName names a test without its place: "a.spec.js > sum > adds".
 func playName(s string) string {
 	s = regexp.MustCompile(`(\.\w+):\d+:\d+ `).ReplaceAllString(s, "$1 ")
