@@ -62,14 +62,11 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		return nil, err
 	}
 	gates, err := s.Gates(c.Tree.Dir)
-	if err != nil {
+	apart, err2 := s.apart(ctx, c)
+	if err = errors.Join(err, err2); err != nil {
 		return nil, err
 	}
 	var base map[string]nexus.Evidence
-	apart, err := s.apart(ctx, c)
-	if err != nil {
-		return nil, err
-	}
 	if c.Base != "" {
 		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates), apart, d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)

@@ -107,6 +107,7 @@ func (b *base) hold(ctx context.Context, a *frame.App, now *gate.Runner, c confi
 	if err != nil {
 		return nil, err
 	}
+	now.Apart = aside(names, b.changed)
 	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
 	return gates, b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
 }

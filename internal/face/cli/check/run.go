@@ -219,17 +219,9 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 		defer base.remove()
 		base.runner.Put = said.Put
-		now.Apart = aside(f, base.changed)
 		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
 			return nil, nil, taken, err
 		}
-	}
-	if f.related && base == nil {
-		files, err := changed(ctx, dir, "")
-		if err != nil {
-			return nil, nil, taken, err
-		}
-		now.Apart = aside(f, files)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
 	var turned []verdict.Turned
@@ -264,9 +256,9 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 
 // aside returns what says why a gate does not concern a change. One that is
 // named judges in any case.
-func aside(f checkFlags, files []string) func(gate.Gate) string {
+func aside(names, files []string) func(gate.Gate) string {
 	return func(g gate.Gate) string {
-		if len(f.gates) > 0 && asked(f.gates, g) {
+		if len(names) > 0 && asked(names, g) {
 			return ""
 		}
 		return gate.Apart(g, files, nil)
@@ -282,6 +274,13 @@ func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir,
 	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
 		return r, s, err
+	}
+	if f.related && f.base == "" {
+		files, err := changed(ctx, dir, "")
+		if err != nil {
+			return r, s, err
+		}
+		r.Apart = aside(f.gates, files)
 	}
 	s, err = spared.Read(ctx, dir, f.base, a.Now())
 	r.Net, r.Quarantine = grant.Gate, s.Record

@@ -72,15 +72,21 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		return 2 * i
 	}
 	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
+	set(gates, c)
+	return gates, unknownOrder(c.Order, gates, c.Commands)
+}
+
+// set gives gates what the configuration says of them.
+func set(gates []gate.Gate, c config.Gates) {
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
-		if Step(gates[i].Name) == EndToEnd {
-			if gates[i].Only = c.UI; len(c.UI) == 0 {
-				gates[i].Only = gate.Interfaces()
-			}
+		if Step(gates[i].Name) != EndToEnd {
+			continue
+		}
+		if gates[i].Only = c.UI; len(c.UI) == 0 {
+			gates[i].Only = gate.Interfaces()
 		}
 	}
-	return gates, unknownOrder(c.Order, gates, c.Commands)
 }
 
 // steps are the gates that a stack may have, in the order in which they judge.
