@@ -2,8 +2,8 @@
 // the gates run, when somebody reviews, and when trying on is no use.
 //
 // An attempt ends early, whatever budget is left, on the third equal failure,
-// on the third equal tree, and when the number of findings keeps growing. No
-// progress is an answer.
+// on the third equal tree, when the number of findings keeps growing, and on
+// the fifth build in a row that fails. No progress is an answer.
 package repair
 
 import (
@@ -276,18 +276,22 @@ func rejections(a *state.Attempt, majors int) int {
 
 // Stuck returns why going on with an attempt is no use: the same failure or
 // the same tree for the given number of times over the whole attempt, or a
-// red count of one gate that grew as many times in a row. Empty means that it
-// may go on. A limit of 0 never ends it.
+// red count of one gate that grew as many times in a row; or five builds that
+// failed one after the other. Empty means that it may go on. A limit of 0 never
+// ends it.
 func Stuck(a *state.Attempt, same int) string {
 	if same <= 0 {
 		return ""
 	}
 	var last *state.Round
-	failures, trees, grown := map[string]int{}, map[string]int{}, 0
+	failures, trees, grown, unbuilt := map[string]int{}, map[string]int{}, 0, 0
 	for _, r := range a.Rounds {
 		if r.Verdict == nil || r.Verdict.State == nexus.Pass {
-			last, grown = nil, 0
+			last, grown, unbuilt = nil, 0, 0
 			continue
+		}
+		if unbuilt++; !building(r.Verdict.Gate) {
+			unbuilt = 0
 		}
 		sign := Signature(r.Verdict.Gate, red(r))
 		failures[sign]++
@@ -297,6 +301,8 @@ func Stuck(a *state.Attempt, same int) string {
 			return fmt.Sprintf("the same %s failure %d times", r.Verdict.Gate, same)
 		case trees[r.Verdict.Tree] >= same:
 			return fmt.Sprintf("the same tree %d times", same)
+		case unbuilt >= builds:
+			return fmt.Sprintf("the build failed %d times in a row", builds)
 		}
 		if last != nil && last.Verdict.Gate == r.Verdict.Gate && len(red(r)) > len(red(last)) {
 			grown++
@@ -333,6 +339,13 @@ func Growing(a *state.Attempt) int {
 
 // Red counts what the gate that stopped a round found.
 func Red(r *state.Round) int { return len(red(r)) }
+
+// builds is how many failed builds in a row end an attempt, however different
+// they are.
+const builds = 5
+
+// building reports whether a gate builds, of the whole or of one package.
+func building(gate string) bool { return gate == "build" || strings.HasPrefix(gate, "build-") }
 
 // Last returns the signature of the failure that an attempt ended with, empty
 // when its last verdict was not red.

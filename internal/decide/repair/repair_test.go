@@ -218,6 +218,13 @@ func TestStuck(t *testing.T) {
 		"growing of another gate": {
 			rounds(red("test", "a", "a"), red("vet", "b", "a", "b"), red("test", "c", "a", "b", "c"), red("vet", "d", "a", "b", "c", "d")), "",
 		},
+		"a build that never works": {
+			rounds(red("build", "a", "a"), red("build-web", "b", "b"), red("build", "c", "c"), red("build", "d", "d"), red("build", "e", "e")),
+			"the build failed 5 times in a row",
+		},
+		"a build that works meanwhile": {
+			rounds(red("build", "a", "a"), red("build", "b", "b"), red("test", "c", "c"), red("build", "d", "d"), red("build", "e", "e"), red("build", "f", "f")), "",
+		},
 	} {
 		if got := repair.Stuck(c.a, 3); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -116,6 +116,15 @@ func notRepository(dir string, err error) error {
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
 		return err
 	}
+	if x, ok := errors.AsType[*ExitError](err); ok && strings.Contains(x.Stderr, "dubious ownership") {
+		_, at, _ := strings.Cut(x.Stderr, "in repository at '")
+		at, _, _ = strings.Cut(at, "'")
+		at = cmp.Or(at, dir)
+		return &nexus.Error{
+			Code: nexus.CodeNotRepository, Message: at + " belongs to somebody else, so git does not read it",
+			Hint: "If you trust it: git config --global --add safe.directory '" + at + "'",
+		}
+	}
 	return &nexus.Error{
 		Code: nexus.CodeNotRepository, Message: dir + " is not in a git repository",
 		Hint: "Run in a git repository, or make one: git init, then commit.", Cause: err,

@@ -99,6 +99,25 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindOfAnother leaves alone what somebody else owns, and says so.
+func TestFindOfAnother(t *testing.T) {
+	r := repo(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	for _, name := range []string{r.Work, filepath.Join(r.Work, ".git")} {
+		if err := os.Chown(name, 4321, 4321); err != nil {
+			t.Skip(err)
+		}
+	}
+	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)
+	_, err := Find(t.Context(), filepath.Join(r.Work, "d"))
+	var e *nexus.Error
+	if !errors.As(err, &e) || e.Message != r.Work+" belongs to somebody else, so git does not read it" || !strings.Contains(e.Hint, "safe.directory '"+r.Work+"'") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestHeadAndResolve(t *testing.T) {
 	r := repo(t)
 	want := gittest.Run(t, r.Work, "rev-parse", "HEAD")

@@ -141,6 +141,7 @@ func (w *work) findings() prompt.Repair {
 			continue
 		}
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
+		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		if out, err := w.Blobs.Get(e.Output); err == nil {
 			f.Output = string(parse.Legible(out))
 		}

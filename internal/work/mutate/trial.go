@@ -285,6 +285,8 @@ func weigh(base, now nexus.Evidence) (s State, by, why string) {
 		}
 	}
 	switch {
+	case tests > 0 && base.Counts.Passed == 0:
+		return Unclear, "", "every test is red without it"
 	case tests > 0:
 		return Survived, "", "" // only what was red without it
 	case len(now.Findings) > 0 && slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.File != "" }):

@@ -113,6 +113,7 @@ func TestRepairs(t *testing.T) {
 	golden(t, "repair.golden", prompt.Repair{
 		Gate: "test", Command: "go test ./...", Exit: 1, Findings: findings(),
 		Told:   []nexus.Finding{{Gate: "test", File: "dur/old.go", Line: 11, Message: "known already"}},
+		Gone:   []nexus.Finding{{Gate: "test", File: "dur/new.go", Line: 4, Test: "dur.TestNew", Message: "got 3\nwant 4"}},
 		Output: strings.Repeat("noise\n", 2_000) + "--- FAIL: TestParse\nFAIL\n",
 	}.Text())
 	golden(t, "repair-late.golden", prompt.Repair{

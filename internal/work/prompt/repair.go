@@ -12,6 +12,7 @@ import (
 
 const (
 	maxFindings  = 30
+	maxGone      = 10
 	findingBytes = 600
 	outputBytes  = 4_000
 	placeBytes   = 2_000
@@ -25,6 +26,7 @@ type Repair struct {
 	Why      string          // in sum; empty for none
 	Findings []nexus.Finding // all of them
 	Told     []nexus.Finding // those that the conversation has heard of before
+	Gone     []nexus.Finding // those of the gate that were told last and are not found any more
 	Output   string          // what the gate printed; its end is shown
 	Round    int             // of the task, where it is shown more; 0 otherwise
 	Places   []Place         // where findings are, in that case
@@ -38,7 +40,9 @@ type Place struct {
 }
 
 // Text returns the message: what was red, the new findings first, then those
-// that are still there, then the end of the output.
+// that are still there, then what is
+// no longer found, in a line each, then the end of
+// the output.
 func (r Repair) Text() string {
 	fresh, old := r.sort()
 	findings, bytes := maxFindings, outputBytes
@@ -62,6 +66,9 @@ func (r Repair) Text() string {
 	section(&b, "Still there", still)
 	if more := len(fresh) + len(old) - len(shown) - len(still); more > 0 {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", more)
+	}
+	if n := len(r.Gone); n > 0 {
+		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, Fence("text", gone(r.Gone[:min(n, maxGone)])))
 	}
 	for _, p := range r.Places {
 		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", head(strings.Join(p.Lines, "\n"), placeBytes)))
@@ -172,6 +179,16 @@ func finding(f nexus.Finding) string {
 	}
 	if f.Advice != "" {
 		b.WriteString("\n  advice: " + indent(f.Advice))
+	}
+	return b.String()
+}
+
+// gone names findings, in a line each.
+func gone(all []nexus.Finding) string {
+	var b strings.Builder
+	for _, f := range all {
+		first, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
+		b.WriteString("- " + Line(strings.Join(slices.DeleteFunc([]string{f.File, f.Test, first}, func(s string) bool { return s == "" }), ": ")) + "\n")
 	}
 	return b.String()
 }

@@ -75,6 +75,7 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 		b.remove()
 		return nil, fmt.Errorf("check out %s: %w", rev, err)
 	}
+	copied.Modules(ctx, own, dir)
 	b.runner = runner
 	b.runner.Readable = append(b.runner.Readable, copied.Lend(dir, b.tree)...)
 	return b, nil

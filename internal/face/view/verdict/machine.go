@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -56,7 +57,7 @@ func JUnit(v Verdict) (string, error) {
 	for _, e := range v.Gates {
 		s := suite{Name: e.Gate, Time: fmt.Sprintf("%.3f", e.Duration.Seconds())}
 		total += e.Duration.Seconds()
-		whole := testcase{Class: e.Gate, Name: e.Command, Time: s.Time}
+		whole := testcase{Class: e.Gate, Name: cmp.Or(e.Command, e.Gate), Time: s.Time}
 		switch e.State {
 		case nexus.Pass:
 		case nexus.Fail, nexus.Timeout:

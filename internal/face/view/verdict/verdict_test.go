@@ -64,6 +64,9 @@ func TestShapesAreWellFormed(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text), &suites); err != nil || suites.Tests != 5 || suites.Failures != 1 || suites.Errors != 1 {
 		t.Errorf("%+v, %v\n%s", suites, err, text)
 	}
+	if bare, err := verdict.JUnit(verdict.Of([]nexus.Evidence{{Gate: "tamper", State: nexus.Pass}})); err != nil || !strings.Contains(bare, `name="tamper" time`) {
+		t.Errorf("a gate without a command has no name: %v\n%s", err, bare)
+	}
 	if text, err = verdict.SARIF(v); err != nil || !json.Valid([]byte(text)) || !strings.Contains(text, `"uri": "a%20b/x.go"`) || !strings.Contains(text, `"level": "warning"`) {
 		t.Errorf("%v\n%s", err, text)
 	}
