@@ -11,15 +11,20 @@ import (
 )
 
 // spare lets failures of tests in quarantine not count. Where a runner failed
-// more tests than it named, nobody knows whether those are all.
+// more tests than it named, nobody knows whether those are all, and where no
+// other test passed, nothing was shown.
 func (r Runner) spare(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	if len(r.Quarantine.List) == 0 || !g.Tests {
 		return e
 	}
 	all := raw.Counts.Failed <= named(raw)
-	return r.Quarantine.Spare(e, cmp.Or(g.Of, g.Name), func(test string) bool {
+	spared := r.Quarantine.Spare(e, cmp.Or(g.Of, g.Name), func(test string) bool {
 		return !all || weigh.Wanted(test, r.Wanted) || lone.Wanted(test, r.Wanted)
 	})
+	if g.Of == "" && e.State == nexus.Fail && spared.State == nexus.Pass && spared.Counts.Passed == 0 {
+		spared.State, spared.Why = nexus.NotRun, "no test passed; "+spared.Why
+	}
+	return spared
 }
 
 // named counts the tests that findings name. Of Go, a test with a subtest that
