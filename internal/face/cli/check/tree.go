@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/again"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
@@ -35,6 +36,8 @@ type reproduced struct {
 type exact struct {
 	dir, hash string
 	repo      git.Repo // whose work tree it is
+	from      string   // the user's, which has what is installed; may be empty
+	lent      []string // of that, what must be readable
 	done      func()
 }
 
@@ -63,7 +66,7 @@ func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, er
 		return x, err
 	}
 	x.done = func() { _ = os.RemoveAll(at) } // a copy
-	x.dir = filepath.Join(at, "tree")
+	x.dir, x.from = filepath.Join(at, "tree"), p.Repo.Work
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
 	err = os.Mkdir(x.dir, 0o700)
 	if err == nil {
@@ -73,17 +76,29 @@ func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, er
 		x.done()
 		return x, fmt.Errorf("check out %s: %w", rev, err)
 	}
+	if x.from != "" {
+		x.lent = copied.Lend(x.from, x.dir)
+	}
 	return x, nil
 }
 
-// reset puts the tree back; bare removes what git ignores, too.
+// reset puts the tree back; bare removes what git ignores, too, but for what is
+// lent.
 func (x exact) reset(ctx context.Context, bare bool) error {
-	clean := "-ffdq"
+	clean := []string{"clean", "-ffdq"}
 	if bare {
-		clean = "-ffdqx"
+		clean = append(clean, "-x")
 	}
-	_, err := x.repo.Run(ctx, "clean", clean)
+	for _, dir := range x.lent {
+		if rel, err := filepath.Rel(x.from, dir); err == nil {
+			clean = append(clean, "-e", "/"+filepath.ToSlash(rel))
+		}
+	}
+	_, err := x.repo.Run(ctx, clean...)
 	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force")
+	if x.from != "" {
+		copied.Modules(ctx, x.repo, x.from)
+	}
 	return errors.Join(err, err2)
 }
 
@@ -117,7 +132,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err != nil {
 		return err
 	}
-	r.Reset = x.reset
+	r.Reset, r.Readable = x.reset, append(r.Readable, x.lent...)
 	grant, err := network.Reachable(settings.Network, frame.Top(p.Repo.Work), a.Trust(), a.Env, box)
 	if err != nil {
 		return err
