@@ -112,9 +112,14 @@ func ofTheTree(f nexus.Finding) bool {
 // have said is not known to be the same.
 func untested(base, now nexus.Evidence) bool {
 	fewer := now.Counts.Passed < base.Counts.Passed && now.Counts.Passed+now.Counts.Failed == 0
-	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) && strings.Contains(now.Command, "test")
-	return fewer || none
+	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) ||
+		base.Counts.Passed == 0 && now.Counts.Passed == 0 && len(now.Findings) > 0 && !slices.ContainsFunc(now.Findings, loaded)
+	return fewer || none && strings.Contains(now.Command, "test")
 }
+
+// loaded reports whether a finding of a test runner is about more than a file
+// that it could not read: some count such a file as a test that failed.
+func loaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
 
 // weight is what findings come to against those of a base.
 type weight struct {
