@@ -77,7 +77,9 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 	}
 	copied.Modules(ctx, own, dir)
 	b.runner = runner
-	b.runner.Readable = append(b.runner.Readable, copied.Lend(dir, b.tree)...)
+	lent := copied.Lend(dir, b.tree)
+	b.runner.Readable = append(b.runner.Readable, lent...)
+	b.runner.Env = append(b.runner.Env, copied.Editable(dir, b.tree, lent, a.Env("VIRTUAL_ENV"))...)
 	return b, nil
 }
 

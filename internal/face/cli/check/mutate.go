@@ -60,6 +60,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 		return nil, err
 	}
 	r.Readable = append(r.Readable, lent...)
+	r.Env = append(r.Env, copied.Editable(dir, at, lent, a.Env("VIRTUAL_ENV"))...)
 	gates, err := detect.Gates(at, settings.Gates)
 	if err != nil {
 		return nil, err
