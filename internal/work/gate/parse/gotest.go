@@ -181,25 +181,25 @@ func (l *testLog) report() Report {
 	case len(r.Findings) > 0 || r.Counts.Failed > 0:
 		r.State = nexus.Fail
 	case len(quiet) > 0:
-		r.State, r.Why, r.Findings = nexus.Environmental, "every test passed, yet go test failed", quiet
+		r.State, r.Why, r.Findings = nexus.Environmental, unexplained, quiet
 	case l.in.Exit != 0:
-		return l.unexplained(r)
+		return l.silent(r)
 	default:
 		r.State = nexus.Pass
 	}
 	return r
 }
 
-// unexplained is the report of a run in which nothing but the exit code says
+// silent is the report of a run in which nothing but the exit code says
 // that something is wrong.
-func (l *testLog) unexplained(r Report) Report {
+func (l *testLog) silent(r Report) Report {
 	t := readGoText(l.in, l.other, raw.CodeCompile)
 	if len(t.findings) > 0 && !t.environment {
 		r.State, r.Findings = nexus.Fail, t.findings
 		return r
 	}
 	r.State, r.Findings = nexus.Environmental, t.findings
-	r.Why = cmp.Or(firstMessage(t.findings), "every test passed, yet go test failed")
+	r.Why = cmp.Or(firstMessage(t.findings), unexplained)
 	return r
 }
 
@@ -360,6 +360,8 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 	}
 	return f, own || f.Code != raw.CodeTest
 }
+
+const unexplained = "every test passed, yet go test failed"
 
 const wordless = "failed without a word"
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
@@ -19,7 +20,7 @@ type goTestText struct {
 	builds string   // what is built, as long as the compiler speaks
 	ok     int      // packages that are well and name no test
 
-	began, result, over, bare, compiler *regexp.Regexp
+	began, result, over, bare, tests *regexp.Regexp
 }
 
 // readGoTest reads go test, with -json and without. Where no test is named that
@@ -30,12 +31,12 @@ func readGoTest(in Input) Report {
 	}
 	in.Expect = nil // it does not say which tests ran
 	g := goTestText{
-		log:      newLog(in),
-		began:    regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME) +(\S+)$`),
-		result:   regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+) \(.*\)$`),
-		over:     regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:[\t ](.*))?$`),
-		bare:     regexp.MustCompile(`^\t(\S+)\t+coverage: [\d.]+% of statements`),
-		compiler: regexp.MustCompile(`^(?:\S+\.\w+:\d+:|\t|vet: |too many errors|# \[|package \S|imports )`),
+		log:    newLog(in),
+		began:  regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME) +(\S+)$`),
+		result: regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+) \(.*\)$`),
+		over:   regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:[\t ](.*))?$`),
+		bare:   regexp.MustCompile(`^\t(\S+)\t+coverage: [\d.]+% of statements`),
+		tests:  regexp.MustCompile(`^(?:=== |\s*--- |PASS$|FAIL$|panic: |fatal error: )`),
 	}
 	for _, line := range append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...) {
 		g.line(line)
@@ -43,6 +44,9 @@ func readGoTest(in Input) Report {
 	g.tell("")
 	g.close()
 	r := g.log.report()
+	if r.Why == unexplained && slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Test != "" }) {
+		r.State, r.Why = nexus.Fail, "" // of a package that failed it does not say that its tests passed
+	}
 	r.Counts.Passed += g.ok
 	r.Counted = g.log.events > 0
 	for i := range r.Findings {
@@ -57,14 +61,14 @@ func (g *goTestText) line(l string) {
 	case strings.HasPrefix(l, "# ") && !strings.HasPrefix(l, "# ["):
 		g.builds = strings.TrimPrefix(l, "# ")
 		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
-	case g.builds != "" && g.compiler.MatchString(l):
-		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
 	case bare != nil:
 		g.builds = ""
 		g.log.event(event{Action: "skip", Package: bare[1]})
 	case over != nil:
 		g.builds = ""
 		g.end(over[1], over[2], over[3])
+	case g.builds != "" && !g.tests.MatchString(l):
+		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
 	default:
 		g.builds = ""
 		g.wait = append(g.wait, l)
@@ -105,15 +109,13 @@ func (g *goTestText) end(word, pkg, more string) {
 
 // failed returns what did not build, where a package does not.
 func (g *goTestText) failed(pkg string) string {
-	for _, b := range g.log.built {
-		if name, _, _ := strings.Cut(b, " ["); name == pkg {
-			return b
+	last := pkg
+	for _, last = range g.log.built {
+		if name, _, _ := strings.Cut(last, " ["); name == pkg {
+			break
 		}
 	}
-	if n := len(g.log.built); n > 0 {
-		return g.log.built[n-1] // what it needs
-	}
-	return pkg
+	return last // or what it needs
 }
 
 // tell tells the lines that wait, as those of a package, and reports whether

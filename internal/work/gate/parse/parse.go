@@ -52,11 +52,7 @@ func Read(in Input) Report {
 // beside adds what another tool said in the output of a command whose tests
 // all passed, and which failed all the same: a script may run several.
 func beside(in Input, f Format, r Report) Report {
-	var b strings.Builder
-	for _, l := range in.Text() {
-		b.WriteString(l + "\n")
-	}
-	text := b.String()
+	text := strings.Join(in.Text(), "\n") + "\n"
 	for _, other := range Formats() {
 		if other.Name == f.Name || other.Tests || other.Marks == "" || !regexp.MustCompile(other.Marks).MatchString(text) {
 			continue

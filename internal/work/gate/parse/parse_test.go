@@ -161,7 +161,13 @@ func TestText(t *testing.T) {
 		{name: "maven", format: "exit", tests: true, out: "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s\n[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 1\n", want: "pass 4/0/1"},
 		{name: "go test", format: "exit", tests: true, out: "ok  \ta/b\t0.1s\n?   \ta/c\t[no test files]\n", want: "pass 1/0/0"},
 		{name: "go test, and yet red", format: "exit", tests: true, exit: 1, out: "ok  \ta/b\t0.1s\n", want: "environmental 1/0/0 (every test passed, yet go test failed)"},
+		{name: "go test that fails without a word", format: "go-test", exit: 1, out: "ok  \ta/b\t0.1s\nexit status 1\nFAIL\ta/c\t0.1s\nFAIL\n", want: "fail 1/0/0\n:0:0 [exit] a/c: failed without a word"},
 		{name: "go test cut off", format: "go-test", exit: 1, out: "=== RUN   TestA\n    a_test.go:3: here\n", want: "fail 0/1/0\na_test.go:3:0 [vanished] TestA: the test began and never ended ..."},
+		{
+			name: "go test without a module", format: "go-test", exit: 1, out: "FAIL\t./... [setup failed]\nFAIL\n",
+			err:  "# ./...\npattern ./...: directory prefix . does not contain main module or its dependencies\n",
+			want: "fail 0/0/0\n:0:0 [compile] : pattern ./...: directory prefix . does not contain main module or its dependencies",
+		},
 		{name: "go test without a file", format: "go-test", out: "?   \ta/c\t[no test files]\n", want: "not-run 0/0/0 (no test ran)"},
 		{
 			name: "tests, then a linter", format: "exit", tests: true, exit: 1,
