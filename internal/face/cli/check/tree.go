@@ -132,8 +132,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err != nil {
 		return err
 	}
-	r.Reset, r.Readable = x.reset, append(r.Readable, x.lent...)
-	r.Env = append(r.Env, copied.Editable(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
+	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, copied.Editable(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
 	grant, err := network.Reachable(settings.Network, frame.Top(p.Repo.Work), a.Trust(), a.Env, box)
 	if err != nil {
 		return err
