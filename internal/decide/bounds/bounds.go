@@ -3,6 +3,7 @@
 package bounds
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	stdpath "path"
@@ -42,8 +43,11 @@ type Audit struct {
 // Cover is how much of the lines tests go through, in percent.
 type Cover struct {
 	Now, Before float64
-	Had         bool   // Before is known
-	Why         string // why Now is not known; empty: it is
+	Had         bool     // Before is known
+	Why         string   // why Now is not known; empty: it is
+	Lacks       []string // why nobody knows of some of the tests, though of others
+	How         []string // the tools that measured it
+	Command     string   // that did, where people set one
 
 	Measured *nexus.Coverage // which lines it is; nil: nobody knows
 }
@@ -65,7 +69,7 @@ func Judge(r done.Rules, m Measured) []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, b := range done.Bounds() {
 		mode := r.Modes[b.Name]
-		if mode == "" || mode == done.Off || m.Run && !b.Run || !m.Run && !b.Task {
+		if mode == "" || mode == done.Off || mode == done.Auto && (!m.Run || m.Cover == nil) || m.Run && !b.Run || !m.Run && !b.Task {
 			continue
 		}
 		found, unsure := find(b.Name, r, m)
@@ -101,8 +105,13 @@ func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree str
 		found[i] = f
 	}
 	e.Findings = found[:min(n, most)]
-	if b.Name == done.Coverage && c != nil && c.Measured != nil {
-		e.Coverage = trimmed(*c.Measured)
+	if b.Name == done.Coverage && c != nil {
+		if c.Command != "" || len(c.How) > 0 {
+			e.Command = "measure what tests go through: " + cmp.Or(c.Command, strings.Join(c.How, ", "))
+		}
+		if c.Measured != nil {
+			e.Coverage = trimmed(*c.Measured)
+		}
 	}
 	switch {
 	case grave > 0:
@@ -115,6 +124,9 @@ func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree str
 	}
 	if e.Coverage != nil {
 		e.Why = strings.TrimPrefix(e.Why+"; "+Summary(*e.Coverage), "; ")
+		if len(c.How) > 0 {
+			e.Why += ", measured by " + strings.Join(c.How, ", ")
+		}
 	}
 	return e, n > 0 || unsure != "" || e.Coverage != nil
 }

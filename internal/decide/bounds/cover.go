@@ -16,7 +16,7 @@ func covered(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 	c := m.Cover
 	switch {
 	case c == nil:
-		return nil, "nobody measured it: done.coverage_command is not set, or did not run"
+		return nil, "nobody measured it: no stack of the tree says how; done.coverage_command does"
 	case c.Why != "":
 		return nil, c.Why
 	}
@@ -28,7 +28,7 @@ func covered(r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 	if c.Measured != nil {
 		found = append(found, fresh(r, *c.Measured)...)
 	}
-	return found, ""
+	return found, strings.Join(c.Lacks, "; ")
 }
 
 // whole holds the whole tree to its bounds.

@@ -13,6 +13,7 @@ const (
 	Off   Mode = "off"
 	Warn  Mode = "warn"  // it is told, and fails nothing
 	Block Mode = "block" // it goes back to whoever wrote it
+	Auto  Mode = "auto"  // of coverage: what a run comes to is measured where the stack says how, and told
 )
 
 // The bounds.
@@ -47,7 +48,7 @@ func Bounds() []Bound {
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
 		{Left, Warn, "new lines of code, outside of tests, that nobody means to keep: markers of conflicts, words that stand for code left out, what a model says to somebody, work left undone, breakpoints", true, true},
 		{Licences, Warn, "new dependencies of any lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or cannot be told without network", true, true},
-		{Coverage, Off, "fewer lines that tests go through than done.coverage_minimum percent, done.coverage_drop points fewer than before, or fewer than done.coverage_new_minimum percent of the new ones", true, true},
+		{Coverage, Auto, "fewer lines that tests go through than done.coverage_minimum percent, done.coverage_drop points fewer than before, or fewer than done.coverage_new_minimum percent of the new ones", true, true},
 		{Audit, Off, "dependencies with faults that are known, by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; what none of them looks into is no pass; network.gates = [\"audit\"] lets them reach their lists", true, true},
 	}
 }
@@ -62,11 +63,11 @@ type Rules struct {
 	Licences     []string // SPDX names that dependencies may have; none, with some that they may not: all others
 	Denied       []string // SPDX names that they may not have, whatever else is allowed
 
-	Minimum int // percent of the lines that tests go through
-	Target  int // percent below which that is told, and blocks nothing
-	Drop    int // points that it may fall
-	Command string
-	Format  string // of what the command prints: go-cover, lcov or cobertura
+	Minimum int    // percent of the lines that tests go through
+	Target  int    // percent below which that is told, and blocks nothing
+	Drop    int    // points that it may fall
+	Command string // empty: as the stacks of the tree say
+	Format  string // of what the command prints: go-cover, lcov, cobertura or jacoco
 
 	NewMinimum int      // percent of the new lines that can be run
 	NewTarget  int      // percent of them below which that is told

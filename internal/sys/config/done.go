@@ -9,16 +9,19 @@ import (
 func doneKeys() []Key {
 	var keys []Key
 	for _, b := range done.Bounds() {
-		keys = append(keys, entry("done."+b.Name, kind.Words(string(done.Off), string(done.Warn), string(done.Block)),
-			b.Doc+"; warn tells of it, block sends it back to the coder", b.Name, func(c *Config) *map[string]done.Mode { return &c.Done.Modes }))
+		modes, doc := []string{string(done.Off), string(done.Warn), string(done.Block)}, b.Doc+"; warn tells of it, block sends it back to the coder"
+		if b.Name == done.Coverage {
+			modes, doc = append(modes, string(done.Auto)), doc+"; auto tells of it at the end of a run, where the stack says how it is measured and that takes no longer than two minutes"
+		}
+		keys = append(keys, entry("done."+b.Name, kind.Words(modes...), doc, b.Name, func(c *Config) *map[string]done.Mode { return &c.Done.Modes }))
 	}
 	return append(keys,
 		one("done.files", kind.Whole(0, 100_000), "most files of the work on one task, see done.large-diff; 0: no bound", func(c *Config) *int { return &c.Done.Files }),
 		one("done.lines", kind.Whole(0, 10_000_000), "most lines added and taken away; 0: no bound", func(c *Config) *int { return &c.Done.Lines }),
 		one("done.deleted_files", kind.Whole(0, 100_000), "most files deleted that the plan does not name, see done.deletion; 0: no bound", func(c *Config) *int { return &c.Done.DeletedFiles }),
 		one("done.deleted_lines", kind.Whole(0, 10_000_000), "most lines taken away beyond those that are added to the same file; 0: no bound", func(c *Config) *int { return &c.Done.DeletedLines }),
-		one("done.coverage_command", kind.Command(), "command that runs the tests and prints their coverage alone, in the sandbox, beside the gates, on the base and on the work", func(c *Config) *string { return &c.Done.Command }),
-		one("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura"), "what it prints", func(c *Config) *string { return &c.Done.Format }),
+		one("done.coverage_command", kind.Command(), "command that runs the tests and prints their coverage alone, in the sandbox, beside the gates, on the base and on the work; empty: what docs/done.md has for the stacks of the tree", func(c *Config) *string { return &c.Done.Command }),
+		one("done.coverage_format", kind.Words("go-cover", "lcov", "cobertura", "jacoco"), "what it prints", func(c *Config) *string { return &c.Done.Format }),
 		one("done.coverage_minimum", kind.Whole(0, 100), "least percent of the lines that tests go through; work on what had fewer before may not make it fewer", func(c *Config) *int { return &c.Done.Minimum }),
 		one("done.coverage_target", kind.Whole(0, 100), "percent below which it is told, which blocks nothing", func(c *Config) *int { return &c.Done.Target }),
 		one("done.coverage_new_minimum", kind.Whole(0, 100), "least percent of the new lines that tests go through, of those that can be run", func(c *Config) *int { return &c.Done.NewMinimum }),

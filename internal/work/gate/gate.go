@@ -40,6 +40,7 @@ type Gate struct {
 
 	Related stack.Part    // how it runs those of its tests that a change concerns; see work/related
 	Lone    stack.Lone    // how it runs one test alone; see gate/lone
+	Goes    stack.Cover   // how it says what its tests go through; see work/measure
 	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see gate/hang
 	Linger  time.Duration // how long it may be silent when it told how its tests ended; 0: for ever
 	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix

@@ -3,7 +3,10 @@ package measure
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -11,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 //go:embed audit.sh
@@ -24,35 +28,62 @@ const (
 	faulty    = 3 // exit code of the audit where it found something
 )
 
-// Gates returns what runs beside the gates to measure a tree; it comes last.
-func (m *Meter) Gates() []gate.Gate {
+// ofTests begins the names of the gates that measure what tests go through by
+// the row of their stack. No gate of a project is called so.
+const ofTests = coverGate + ": "
+
+// short bounds a measurement that nobody asked for.
+const short = 2 * time.Minute
+
+// gates returns what runs beside gates to measure a tree, which is what a run
+// comes to or not.
+func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 	if m == nil {
 		return nil
 	}
 	var all []gate.Gate
-	if on(m.Rules, done.Audit) {
+	if mode := m.Rules.Modes[done.Audit]; mode == done.Warn || mode == done.Block {
 		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: parse.Exit})
 	}
-	if on(m.Rules, done.Coverage) && m.Rules.Command != "" {
-		all = append(all, gate.Gate{Name: coverGate, Args: []string{"sh", "-c", m.Rules.Command}, Format: m.Rules.Format})
+	mode := m.Rules.Modes[done.Coverage]
+	switch {
+	case mode == "" || mode == done.Off || mode == done.Auto && !run:
+		return all
+	case m.Rules.Command != "":
+		return append(all, gate.Gate{Name: coverGate, Args: []string{"sh", "-c", m.Rules.Command}, Format: m.Rules.Format})
+	}
+	for _, g := range rows {
+		if !g.Tests || g.Of != "" || len(g.Goes.Args) == 0 {
+			continue
+		}
+		own := gate.Gate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.Cover{Name: g.Goes.Name}}
+		if mode == done.Auto && (own.Timeout == 0 || own.Timeout > short) {
+			own.Timeout = short
+		}
+		all = append(all, own)
 	}
 	return all
 }
 
-func on(r done.Rules, bound string) bool {
-	mode := r.Modes[bound]
-	return mode == done.Warn || mode == done.Block
-}
-
-// Last puts what measures behind the gates that judge.
-func (m *Meter) Last(gates []gate.Gate) []gate.Gate {
-	own := m.Gates()
+// Last puts what measures a tree behind the gates that judge it. Rows are the
+// gates of the tree, among which are its tests. What measures already goes on.
+func (m *Meter) Last(gates, rows []gate.Gate, run bool) []gate.Gate {
+	own := m.gates(rows, run)
 	if len(own) == 0 {
 		return gates
 	}
-	return append(slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool {
-		return slices.ContainsFunc(own, func(o gate.Gate) bool { return o.Name == g.Name })
-	}), own...)
+	rest := slices.Clone(gates)
+	for i, o := range own {
+		at := slices.IndexFunc(rest, func(g gate.Gate) bool { return g.Name == o.Name })
+		if at < 0 {
+			continue
+		}
+		if strings.HasPrefix(o.Name, ofTests) {
+			own[i] = rest[at]
+		}
+		rest = slices.Delete(rest, at, at+1)
+	}
+	return append(rest, own...)
 }
 
 // Taken is what gates measured.
@@ -62,39 +93,55 @@ type Taken struct {
 
 	Get func(hash string) ([]byte, error) // finds what gates printed; nil: the meter's own
 
-	report, before string // blobs with the reports of coverage, now and on the base; empty: there is none
+	parts []part
+}
+
+// part is the report of one gate.
+type part struct {
+	dir, format string
+	now, before string // blobs, now and on the base; empty: there is none
 }
 
 // Take takes what was measured out of what gates said.
-func (m *Meter) Take(all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, Taken) {
+func (m *Meter) Take(gates []gate.Gate, all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, Taken) {
 	var t Taken
-	own := m.Gates()
-	if len(own) == 0 {
+	if m == nil {
 		return all, t
 	}
-	rest := slices.DeleteFunc(slices.Clone(all), func(e nexus.Evidence) bool {
-		mine := slices.ContainsFunc(own, func(g gate.Gate) bool { return g.Name == e.Gate })
+	rest := slices.Clone(all)
+	for _, g := range gates {
+		at := slices.IndexFunc(rest, func(e nexus.Evidence) bool { return e.Gate == g.Name })
 		switch {
-		case mine && e.Gate == coverGate:
-			t.Cover = covered(e, base)
-			t.report = e.Output
-			if base != nil {
-				was, _ := base(coverGate)
-				t.before = was.Output
+		case g.Name == auditGate && slices.Equal(g.Args, []string{"sh", "-c", audit}):
+			if at >= 0 {
+				t.Audit = audited(rest[at])
 			}
-		case mine:
-			t.Audit = &bounds.Audit{}
-			switch {
-			case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty): // what the base has is nobody's fault
-			case e.Exit == faulty:
-				t.Audit.Found = append(t.Audit.Found, e.Findings...)
-			default: // though nobody could tell of the base either
-				t.Audit.Why = because(e)
+		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
+			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "another gate was red before"}
+			if at >= 0 {
+				e = rest[at]
 			}
+			t.cover(g, e, base)
+		default:
+			continue
 		}
-		return mine
-	})
+		if at >= 0 {
+			rest = slices.Delete(rest, at, at+1)
+		}
+	}
 	return rest, t
+}
+
+func audited(e nexus.Evidence) *bounds.Audit {
+	a := &bounds.Audit{}
+	switch {
+	case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty): // what the base has is nobody's fault
+	case e.Exit == faulty:
+		a.Found = append(a.Found, e.Findings...)
+	default: // though nobody could tell of the base either
+		a.Why = because(e)
+	}
+	return a
 }
 
 // because says why a measurement came to nothing.
@@ -106,17 +153,53 @@ func because(e nexus.Evidence) string {
 	return why
 }
 
-// covered reads how much was covered, now and on the base.
-func covered(e nexus.Evidence, base func(string) (nexus.Evidence, bool)) *bounds.Cover {
-	c := &bounds.Cover{}
-	percent, ok := report.Percent(e.Why)
-	if c.Now = percent; e.State != nexus.Pass || !ok {
-		c.Why = "the command for coverage: " + string(e.State) + ": " + cmp.Or(e.Why, "it printed no report")
+// cover adds what a gate says that tests go through, now and on the base.
+func (t *Taken) cover(g gate.Gate, e nexus.Evidence, base func(string) (nexus.Evidence, bool)) {
+	if t.Cover == nil {
+		t.Cover = &bounds.Cover{}
 	}
+	c := t.Cover
+	how := cmp.Or(g.Goes.Name, g.Command())
+	percent, ok := report.Percent(e.Why)
+	if e.State != nexus.Pass || !ok {
+		why := unknown(g, e, how)
+		if c.Lacks = append(c.Lacks, why); len(t.parts) == 0 {
+			c.Why = strings.Join(c.Lacks, "; ")
+		}
+		return
+	}
+	p := part{dir: g.Dir, format: g.Format, now: e.Output}
+	known := false
 	if base != nil {
-		if was, known := base(coverGate); known && was.State == nexus.Pass {
-			c.Before, c.Had = report.Percent(was.Why)
+		was, there := base(g.Name)
+		if there && was.State == nexus.Pass {
+			c.Before, known = report.Percent(was.Why)
+			p.before = was.Output
 		}
 	}
-	return c
+	switch {
+	case g.Name == coverGate:
+		c.Command = how
+	case !slices.Contains(c.How, how):
+		c.How = append(c.How, how)
+	}
+	c.Now, c.Why = percent, "" // of several, until their reports are read
+	c.Had = known && (c.Had || len(t.parts) == 0)
+	t.parts = append(t.parts, p)
+}
+
+// unknown says why a gate measured nothing, and what helps.
+func unknown(g gate.Gate, e nexus.Evidence, how string) string {
+	if g.Name == coverGate {
+		return "the command for coverage: " + string(e.State) + ": " + cmp.Or(e.Why, "it printed no report")
+	}
+	test := strings.TrimPrefix(g.Name, ofTests)
+	if missing, ok := strings.CutPrefix(e.Why, "sh: "); ok && e.State == nexus.Environmental {
+		return fmt.Sprintf("nobody knows what the tests of gate %s go through: %s", test, missing)
+	}
+	why := e.Why
+	if why == "" && len(e.Findings) > 0 {
+		why = e.Findings[0].Message
+	}
+	return fmt.Sprintf("nobody knows what the tests of gate %s go through: %s: %s: %s", test, how, e.State, why)
 }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"go/ast"
 	"go/parser"
@@ -18,54 +19,98 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
 )
 
-// lines measures which of the lines that a change adds tests go through.
+// lines measures which lines tests go through, of the whole tree and of those
+// that a change adds. Tests, and files that the tree does not have, do not
+// count.
 func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) error {
 	get := c.Taken.Get
 	if get == nil {
 		get = m.Get
 	}
-	if found.Cover == nil || found.Cover.Why != "" || get == nil || c.Taken.report == "" {
+	if found.Cover == nil || found.Cover.Why != "" || get == nil {
 		return nil
 	}
-	data, err := get(c.Taken.report)
-	if err != nil {
+	now, err := placed(ctx, c, c.Tree, get, func(p part) string { return p.now })
+	if err != nil || now == nil {
 		return err
 	}
-	now := cover.Read(m.Rules.Format, string(data))
-	k := &nexus.Coverage{
-		Lines: evidence.Covered{Share: now.Lines}, Branches: evidence.Covered{Share: now.Branches},
-		Functions: evidence.Covered{Share: now.Functions}, Statements: evidence.Covered{Share: now.Statements},
+	to := *found.Cover // the caller's stays as it is
+	found.Cover = &to
+	all := now.Sum(judged)
+	if all.Lines.Total == 0 {
+		to.Why = "the report of coverage tells of no file of the tree but of tests: " + cmp.Or(to.Command, strings.Join(to.How, ", "))
+		return nil
 	}
-	if found.Cover.Had && c.Taken.before != "" {
-		data, err := get(c.Taken.before)
-		if err != nil {
+	k := &nexus.Coverage{
+		Lines: evidence.Covered{Share: all.Lines}, Branches: evidence.Covered{Share: all.Branches},
+		Functions: evidence.Covered{Share: all.Functions}, Statements: evidence.Covered{Share: all.Statements},
+	}
+	to.Measured = k
+	to.Now, _ = all.Lines.Percent()
+	if to.Had {
+		if err := before(ctx, c, get, &to); err != nil {
 			return err
 		}
-		was := cover.Read(m.Rules.Format, string(data))
-		for _, s := range []struct {
-			to  *evidence.Covered
-			was evidence.Share
-		}{{&k.Lines, was.Lines}, {&k.Branches, was.Branches}, {&k.Functions, was.Functions}, {&k.Statements, was.Statements}} {
-			if s.was.Total > 0 && s.to.Total > 0 {
-				s.to.Before = &s.was
-			}
-		}
 	}
-	tree, modules, err := layout(ctx, c)
-	if err != nil {
-		return err
-	}
-	placed := cover.Place(now, tree, modules)
 	for _, f := range found.Files {
-		if err := m.file(ctx, c, f, placed, k); err != nil {
+		if err := m.file(ctx, c, f, *now, k); err != nil {
 			return err
 		}
 	}
 	cover.Longest(k.Missed)
-	cover := *found.Cover // the caller's stays as it is
-	cover.Measured = k
-	found.Cover = &cover
 	return nil
+}
+
+// judged reports whether a file is one that tests should go through.
+func judged(file string) bool { return !testfile.Part(file) }
+
+// before adds what tests went through on the base.
+func before(ctx context.Context, c Change, get func(string) ([]byte, error), to *bounds.Cover) error {
+	base, err := placed(ctx, c, c.Base, get, func(p part) string { return p.before })
+	if err != nil {
+		return err
+	}
+	to.Before, to.Had = 0, false
+	if base == nil {
+		return nil
+	}
+	was, k := base.Sum(judged), to.Measured
+	to.Before, to.Had = was.Lines.Percent()
+	for _, s := range []struct {
+		to  *evidence.Covered
+		was evidence.Share
+	}{{&k.Lines, was.Lines}, {&k.Branches, was.Branches}, {&k.Functions, was.Functions}, {&k.Statements, was.Statements}} {
+		if s.was.Total > 0 && s.to.Total > 0 {
+			s.to.Before = &s.was
+		}
+	}
+	return nil
+}
+
+// placed reads the reports of all gates, and finds their files in a tree. It
+// returns nil where one is missing.
+func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(part) string) (*cover.Placed, error) {
+	var all *cover.Placed
+	tree, modules, err := layout(ctx, c.Repo, rev)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range c.Taken.parts {
+		if of(p) == "" {
+			return nil, nil //nolint:nilnil // there is nothing to read, and nothing is wrong
+		}
+		data, err := get(of(p))
+		if err != nil {
+			return nil, err
+		}
+		at := cover.Place(cover.Read(p.format, string(data)).Below(p.dir), tree, modules)
+		if all == nil {
+			all = &at
+			continue
+		}
+		all.Join(at)
+	}
+	return all, nil
 }
 
 // file measures the new lines of one file.
@@ -114,8 +159,8 @@ func (m *Meter) excepted(file string) bool {
 }
 
 // layout returns the files of a tree, and where the modules of Go begin in it.
-func layout(ctx context.Context, c Change) (files []string, modules map[string]string, err error) {
-	out, err := c.Repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", c.Tree)
+func layout(ctx context.Context, repo git.Repo, rev string) (files []string, modules map[string]string, err error) {
+	out, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +170,7 @@ func layout(ctx context.Context, c Change) (files []string, modules map[string]s
 		if path.Base(f) != "go.mod" || testfile.Part(f) {
 			continue
 		}
-		mod, err := text(ctx, c.Repo, c.Tree, f)
+		mod, err := text(ctx, repo, rev, f)
 		if err != nil {
 			return nil, nil, err
 		}

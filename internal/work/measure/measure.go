@@ -26,7 +26,7 @@ type Meter struct {
 // Change is what is measured.
 type Change struct {
 	Repo  git.Repo
-	Base  string   // commit
+	Base  string   // commit; empty: there is none, and only the tree itself is held to bounds
 	Tree  string   // git tree
 	Files []string // that the task's plan names; nil: there is no plan
 	Run   bool     // it is what a run came to
@@ -40,9 +40,11 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if m == nil || len(m.Rules.Modes) == 0 {
 		return nil, nil, nil
 	}
-	patch, whole, err := c.Repo.Patch(ctx, c.Base, c.Tree)
-	if err != nil {
-		return nil, nil, err
+	patch, whole := "", true
+	if c.Base != "" {
+		if patch, whole, err = c.Repo.Patch(ctx, c.Base, c.Tree); err != nil {
+			return nil, nil, err
+		}
 	}
 	found := bounds.Measured{Tree: c.Tree, Files: bounds.Read(patch), Whole: whole, Planned: c.Files, Run: c.Run, Cover: c.Taken.Cover, Audit: c.Taken.Audit}
 	if err := m.lines(ctx, c, &found); err != nil {

@@ -68,7 +68,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates), apart, d); err != nil {
+		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -94,7 +94,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 		gates, r.Later = s.some(c, r.Origin.Changed, gates, base)
-		gates = s.Meter.Last(gates)
+		gates = s.Meter.Last(gates, gates, c.Task.ID == "")
 	}
 	r.Apart = apart
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
@@ -105,7 +105,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if err != nil {
 		return v.Evidence, err
 	}
-	evidence, taken := s.Meter.Take(v.Evidence, r.Base)
+	evidence, taken := s.Meter.Take(gates, v.Evidence, r.Base)
 	done, err := s.done(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
 }

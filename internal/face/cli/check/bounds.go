@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
@@ -13,6 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
@@ -21,19 +24,43 @@ func (f checkFlags) bounded() bool {
 	return f.base != "" && (len(f.gates) == 0 || slices.Contains(f.gates, "done"))
 }
 
+// measured returns the gates with those behind them that measure, and the rules
+// that the change is held to.
+func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, done.Rules, error) {
+	if f.coverage {
+		mode := c.Done.Modes[done.Coverage]
+		if mode != done.Block {
+			mode = done.Warn
+		}
+		modes := map[string]done.Mode{}
+		if f.bounded() {
+			modes = maps.Clone(c.Done.Modes)
+		}
+		modes[done.Coverage] = mode
+		c.Done.Modes = modes
+	}
+	if !f.bounded() && !f.coverage {
+		return gates, c.Done, nil
+	}
+	rows, err := detect.Gates(dir, c.Gates)
+	return provide.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
+}
+
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
 func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, all []nexus.Evidence, taken measure.Taken) (verdict.Verdict, error) {
-	if !f.bounded() {
+	if !f.bounded() && !f.coverage {
 		return verdict.Of(all), nil
 	}
 	user, err := git.Find(ctx, dir)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
-	commit, err := user.Resolve(ctx, f.base)
-	if err != nil {
-		return verdict.Verdict{}, err
+	commit := ""
+	if f.base != "" {
+		if commit, err = user.Resolve(ctx, f.base); err != nil {
+			return verdict.Verdict{}, err
+		}
 	}
 	repo, tree, remove, err := critic.Working(ctx, user)
 	if err != nil {

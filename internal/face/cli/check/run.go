@@ -36,7 +36,7 @@ type checkFlags struct {
 	base, shape, summary     string
 	explain, tree            string
 	stop, list, related, fix bool
-	mutate                   bool
+	mutate, coverage         bool
 	junit, sarif, github     bool
 	rerun                    int
 }
@@ -62,6 +62,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.shape, "format", "text", "how to print the verdict: `SHAPE` is text, json, junit, sarif or github")
 	fl.StringVar(&f.summary, "summary", "", "append a summary as Markdown to `FILE`; $GITHUB_STEP_SUMMARY if not given")
 	fl.BoolVar(&f.mutate, "mutate", false, "put faults into the lines that are new since the base, HEAD if not given, and name those that no test notices")
+	fl.BoolVar(&f.coverage, "coverage", false, "measure what the tests go through, which runs them once more; with --base, of the new lines and what it was before, too")
 	fl.BoolVar(&f.stop, "stop", false, "stop at the first gate that is red")
 	fl.StringVar(&f.tree, "tree", "", "judge a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and say whether it is as recorded")
 	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
@@ -73,7 +74,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
-	for _, other := range []string{"base", "fix", "related", "mutate", "rerun"} {
+	for _, other := range []string{"base", "fix", "related", "mutate", "rerun", "coverage"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)
 	}
 	a.Knobs(c, "sandbox")
@@ -105,8 +106,8 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if f.list {
 		return listGates(a, gates)
 	}
-	if f.bounded() {
-		gates = provide.Meter(settings, a.Env).Last(gates)
+	if gates, settings.Done, err = f.measured(a, dir, settings, gates); err != nil {
+		return err
 	}
 	all, turned, taken, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
@@ -249,7 +250,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	all, taken = provide.Meter(settings, a.Env).Take(all, now.Base)
+	all, taken = provide.Meter(settings, a.Env).Take(gates, all, now.Base)
 	taken.Get = said.Get
 	return exempted.Judge(dir, kept.Plain(all)), turned, taken, nil
 }

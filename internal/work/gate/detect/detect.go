@@ -28,7 +28,7 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	early := map[string]bool{}
 	for _, f := range stack.Find(dir, used...) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Fix: f.Fix})
+		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Goes: f.Goes, Fix: f.Fix})
 		early[f.Name] = f.First
 	}
 	for _, name := range steps() {
@@ -166,7 +166,7 @@ func moduleGates(dir, at, mod string, tests bool) []gate.Gate {
 		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: parse.GoVet, Fix: []stack.Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}},
 	}
 	if tests {
-		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: parse.GoTestJSON, Tests: true})
+		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: parse.GoTestJSON, Tests: true, Goes: stack.GoCover(with("-mod=", "go", "test", "-count=1")...)})
 	}
 	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
 		if text := gosrc.ReadSmall(filepath.Join(dir, at, config)); text != "" {

@@ -62,6 +62,7 @@ func machineFormats() []Format {
 		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, read: report.Checkstyle},
 		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, read: report.LCOV},
 		{Name: "cobertura", About: "Cobertura's XML", Marks: `<coverage[\s>]`, read: report.Cobertura},
+		{Name: "jacoco", About: "JaCoCo's XML", Marks: `<!DOCTYPE report PUBLIC "-//JACOCO|<report name="[^"]*">\s*<sessioninfo`, read: report.JaCoCo},
 		{Name: "go-cover", About: "a profile of go test -coverprofile", Marks: `(?m)^mode: (?:set|count|atomic)$`, read: report.GoCover},
 	}
 }
@@ -172,7 +173,7 @@ func (f Format) clean(in Input) bool {
 
 // Coverage reports whether the format tells what tests went through.
 func (f Format) Coverage() bool {
-	return f.Name == "lcov" || f.Name == "cobertura" || f.Name == "go-cover"
+	return f.Name == "lcov" || f.Name == "cobertura" || f.Name == "jacoco" || f.Name == "go-cover"
 }
 
 // glance is how much of each end of an output is looked at to recognise it.

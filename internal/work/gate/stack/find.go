@@ -21,10 +21,11 @@ type Found struct {
 	Dir   string // of the package, "." for the root
 	Name  string // of the gate: "test", "test-web" in a package, "test-node" beside another stack
 	Step
-	First bool // it judges before the build
-	Part  Part // how it runs some of its tests; zero where it cannot
-	Lone  Lone // how it runs one test; zero where it cannot
-	Hold  Held // how it is asked what keeps it from exiting; zero where it cannot
+	First bool  // it judges before the build
+	Part  Part  // how it runs some of its tests; zero where it cannot
+	Lone  Lone  // how it runs one test; zero where it cannot
+	Hold  Held  // how it is asked what keeps it from exiting; zero where it cannot
+	Goes  Cover // how it says what its tests go through; zero where it cannot
 	Fix   []Fixer
 }
 
@@ -132,6 +133,10 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		if held, ok := first(step.Held, func(x Held) bool { return p.holds(x.If) }); ok {
 			held.Args, held.Format = s.command(p, held.Args), cmp.Or(held.Format, step.Format)
 			f.Hold = held
+		}
+		if cover, ok := first(step.Cover, func(x Cover) bool { return p.holds(x.If) }); ok {
+			cover.Args = s.command(p, cover.Args)
+			f.Goes = cover
 		}
 		for _, fixer := range step.Fix {
 			if p.holds(fixer.If) {

@@ -1,11 +1,12 @@
 // Package cover says which lines of which files tests went through, by the
-// reports that tools write: LCOV, Cobertura and the profiles of Go.
+// reports that tools write: LCOV, Cobertura, JaCoCo and the profiles of Go.
 //
 // A line of which a report says nothing is unknown, and neither tested nor
 // untested.
 package cover
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,13 +18,18 @@ import (
 const (
 	LCOV      = "lcov"
 	Cobertura = "cobertura"
+	JaCoCo    = "jacoco"
 	Go        = "go-cover"
 )
 
 // Report is what a report says.
 type Report struct {
 	Files []*File
+}
 
+// Sums is what tests go through in several files. What no file tells of is
+// unknown.
+type Sums struct {
 	Lines, Branches, Functions, Statements evidence.Share
 }
 
@@ -31,6 +37,8 @@ type Report struct {
 type File struct {
 	Names []string    // paths that it may have, as the tool writes them, the likeliest first
 	Lines map[int]int // how often a line was run, of those that can be
+
+	Branches, Functions, Statements evidence.Share
 }
 
 // Read reads a report, as far as it goes. What else stands in the text is
@@ -42,20 +50,10 @@ func Read(format, text string) Report {
 		r = lcov(text)
 	case Cobertura:
 		r = cobertura(text)
+	case JaCoCo:
+		r = jacoco(text)
 	case Go:
 		r = profile(text)
-	}
-	counted := evidence.Share{}
-	for _, f := range r.Files {
-		for _, hits := range f.Lines {
-			counted.Total++
-			if hits > 0 {
-				counted.Covered++
-			}
-		}
-	}
-	if r.Lines.Total == 0 {
-		r.Lines = counted
 	}
 	return r
 }
@@ -69,6 +67,17 @@ func number(s string) int {
 		return 0
 	}
 	return n
+}
+
+// Below says that the command ran in a directory of the tree: names may be
+// relative to it.
+func (r Report) Below(dir string) Report {
+	for _, f := range r.Files {
+		if n := f.Names[0]; dir != "" && dir != "." && !path.IsAbs(n) {
+			f.Names = append([]string{path.Join(dir, n)}, f.Names...)
+		}
+	}
+	return r
 }
 
 // add notes that a line was run so often.
@@ -136,8 +145,8 @@ func lcov(text string) Report {
 		case key == "FNH":
 			saidFunctions.Covered = number(value)
 		case key == "end_of_record":
-			sum(&b.report.Branches, branches, saidBranches)
-			sum(&b.report.Functions, functions, saidFunctions)
+			sum(&file.Branches, branches, saidBranches)
+			sum(&file.Functions, functions, saidFunctions)
 			file = nil
 		}
 	}
@@ -157,7 +166,10 @@ func sum(to *evidence.Share, counted, said evidence.Share) {
 // guards, too.
 func profile(text string) Report {
 	row := regexp.MustCompile(`^(\S.*):(\d+)\.\d+,(\d+)\.\d+ (\d+) (\d+)$`)
-	type part struct{ statements, hits int }
+	type part struct {
+		of               *File
+		statements, hits int
+	}
 	parts := map[string]part{}
 	var b builder
 	left := maxLines
@@ -170,12 +182,12 @@ func profile(text string) Report {
 		key := line[:strings.LastIndexByte(line[:strings.LastIndexByte(line, ' ')], ' ')]
 		was, seen := parts[key]
 		statements, hits := number(m[4]), number(m[5])
-		parts[key] = part{statements, max(was.hits, hits)}
 		from, to := number(m[2]), number(m[3])
 		if left -= to - from; statements == 0 || from == 0 || left < 0 {
 			continue
 		}
 		f := b.file(clean(m[1]))
+		parts[key] = part{f, statements, max(was.hits, hits)}
 		if seen && hits == 0 {
 			continue
 		}
@@ -184,10 +196,11 @@ func profile(text string) Report {
 		}
 	}
 	for _, p := range parts {
-		b.report.Statements.Total += p.statements
+		all := evidence.Share{Total: p.statements}
 		if p.hits > 0 {
-			b.report.Statements.Covered += p.statements
+			all.Covered = p.statements
 		}
+		sum(&p.of.Statements, all, evidence.Share{})
 	}
 	return b.report
 }

@@ -23,22 +23,34 @@ some noise <line number="9" hits="9"/>`
 
 const profile = "mode: set\nexample.org/x/p.go:3.21,4.11 1 0\nexample.org/x/p.go:4.11,6.3 2 0\nexample.org/x/p.go:3.21,4.11 1 4\nexample.org/x/p.go:9.2,9.3 0 0\nok  \texample.org/x\t0.1s\n"
 
+const modules = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd"><report name="a"><sessioninfo id="x" start="1" dump="2"/>
+<package name="org/x"><class name="org/x/A" sourcefilename="A.java"><method name="f"><counter type="METHOD" missed="9" covered="9"/></method></class>
+<sourcefile name="A.java"><line nr="3" mi="0" ci="2" mb="1" cb="1"/><line nr="4" mi="1" ci="0" mb="0" cb="0"/><counter type="BRANCH" missed="1" covered="1"/><counter type="METHOD" missed="0" covered="1"/></sourcefile>
+<counter type="BRANCH" missed="1" covered="1"/></package></report>
+<?xml version="1.0"?><report name="b"><package name="org/y"><sourcefile name="B.java"><line nr="7" mi="3" ci="0"/></sourcefile></package></report>`
+
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		format, text string
 		want         cover.Report
 	}{
 		"lcov": {cover.LCOV, tracefile, cover.Report{
-			Files: []*cover.File{{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}}, {Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}}},
-			Lines: evidence.Share{Covered: 2, Total: 3}, Branches: evidence.Share{Covered: 2, Total: 6}, Functions: evidence.Share{Covered: 1, Total: 1},
+			Files: []*cover.File{
+				{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}, Branches: evidence.Share{Covered: 1, Total: 4}, Functions: evidence.Share{Covered: 1, Total: 1}},
+				{Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}, Branches: evidence.Share{Covered: 1, Total: 2}},
+			},
 		}},
 		"cobertura": {cover.Cobertura, document, cover.Report{
-			Files: []*cover.File{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}}},
-			Lines: evidence.Share{Covered: 2, Total: 3}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1},
+			Files: []*cover.File{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1}}},
 		}},
 		"a profile of Go": {cover.Go, profile, cover.Report{
-			Files: []*cover.File{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}}},
-			Lines: evidence.Share{Covered: 2, Total: 4}, Statements: evidence.Share{Covered: 1, Total: 3},
+			Files: []*cover.File{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: evidence.Share{Covered: 1, Total: 3}}},
+		}},
+		"jacoco": {cover.JaCoCo, modules, cover.Report{
+			Files: []*cover.File{
+				{Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1}},
+				{Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
+			},
 		}},
 		"another": {"junit", tracefile, cover.Report{}},
 	} {
@@ -92,17 +104,12 @@ func TestAdded(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for i, text := range []string{tracefile, document, profile} {
+	for i, text := range []string{tracefile, document, profile, modules} {
 		f.Add(uint8(i), text)
 	}
 	f.Add(uint8(2), "mode: set\na:1.1,999999999.1 1 1\na:1.1,999999999.1 1 1\n")
 	f.Fuzz(func(t *testing.T, format uint8, text string) {
-		r := cover.Read([]string{cover.LCOV, cover.Cobertura, cover.Go}[format%3], text)
-		for _, s := range []evidence.Share{r.Lines, r.Branches, r.Functions, r.Statements} {
-			if s.Covered < 0 || s.Covered > s.Total {
-				t.Fatalf("%d of %d", s.Covered, s.Total)
-			}
-		}
+		r := cover.Read([]string{cover.LCOV, cover.Cobertura, cover.Go, cover.JaCoCo}[format%4], text)
 		for _, file := range r.Files {
 			for line, hits := range file.Lines {
 				if line < 1 || hits < 0 {
@@ -111,6 +118,12 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		p := cover.Place(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
+		all := p.Sum(func(string) bool { return true })
+		for _, s := range []evidence.Share{all.Lines, all.Branches, all.Functions, all.Statements} {
+			if s.Covered < 0 || s.Covered > s.Total {
+				t.Fatalf("%d of %d", s.Covered, s.Total)
+			}
+		}
 		cover.Added("a.js", []cover.Line{{1, text}}, p.Lines("a.js"))
 	})
 }

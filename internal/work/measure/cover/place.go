@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // Placed is a report whose files are known to be files of a tree.
@@ -33,13 +35,7 @@ func Place(r Report, tree []string, modules map[string]string) Placed {
 				continue
 			}
 			at.ends[path.Ext(p)] = true
-			if had := at.files[p]; had != nil {
-				for line, hits := range f.Lines {
-					had.Lines[line] += hits
-				}
-				break
-			}
-			at.files[p] = f
+			at.put(p, f)
 			break
 		}
 	}
@@ -52,6 +48,49 @@ func (p Placed) Lines(file string) map[int]int {
 		return f.Lines
 	}
 	return nil
+}
+
+// Sum sums up the files that keep keeps.
+func (p Placed) Sum(keep func(file string) bool) (all Sums) {
+	for name, f := range p.files {
+		if !keep(name) {
+			continue
+		}
+		lines := evidence.Share{Total: len(f.Lines)}
+		for _, hits := range f.Lines {
+			if hits > 0 {
+				lines.Covered++
+			}
+		}
+		sum(&all.Lines, lines, evidence.Share{})
+		sum(&all.Branches, f.Branches, evidence.Share{})
+		sum(&all.Functions, f.Functions, evidence.Share{})
+		sum(&all.Statements, f.Statements, evidence.Share{})
+	}
+	return all
+}
+
+// Join adds the files of another report of the same tree.
+func (p Placed) Join(o Placed) {
+	for name, f := range o.files {
+		p.put(name, f)
+	}
+	for end := range o.ends {
+		p.ends[end] = true
+	}
+}
+
+// put adds what is said of a file. Of one that several reports tell of, the
+// branches are those of the first.
+func (p Placed) put(name string, f *File) {
+	had := p.files[name]
+	if had == nil {
+		p.files[name] = f
+		return
+	}
+	for line, hits := range f.Lines {
+		had.Lines[line] = min(had.Lines[line]+hits, largest)
+	}
 }
 
 // Tells reports whether the report tells of files of that kind at all.

@@ -38,7 +38,7 @@ func cobertura(text string) Report {
 				}
 				x.inSource = false
 			case "method":
-				x.endMethod(&b)
+				x.endMethod()
 			case "class":
 				x.file = nil
 			case "coverage":
@@ -55,17 +55,12 @@ type document struct {
 	inSource bool
 	file     *File
 	method   bool
-	summed   bool // the head says how many branches there are
 	ran      bool // a line of the method was run
 	lines    int  // of the method
 }
 
 func (x *document) open(b *builder, e xml.StartElement) {
 	switch e.Name.Local {
-	case "coverage":
-		b.report.Lines = share(e, "lines-covered", "lines-valid")
-		b.report.Branches = share(e, "branches-covered", "branches-valid")
-		x.summed = b.report.Branches.Total > 0
 	case "source":
 		x.inSource, x.source = true, ""
 	case "class":
@@ -90,34 +85,68 @@ func (x *document) open(b *builder, e xml.StartElement) {
 			x.lines++
 		case x.file != nil:
 			x.file.add(number(attr(e, "number")), hits)
-			x.branches(b, e)
+			x.branches(e)
 		}
 	}
 }
 
-// branches counts those of a line, where the head does not say how many there
-// are.
-func (x *document) branches(b *builder, e xml.StartElement) {
-	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(attr(e, "condition-coverage")); m != nil && !x.summed {
-		b.report.Branches.Covered += number(m[1])
-		b.report.Branches.Total += number(m[2])
+// branches counts those of a line.
+func (x *document) branches(e xml.StartElement) {
+	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(attr(e, "condition-coverage")); m != nil {
+		sum(&x.file.Branches, evidence.Share{Covered: number(m[1]), Total: number(m[2])}, evidence.Share{})
 	}
 }
 
-func (x *document) endMethod(b *builder) {
-	if x.method && x.lines > 0 {
-		b.report.Functions.Total++
+func (x *document) endMethod() {
+	if x.method && x.lines > 0 && x.file != nil {
+		x.file.Functions.Total++
 		if x.ran {
-			b.report.Functions.Covered++
+			x.file.Functions.Covered++
 		}
 	}
 	x.method = false
 }
 
-func share(e xml.StartElement, covered, total string) evidence.Share {
-	s := evidence.Share{Total: number(attr(e, total))}
-	s.Covered = min(number(attr(e, covered)), s.Total)
-	return s
+// jacoco reads its XML, of several modules one after the other. A line was run
+// when an instruction of it was; a name is that of the package and of the file.
+func jacoco(text string) Report {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	var b builder
+	at := ""
+	var file *File
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return b.report
+		}
+		switch e := t.(type) {
+		case xml.StartElement:
+			switch name := attr(e, "name"); {
+			case e.Name.Local == "package":
+				at = name
+			case e.Name.Local == "sourcefile" && name != "":
+				file = b.file(clean(path.Join(at, name)))
+			case file == nil:
+			case e.Name.Local == "line":
+				file.add(number(attr(e, "nr")), number(attr(e, "ci")))
+			case e.Name.Local == "counter":
+				share := evidence.Share{Covered: number(attr(e, "covered"))}
+				share.Total = share.Covered + number(attr(e, "missed"))
+				switch attr(e, "type") {
+				case "BRANCH":
+					sum(&file.Branches, share, evidence.Share{})
+				case "METHOD":
+					sum(&file.Functions, share, evidence.Share{})
+				}
+			}
+		case xml.EndElement:
+			if e.Name.Local == "sourcefile" {
+				file = nil
+			}
+		}
+	}
 }
 
 func attr(e xml.StartElement, name string) string {

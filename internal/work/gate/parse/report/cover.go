@@ -121,6 +121,39 @@ func Cobertura(in raw.Input) raw.Report {
 	return covered(in, c, root && whole)
 }
 
+// JaCoCo reads its XML, of several modules one after the other. A line was run
+// when an instruction of it was.
+func JaCoCo(in raw.Input) raw.Report {
+	var c raw.Coverage
+	d := document(in)
+	open, whole := 0, false
+	for d != nil {
+		t, err := d.Token()
+		if err != nil {
+			break
+		}
+		switch e := t.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "report":
+				open++
+			case "line":
+				c.Lines.Total++
+				if count(e, "ci") > 0 {
+					c.Lines.Covered++
+				}
+				c.Branches.Covered += count(e, "cb")
+				c.Branches.Total += count(e, "cb") + count(e, "mb")
+			}
+		case xml.EndElement:
+			if e.Name.Local == "report" {
+				open, whole = open-1, true
+			}
+		}
+	}
+	return covered(in, c, whole && open == 0)
+}
+
 // GoCover reads the profile of go test -coverprofile. It counts statements.
 func GoCover(in raw.Input) raw.Report {
 	row := regexp.MustCompile(`^(\S.*:\d+\.\d+,\d+\.\d+) (\d+) (\d+)$`)
