@@ -151,7 +151,7 @@ func TestTestsFirst(t *testing.T) {
 			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"},
 		},
 		"a criterion is to get a check": {
-			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), facts: repair.Facts{Tested: true, Unchecked: true}, want: repair.Step{Move: repair.Write, Role: nexus.Tester},
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...), facts: repair.Facts{Tested: true, Unchecked: true}, want: repair.Step{Move: repair.Write, Role: nexus.Tester, Cause: "criteria"},
 		},
 		"and a tester is asked once": {
 			a: with(nexus.TestAfter, join(wrote(1, coder, ""), verdict(nexus.Pass, ""), wrote(2, tester, ""), verdict(nexus.Pass, ""))...), facts: repair.Facts{Tested: true, Unchecked: true}, want: repair.Step{Move: repair.Review},

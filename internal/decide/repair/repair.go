@@ -24,6 +24,7 @@ const (
 	Write  Move = "write"  // a role writes, in a new round or on in the one under way
 	Judge  Move = "judge"  // the gates run on the tree
 	Check  Move = "check"  // tests that somebody wrote for criteria without a check run alone
+	Forgo  Move = "forgo"  // what a tester of criteria did is taken back: the work goes on without
 	Prove  Move = "prove"  // the new tests run where the work is not there yet
 	Verify Move = "verify" // a verifier holds the work against the task
 	Review Move = "review" // a reviewer reads the diff
@@ -48,6 +49,8 @@ type Facts struct {
 	Untouched bool // there is no diff
 	Unchecked bool // a criterion has no check, and a tester is to write one
 	Claimed   bool // checks of criteria were handed in that nobody has tried yet
+
+	Meddled string // a file that a tester of criteria changed and that was there before; empty: none
 }
 
 // Next decides the next step of an attempt at a task under the limits. It
@@ -67,6 +70,8 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	switch {
 	case s == nil || !s.Over:
 		return resume(a, r)
+	case r.Cause == CriteriaGate:
+		return criteria(t, a, l, s, facts)
 	case s.Outcome != nexus.Accepted:
 		return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s.Outcome), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
@@ -93,7 +98,7 @@ func resume(a *state.Attempt, r *state.Round) Step {
 		step.Findings, step.Why = a.Proof.Findings, a.Proof.Why
 		return step
 	}
-	if len(a.Rounds) < 2 || r.Cause == "" {
+	if len(a.Rounds) < 2 || r.Cause == "" || r.Cause == CriteriaGate {
 		return step
 	}
 	before := a.Rounds[len(a.Rounds)-2]
@@ -148,7 +153,7 @@ func Closer(t *state.Task, a *state.Attempt) int {
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	v := r.Verdict
-	wantsTests := (!facts.Tested || facts.Unchecked) && a.Of(nexus.Tester) == nil && needsTests(t, a)
+	wantsTests := !facts.Tested && a.Of(nexus.Tester) == nil && needsTests(t, a)
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched {
@@ -159,6 +164,9 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		}
 		if facts.Claimed {
 			return Step{Move: Check}
+		}
+		if step, ok := unchecked(t, a, l, facts); ok {
+			return step
 		}
 		return read(t, a, l)
 	case nexus.NotRun:

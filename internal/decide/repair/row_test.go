@@ -63,6 +63,8 @@ func (s stand) where() string {
 	switch {
 	case session == nil || !session.Over:
 		return "the " + string(r.Role) + " was cut off" + because(r.Cause)
+	case r.Cause == repair.CriteriaGate:
+		return s.checked(r, session)
 	case session.Outcome != nexus.Accepted:
 		return "the " + string(r.Role) + " ended as " + string(session.Outcome)
 	case s.a.Strategy.Sessions() && s.a.Of(nexus.Coder) == nil:
@@ -177,7 +179,32 @@ func (s stand) judged(r *state.Round) string {
 	} else if r.Proof != nil {
 		name = "its tests are " + string(r.Proof.Proof)
 	}
+	switch {
+	case s.facts.Claimed:
+		return name + ", and checks of criteria were named"
+	case s.facts.Unchecked && s.a.Of(nexus.Tester) == nil:
+		return name + ", and criteria have no check"
+	}
 	return name + untested + s.read(r)
+}
+
+// checked names a stand after a round that was for checks of criteria.
+func (s stand) checked(r *state.Round, session *state.Session) string {
+	green := s.a.Rounds[len(s.a.Rounds)-2].Verdict.Tree
+	back := s.a.Snapshot.Tree == green
+	switch {
+	case back && (r.Verdict == nil || r.Verdict.Tree != green):
+		return "the tree is the one without checks of criteria"
+	case !back && session.Outcome != nexus.Accepted:
+		return "the tester of criteria ended as " + string(session.Outcome)
+	case !back && s.facts.Meddled != "":
+		return "the tester of criteria changed what was there"
+	case r.Verdict == nil:
+		return "checks of criteria were written"
+	case len(r.Reviews) > 0:
+		return s.reviewed(r)
+	}
+	return s.judged(r) + ", with checks of criteria"
 }
 
 func (s stand) stuck() string {

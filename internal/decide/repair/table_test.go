@@ -46,7 +46,11 @@ func (p *player) play(t *testing.T, text string) string {
 			continue
 		}
 		if word == "?" {
-			p.facts = repair.Facts{Tested: rest == "tested", Untouched: rest == "untouched"}
+			has := func(what string) bool { return slices.Contains(strings.Fields(rest), what) }
+			p.facts = repair.Facts{Tested: has("tested"), Untouched: has("untouched"), Unchecked: has("unchecked"), Claimed: has("claimed")}
+			if has("meddled") {
+				p.facts.Meddled = "a_test.go"
+			}
 			p.rows[p.row()] = true
 			p.out.WriteString("> " + p.row() + "\n")
 			for _, f := range p.begins(p.next()) {
@@ -192,7 +196,7 @@ func TestTableIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []string{
-		string(repair.Write), string(repair.Judge), string(repair.Prove), string(repair.Verify), string(repair.Review), string(repair.End),
+		string(repair.Write), string(repair.Judge), string(repair.Check), string(repair.Forgo), string(repair.Prove), string(repair.Verify), string(repair.Review), string(repair.End),
 		string(nexus.Accepted), string(nexus.NoProgress), string(nexus.Exhausted), string(nexus.Unverified), string(nexus.GaveUp), string(nexus.Inapplicable),
 		string(nexus.IsolationViolation), string(nexus.SessionFailure), string(nexus.TestsFailing), string(nexus.VerifierRejected), string(nexus.GreenfieldNoTests),
 	} {

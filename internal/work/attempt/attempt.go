@@ -62,6 +62,8 @@ func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 			err = w.judge(ctx)
 		case repair.Check:
 			err = w.check(ctx)
+		case repair.Forgo:
+			err = w.forgo(ctx, step.Why)
 		case repair.Prove:
 			err = w.prove(ctx)
 		case repair.Verify:
@@ -192,7 +194,11 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	changed, err := w.tree.Changed(ctx, w.a.Base, at)
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
-	f.Unchecked, f.Claimed = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0, w.claimed() != ""
+	f.Unchecked = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Checks == "auto" && claim.Worth(w.task.Task)
+	f.Claimed = w.claimed() != ""
+	if err == nil {
+		f.Meddled, err = w.meddled(ctx, at)
+	}
 	return f, err
 }
 

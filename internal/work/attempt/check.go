@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
@@ -24,6 +26,52 @@ func (w *work) claimed() string {
 		return ""
 	}
 	return s.Result
+}
+
+// meddled returns a file that a tester of criteria changed though it was there
+// before, or that is no test; empty for none.
+func (w *work) meddled(ctx context.Context, at string) (string, error) {
+	r := w.a.Last()
+	if r == nil || r.Cause != repair.CriteriaGate || len(w.a.Rounds) < 2 {
+		return "", nil
+	}
+	green := w.a.Rounds[len(w.a.Rounds)-2].Verdict
+	if green == nil || green.Tree == w.a.Snapshot.Tree {
+		return "", nil
+	}
+	changed, err := w.tree.Changed(ctx, green.Tree, at)
+	for _, c := range changed {
+		if c.Status != "A" || !testfile.Part(c.Path) {
+			return c.Path, err
+		}
+	}
+	return "", err
+}
+
+// forgo takes back what a tester of criteria did to a tree that was green.
+func (w *work) forgo(ctx context.Context, why string) error {
+	if err := w.tree.Exact(ctx, w.a.Rounds[len(w.a.Rounds)-2].Verdict.Tree); err != nil {
+		return fmt.Errorf("take back what the tester of %s did: %w", w.a.ID, err)
+	}
+	snap, err := w.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	facts := []nexus.Fact{snap}
+	if handin := w.claimed(); handin != "" {
+		data, err := w.Blobs.Get(handin)
+		if err != nil {
+			return err
+		}
+		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: claim.Read(data, w.task.Task)}
+		for i := range f.Checks {
+			if f.Checks[i].Why == "" {
+				f.Checks[i].Why = why
+			}
+		}
+		facts = append([]nexus.Fact{f}, facts...)
+	}
+	return w.record(ctx, facts...)
 }
 
 // check tries the tests that a tester named for criteria without a check: each

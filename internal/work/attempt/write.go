@@ -50,13 +50,16 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 // the same.
 func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why string, err error) {
 	r := w.a.Last()
-	if r.Cause == "" {
+	if r.Cause == "" || r.Cause == repair.CriteriaGate {
 		b := prompt.Brief{
 			Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
 			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
 		}
 		if r.Role == nexus.Tester && w.Checked() {
 			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task))
+			if r.Cause == repair.CriteriaGate {
+				b.Order += " " + claim.Apart
+			}
 		}
 		if b.Diff, err = w.before(ctx, r); err != nil {
 			return "", "", err

@@ -5,7 +5,9 @@ package claim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -24,6 +26,34 @@ func Open(t nexus.Task) []int {
 	}
 	return all
 }
+
+// Worth reports whether a session of its own is worth its money for the checks
+// of a task: nothing of its own shows what it is about yet, only gates that
+// judge all work, and a machine may tell of a criterion at least.
+func Worth(t nexus.Task) bool {
+	some := false
+	for _, c := range t.Criteria {
+		switch check := strings.TrimSpace(c.Check); {
+		case strings.ContainsAny(check, " /."):
+			return false
+		case check == "":
+			some = some || !taste(c.Text)
+		}
+	}
+	return some
+}
+
+// taste reports whether a criterion is of what only people can tell.
+func taste(text string) bool {
+	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), " ") + " "
+	return slices.ContainsFunc([]string{
+		"looks", "feels", "nice", "beautiful", "pretty", "elegant", "intuitive", "readable", "reads well", "easy to", "user-friendly", "pleasant", "idiomatic", "tasteful",
+	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
+}
+
+// Apart is what a tester is told beside [Ask] where the work is green already.
+const Apart = "The work is done and green, and it has its tests: nothing of that is yours to change. Write yours in new files, and change no file that is there. " +
+	"What else you do is taken back."
 
 // Ask asks a tester for a check of each criterion that has none; it is empty
 // where all have one.

@@ -48,6 +48,30 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// TestWorth has a session only where nothing of the task's own shows it, and a
+// machine may.
+func TestWorth(t *testing.T) {
+	for text, want := range map[string]bool{
+		"it adds":                               true,
+		"it is readable":                        false,
+		"The page looks right, and feels quick": false,
+		"it prints what it overlooks":           true,
+		"":                                      true,
+	} {
+		some := nexus.Task{Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: text}}}
+		if got := claim.Worth(some); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+		some.Criteria = append(some.Criteria, nexus.Criterion{Text: "it runs", Check: "sh run.sh"})
+		if claim.Worth(some) {
+			t.Errorf("%s: a command shows the task", text)
+		}
+	}
+	if claim.Worth(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}) {
+		t.Error("nothing is open")
+	}
+}
+
 // FuzzRead lets nothing through that is of no open criterion, or has neither a
 // command nor a reason.
 func FuzzRead(f *testing.F) {
