@@ -105,7 +105,7 @@ func Find(s *state.State, id string) (nexus.Criterion, bool) {
 	if t == nil || n > len(t.Criteria) {
 		return nexus.Criterion{}, false
 	}
-	return t.Shown().Criteria[n-1], true
+	return shown(s, t).Criteria[n-1], true
 }
 
 // Fingerprint stands for a criterion's text and check, whatever their blanks.
@@ -167,10 +167,10 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		if s.Mends.Of(task.ID) != nil || task.Status == nexus.Split {
 			continue // its criteria are another's
 		}
-		for i, c := range task.Shown().Criteria {
+		for i, c := range shown(s, task).Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
 			r.judge(s, task, c, t.Tree, judged)
-			r.told(task, i+1)
+			r.told(s, task, i+1)
 			r.revised(s)
 			r.Verifier, r.Fixes = said(task, c), fixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
@@ -262,11 +262,14 @@ func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree st
 
 // told fills in the test that was written for a criterion which came without
 // a check, and why it counts for nothing.
-func (r *Row) told(task *state.Task, n int) {
+func (r *Row) told(s *state.State, task *state.Task, n int) {
 	if task.Criteria[n-1].Check != "" {
 		return
 	}
 	c, current := task.Check(n)
+	if anew, ok := anew(s, task, n); ok {
+		c, current = anew, true
+	}
 	switch {
 	case c.Number == 0:
 		return

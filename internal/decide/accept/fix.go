@@ -35,9 +35,65 @@ func Faults(s *state.State) []criterion.Fault {
 		if s.Mends.Tried(r.ID, sign) {
 			continue
 		}
-		all = append(all, criterion.Fault{Criterion: r.ID, Task: fresh(s, len(all)), Signature: sign})
+		all = append(all, criterion.Fault{Criterion: r.ID, Task: next(s, len(all)), Signature: sign})
+	}
+	return append(all, stale(s, len(all))...)
+}
+
+// stale returns the criteria of what landed whose check was written when they
+// said something else, n after those that are unmet: each once for what it says.
+func stale(s *state.State, n int) []criterion.Fault {
+	var all []criterion.Fault
+	for _, t := range s.Tasks {
+		if t.Status != nexus.Landed || t.Landed == nil || s.Mends.Of(t.ID) != nil {
+			continue
+		}
+		for i, c := range t.Criteria {
+			id, of := ID(t.ID, i+1), state.Fingerprint(t.Task, i+1)
+			written, fresh := t.Check(i + 1)
+			if c.Check != "" || fresh || !written.Proved || s.Mends.Tried(id, of) {
+				continue
+			}
+			all = append(all, criterion.Fault{
+				Criterion: id, Task: next(s, n+len(all)), Signature: of, Kind: criterion.Stale, By: ByRevision, Commit: t.Landed.Parent, Of: string(t.ID),
+				Why: "Its check was written when it said something else.", Judges: []string{written.File},
+			})
+		}
 	}
 	return all
+}
+
+// shown returns a task with the checks that show its criteria now: what its work
+// brought along, and what was written anew for one that was revised after that.
+func shown(s *state.State, t *state.Task) nexus.Task {
+	task := t.Shown()
+	for i := range task.Criteria {
+		if c, ok := anew(s, t, i+1); ok && c.Proved {
+			task.Criteria[i].Check = c.Command
+		}
+	}
+	return task
+}
+
+// anew returns the check that another task wrote for the n-th criterion of a
+// task, from 1, as it reads now.
+func anew(s *state.State, t *state.Task, n int) (criterion.Check, bool) {
+	return s.Mends.Anew(ID(t.ID, n), state.Fingerprint(t.Task, n), func(fix string) (c criterion.Check, fresh bool) {
+		if o := s.Task(nexus.TaskID(fix)); o != nil && o.Landed != nil {
+			c, fresh = o.Check(1)
+		}
+		return c, fresh
+	})
+}
+
+// ByRevision says that a criterion was revised, and nobody has to be asked.
+const ByRevision = "revision"
+
+// Open reports whether a fault is still there.
+func Open(s *state.State, f criterion.Fault) bool {
+	return slices.ContainsFunc(Of(s, nil).Rows, func(r Row) bool {
+		return r.ID == f.Criterion && (r.State == Unmet || f.Kind == criterion.Stale && r.Stale)
+	})
 }
 
 // judged returns what a gate said of the tree that was judged last.
@@ -54,9 +110,9 @@ func judged(s *state.State, gate string) nexus.Evidence {
 	return last
 }
 
-// fresh names the next task that mends something, n after those that there
+// next names the next task that mends something, n after those that there
 // are.
-func fresh(s *state.State, n int) string {
+func next(s *state.State, n int) string {
 	for i := 1; ; i++ {
 		name := nexus.TaskID(fmt.Sprintf("FIX-%d", i))
 		if s.Task(name) != nil || s.Mends.Of(name) != nil {
@@ -83,13 +139,25 @@ func Mend(s *state.State, f criterion.Fault) nexus.Task {
 		ID: nexus.TaskID(f.Task), Title: fmt.Sprintf("Make %s true again", f.Criterion), Kind: nexus.CodeTask, Minutes: fixMinutes,
 		Criteria: []nexus.Criterion{c}, Strategy: nexus.NoTest, Reason: "its criterion has a check, which was seen red",
 	}
+	if f.Kind == criterion.Stale {
+		t.Strategy, t.Reason = nexus.TestAfter, ""
+	}
 	for _, id := range []nexus.TaskID{own, nexus.TaskID(f.Of)} {
 		if task := s.Task(id); task != nil {
 			t.Files = append(t.Files, task.Files...)
 		}
 	}
+	if f.Kind == criterion.Stale {
+		t.Files = append(t.Files, f.Judges...)
+	}
 	slices.Sort(t.Files)
 	t.Files = slices.Compact(t.Files)
+	if f.Kind == criterion.Stale {
+		t.Title = fmt.Sprintf("Make %s true as it reads now", f.Criterion)
+		t.Brief = fmt.Sprintf("%s has landed, and after that one of its criteria was revised. It says now: %s\nWhat checked it before is in %s, and asks for what it said then. ", own, c.Text, strings.Join(f.Judges, ", ")) +
+			"Change the work where it does not do what the criterion says now, and tests where they ask for what it no longer says. Where the work does it already, change nothing. A tester writes the new check after you."
+		return t
+	}
 	order := "The work is wrong, and the check is right. Change the work, so that what landed since stays true as well."
 	switch f.Kind {
 	case criterion.Test:
@@ -148,10 +216,14 @@ func touching(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// fixes returns what was done about a criterion.
+// fixes returns what was done about a criterion, as it reads now.
 func fixes(s *state.State, id string) []Fix {
 	var all []Fix
+	own, n, _ := ParseID(id)
 	for _, f := range s.Mends.About(id) {
+		if t := s.Task(own); f.Kind == criterion.Stale && t != nil && f.Signature != state.Fingerprint(t.Task, n) {
+			continue
+		}
 		x := Fix{Fault: f}
 		if t := s.Task(nexus.TaskID(f.Task)); t != nil {
 			x.Status = s.StatusOf(t)

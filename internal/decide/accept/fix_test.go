@@ -49,6 +49,49 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestStale looks once for each text at a criterion whose check was written
+// for another one, after its work landed, and takes the check that comes of it.
+func TestStale(t *testing.T) {
+	s := state.New("r")
+	plan := func(task nexus.Task) *state.Task {
+		for _, f := range []nexus.Fact{nexus.GoalAccepted{}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: task}} {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Fact: f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Task(task.ID)
+	}
+	task := plan(nexus.Task{ID: "T1", Title: "Greet", Files: []string{"a.go"}, Criteria: []nexus.Criterion{{Text: "it greets"}}})
+	task.Status = nexus.Landed
+	a := &state.Attempt{ID: "T1.1"}
+	a.Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(task.Task, 1), File: "old_test.sh", Command: "sh old_test.sh", Proved: true}}
+	task.Attempts, task.Landed = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: "T1.1", Parent: "p"}
+	if all := accept.Faults(s); len(all) != 0 {
+		t.Fatalf("nothing was revised: %+v", all)
+	}
+	task.Criteria = []nexus.Criterion{{Text: "it sings"}}
+	all := accept.Faults(s)
+	if len(all) != 1 || all[0].Kind != criterion.Stale || all[0].Criterion != "T1/AC-1" || all[0].Commit != "p" || !accept.Open(s, all[0]) {
+		t.Fatalf("%+v", all)
+	}
+	fix := accept.Mend(s, all[0])
+	if fix.Strategy != nexus.TestAfter || fix.Criteria[0] != (nexus.Criterion{Text: "it sings"}) || !slices.Equal(fix.Files, []string{"a.go", "old_test.sh"}) || !strings.Contains(fix.Brief, "it sings") {
+		t.Errorf("%+v", fix)
+	}
+	s.Mends.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: all})
+	if again := accept.Faults(s); len(again) != 0 {
+		t.Errorf("it is looked at again: %+v", again)
+	}
+	task.Criteria = []nexus.Criterion{{Text: "it dances"}}
+	if other := accept.Faults(s); len(other) != 1 || other[0].Task != "FIX-2" {
+		t.Errorf("another text: %+v", other)
+	}
+	a.Checks.Checks[0].Proved = false
+	if none := accept.Faults(s); len(none) != 0 {
+		t.Errorf("there was no check: %+v", none)
+	}
+}
+
 // TestMend lets a check be changed where it is at fault, and nowhere else.
 func TestMend(t *testing.T) {
 	s := state.New("r")

@@ -60,6 +60,29 @@ func (b *Book) Of(task nexus.TaskID) *criterion.Fault {
 	return nil
 }
 
+// Anew returns the check of a criterion that was written when it read as of
+// stands for; by says what a task wrote, if it landed.
+func (b *Book) Anew(name, of string, by func(task string) (criterion.Check, bool)) (c criterion.Check, ok bool) {
+	for _, f := range b.About(name) {
+		if f.Kind != criterion.Stale || f.Signature != of {
+			continue
+		}
+		if own, there := by(f.Task); there {
+			c, ok = own, true
+		}
+	}
+	return c, ok
+}
+
+// Without returns the commit without the work of a criterion whose check a task
+// writes anew, empty where it does not.
+func (b *Book) Without(task nexus.TaskID) string {
+	if f := b.Of(task); f != nil && f.Kind == criterion.Stale {
+		return f.Commit
+	}
+	return ""
+}
+
 // About returns what was found of a criterion, in order.
 func (b *Book) About(name string) []criterion.Fault {
 	var all []criterion.Fault

@@ -49,6 +49,7 @@ type Facts struct {
 	Untouched bool // there is no diff
 	Unchecked bool // a criterion has no check, and a tester is to write one
 	Claimed   bool // checks of criteria were handed in that nobody has tried yet
+	Revised   bool // it is about a criterion that was revised after its work landed: there may be nothing left to do but its check
 
 	Meddled string // a file that a tester of criteria changed and that was there before; empty: none
 }
@@ -153,10 +154,10 @@ func Closer(t *state.Task, a *state.Attempt) int {
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	v := r.Verdict
-	wantsTests := !facts.Tested && a.Of(nexus.Tester) == nil && needsTests(t, a)
+	wantsTests := (!facts.Tested || facts.Revised) && a.Of(nexus.Tester) == nil && needsTests(t, a)
 	switch v.State {
 	case nexus.Pass:
-		if facts.Untouched {
+		if facts.Untouched && !(facts.Revised && wantsTests) {
 			return Step{Move: End, Outcome: nexus.Unverified, Why: "nothing was changed, and the gates pass as they did before"}
 		}
 		if wantsTests {

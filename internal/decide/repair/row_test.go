@@ -180,6 +180,8 @@ func (s stand) judged(r *state.Round) string {
 		name = "its tests are " + string(r.Proof.Proof)
 	}
 	switch {
+	case s.facts.Revised && s.a.Of(nexus.Tester) == nil:
+		return name + ", and the check of what was revised is missing"
 	case s.facts.Claimed:
 		return name + ", and checks of criteria were named"
 	case s.facts.Unchecked && s.a.Of(nexus.Tester) == nil:

@@ -47,7 +47,7 @@ func (p *player) play(t *testing.T, text string) string {
 		}
 		if word == "?" {
 			has := func(what string) bool { return slices.Contains(strings.Fields(rest), what) }
-			p.facts = repair.Facts{Tested: has("tested"), Untouched: has("untouched"), Unchecked: has("unchecked"), Claimed: has("claimed")}
+			p.facts = repair.Facts{Tested: has("tested"), Untouched: has("untouched"), Unchecked: has("unchecked"), Claimed: has("claimed"), Revised: has("revised")}
 			if has("meddled") {
 				p.facts.Meddled = "a_test.go"
 			}

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -40,10 +39,8 @@ func fixes(s *state.State) []nexus.Fact {
 	}
 	var fs []nexus.Fact
 	planned := nexus.FixesPlanned{Round: s.Mends.Rounds}
-	rows := accept.Of(s, nil).Rows
 	for _, f := range s.Mends.Last() {
-		there := slices.ContainsFunc(rows, func(r accept.Row) bool { return r.ID == f.Criterion && r.State == accept.Unmet })
-		if !there || s.Task(nexus.TaskID(f.Task)) != nil {
+		if !accept.Open(s, f) || s.Task(nexus.TaskID(f.Task)) != nil {
 			continue
 		}
 		fs = append(fs, nexus.TaskPlanned{Task: accept.Mend(s, f)})

@@ -23,6 +23,7 @@ type View struct {
 	Landed    []nexus.Task       // those of them that landed
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
+	Without   string             // see [mend.Book.Without]
 	Dead      []string           // why earlier attempts at the task ended, oldest first
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
 }
@@ -61,6 +62,7 @@ func (s *State) View(id nexus.TaskID) View {
 		v.Merge = s.Aboard.Merge.Clone()
 	}
 	v.Meanwhile = s.meanwhile(v.Attempt)
+	v.Without = s.Mends.Without(id)
 	for _, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {
 			v.Dead = append(v.Dead, a.Why)

@@ -37,6 +37,7 @@ const (
 	Source Kind = "source" // the work is wrong
 	Test   Kind = "test"   // the check is wrong
 	Both   Kind = "both"
+	Stale  Kind = "stale" // the check is of what the criterion said before, and nothing shows it now
 )
 
 // Fault is a criterion that is not met on what landed, and the task that

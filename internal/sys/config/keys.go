@@ -79,7 +79,7 @@ func limitKeys() []Key {
 		one("limits.review_rounds", kind.Whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
 		one("limits.losses", kind.Whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
 		one("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may be refused by the train; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
-		one("acceptance.checks", kind.Words("auto", "always", "off"), "whether a tester names a test for each criterion that has no check, which must fail without the work and pass with it: auto, where a tester works on the task anyway; always, in a session for it", func(c *Config) *string { return &c.Checks }),
+		one("acceptance.checks", kind.Words("auto", "always", "off"), "whether a tester names a test for each criterion that has no check, which must fail without the work and pass with it: auto, from a tester who works on the task anyway, and in a session for it where no command of its own shows the task; always, in a session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
 		one("acceptance.fixes", kind.Whole(0, 20), "rounds of tasks that a run makes to mend criteria which a check of their own finds unmet on what all tasks came to; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
 		one("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
 		one("limits.calls", kind.Whole(0, 1_000_000), "tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.Calls }),

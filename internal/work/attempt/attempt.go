@@ -195,7 +195,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
 	f.Unchecked = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Checks == "auto" && claim.Worth(w.task.Task)
-	f.Claimed = w.claimed() != ""
+	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Checked()
 	if err == nil {
 		f.Meddled, err = w.meddled(ctx, at)
 	}

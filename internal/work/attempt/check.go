@@ -105,12 +105,17 @@ func (w *work) trial(ctx context.Context, f *nexus.ChecksProved) error {
 }
 
 func (w *work) tryAll(ctx context.Context, f *nexus.ChecksProved) error {
-	tests, rest, err := w.parts(ctx, w.a.Snapshot.Commit)
+	tests, rest, err := w.parts(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	bare, err := w.without(ctx, f.Tree, rest)
-	if err != nil {
+	bare := cmp.Or(w.view.Without, w.a.Base) // of a criterion that was revised the work may have landed before
+	if bare != w.a.Base {
+		if _, rest, err = w.parts(ctx, bare, w.a.Snapshot.Commit); err != nil {
+			return err
+		}
+	}
+	if bare, err = w.without(ctx, bare, f.Tree, rest); err != nil {
 		return err
 	}
 	for i := range f.Checks {

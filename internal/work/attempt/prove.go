@@ -26,13 +26,13 @@ func (w *work) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tests, rest, err := w.parts(ctx, snap.Commit)
+	tests, rest, err := w.parts(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return err
 	}
 	tree := snap.Tree
 	if !w.a.Strategy.Sessions() {
-		if tree, err = w.without(ctx, tree, rest); err != nil {
+		if tree, err = w.without(ctx, w.a.Base, tree, rest); err != nil {
 			return err
 		}
 	}
@@ -55,10 +55,10 @@ func (w *work) prove(ctx context.Context) error {
 	return w.record(ctx, p)
 }
 
-// parts returns the files of tests that the work changed up to a commit, and
-// its others.
-func (w *work) parts(ctx context.Context, commit string) (tests, rest []string, err error) {
-	changed, err := w.tree.Changed(ctx, w.a.Base, commit)
+// parts returns the files of tests that changed from a base up to a commit, and
+// the others.
+func (w *work) parts(ctx context.Context, base, commit string) (tests, rest []string, err error) {
+	changed, err := w.tree.Changed(ctx, base, commit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,12 +72,12 @@ func (w *work) parts(ctx context.Context, commit string) (tests, rest []string, 
 	return tests, rest, nil
 }
 
-// without returns a tree in which these files are as they were on the base.
-func (w *work) without(ctx context.Context, tree string, files []string) (string, error) {
+// without returns a tree in which these files are as they were on a base.
+func (w *work) without(ctx context.Context, base, tree string, files []string) (string, error) {
 	if len(files) == 0 {
 		return tree, nil
 	}
-	bare, err := w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), tree, w.a.Base, files)
+	bare, err := w.Trees.Git().Without(ctx, filepath.Dir(w.tree.Dir), tree, base, files)
 	if err != nil {
 		return "", fmt.Errorf("take the work away from its tests: %w", err)
 	}

@@ -52,6 +52,9 @@ func Find(ctx context.Context, s *shop.Shop, v state.View, sought []criterion.Fa
 	var open []*subject
 	for i := range f.Faults {
 		x := &subject{fault: &f.Faults[i]}
+		if x.fault.Kind == criterion.Stale {
+			continue // there is no check that could be run
+		}
 		if err := w.look(ctx, x); err != nil {
 			return nil, fmt.Errorf("find out why %s is not met: %w", f.Faults[i].Criterion, err)
 		}
@@ -84,6 +87,13 @@ func (w *search) look(ctx context.Context, x *subject) error {
 		return fmt.Errorf("its task has not landed")
 	}
 	x.criterion = w.view.Landed[at].Criteria[n-1]
+	if x.criterion.Check == "" { // it was revised, and another task wrote its check
+		for _, t := range w.view.Landed {
+			if len(t.Criteria) == 1 && t.Criteria[0].Text == x.criterion.Text && t.Criteria[0].Check != "" {
+				x.criterion = t.Criteria[0]
+			}
+		}
+	}
 	ok := false
 	if x.gate, ok = detect.Accept(x.criterion); !ok {
 		return fmt.Errorf("it has no check of its own")

@@ -92,7 +92,7 @@ type Shop struct {
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Related    Related                               // when the tests that a change concerns run alone
 	Autofix    bool                                  // formatters and linters put changes right before the gates judge
-	Checks     string                                // when testers write checks for criteria without one: auto, in a session that is had anyway; always; off or empty: never
+	Checks     string                                // when testers write checks for criteria without one: auto, always, off; empty is off
 	Rules      string                                // standing rules for agents, may be empty
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none

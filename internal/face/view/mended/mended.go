@@ -50,6 +50,8 @@ func Fault(f criterion.Fault) string {
 		where = "its check is wrong"
 	case criterion.Both:
 		where = "the work and its check are wrong"
+	case criterion.Stale:
+		where = "its check is stale"
 	case criterion.Source:
 	}
 	text := f.Criterion + ": " + where
