@@ -157,7 +157,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	wantsTests := (!facts.Tested || facts.Revised) && a.Of(nexus.Tester) == nil && needsTests(t, a)
 	switch v.State {
 	case nexus.Pass:
-		if facts.Untouched && !(facts.Revised && wantsTests) {
+		if facts.Untouched && (!facts.Revised || !wantsTests) {
 			return Step{Move: End, Outcome: nexus.Unverified, Why: "nothing was changed, and the gates pass as they did before"}
 		}
 		if wantsTests {

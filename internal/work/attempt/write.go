@@ -56,10 +56,7 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
 		}
 		if r.Role == nexus.Tester && w.Checked() {
-			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task))
-			if r.Cause == repair.CriteriaGate {
-				b.Order += " " + claim.Apart
-			}
+			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, r.Cause == repair.CriteriaGate))
 		}
 		if b.Diff, err = w.before(ctx, r); err != nil {
 			return "", "", err

@@ -51,13 +51,9 @@ func taste(text string) bool {
 	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
 }
 
-// Apart is what a tester is told beside [Ask] where the work is green already.
-const Apart = "The work is done and green, and it has its tests: nothing of that is yours to change. Write yours in new files, and change no file that is there. " +
-	"What else you do is taken back."
-
 // Ask asks a tester for a check of each criterion that has none; it is empty
-// where all have one.
-func Ask(t nexus.Task) string {
+// where all have one. Apart says that the work is green, and has its tests.
+func Ask(t nexus.Task, apart bool) string {
 	open := Open(t)
 	if len(open) == 0 {
 		return ""
@@ -66,10 +62,15 @@ func Ask(t nexus.Task) string {
 	for i, n := range open {
 		names[i] = fmt.Sprint(n)
 	}
-	return "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you hand in, for each of them one test that shows it: " +
+	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you hand in, for each of them one test that shows it: " +
 		"the criterion's number, the test, its file, and the command that runs that test alone. " +
 		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
 		"For one that no machine can check, such as taste, give only its number and why."
+	if apart {
+		text += " The work is done and green, and it has its tests: nothing of that is yours to change. Write yours in new files, and change no file that is there. " +
+			"What else you do is taken back."
+	}
+	return text
 }
 
 const (

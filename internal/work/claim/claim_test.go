@@ -40,10 +40,10 @@ func TestRead(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	if text := claim.Ask(task()); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+	if text := claim.Ask(task(), false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
 		t.Error(text)
 	}
-	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}); text != "" {
+	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, true); text != "" {
 		t.Error(text)
 	}
 }
