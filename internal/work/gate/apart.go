@@ -5,19 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
-
-// Interfaces returns patterns of the files that a user interface is made of:
-// what shows it, what drives it, and what says which libraries it has.
-func Interfaces() []string {
-	return []string{
-		"*.html", "*.htm", "*.css", "*.scss", "*.sass", "*.less", "*.jsx", "*.tsx", "*.vue", "*.svelte", "*.astro", "*.mdx",
-		"*.ejs", "*.hbs", "*.pug", "*.erb", "*.haml", "*.twig", "*.jinja", "*.j2", "*.cshtml", "*.razor", "*.tmpl", "*.svg",
-		"**/templates/**", "**/views/**", "**/components/**", "**/pages/**", "**/public/**", "**/static/**", "**/e2e/**",
-		"playwright.config.*", "cypress.config.*", "package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock*",
-	}
-}
 
 // Apart says why a gate does not concern a change: what it judges is not among
 // the files that changed, and it is no criterion's check. It is empty where the
@@ -38,21 +29,10 @@ func Apart(g Gate, changed []string, criteria []nexus.Criterion) string {
 // any other the path, in which ** stands for any directories, or none.
 func matches(pattern, file string) bool {
 	if !strings.Contains(pattern, "/") {
-		ok, _ := path.Match(pattern, path.Base(file)) // a bad pattern fits nothing
-		return ok
+		file = path.Base(file)
 	}
-	return below(strings.Split(pattern, "/"), strings.Split(file, "/"))
-}
-
-func below(pattern, file []string) bool {
-	if len(pattern) == 0 || len(file) == 0 {
-		return len(pattern) == len(file)
-	}
-	if pattern[0] == "**" {
-		return len(pattern) == 1 || below(pattern[1:], file) || below(pattern, file[1:])
-	}
-	ok, _ := path.Match(pattern[0], file[0])
-	return ok && below(pattern[1:], file[1:])
+	ok, _ := doublestar.Match(pattern, file) // a bad pattern fits nothing
+	return ok
 }
 
 // apart is [Runner.Apart] where there is one.

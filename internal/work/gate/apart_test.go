@@ -7,10 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 func TestApart(t *testing.T) {
-	ui := gate.Interfaces()
+	ui := stack.Interfaces()
 	for name, tt := range map[string]struct {
 		only    []string
 		changed string

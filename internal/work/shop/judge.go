@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -62,8 +61,8 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		return nil, err
 	}
 	gates, err := s.Gates(c.Tree.Dir)
-	apart, err2 := s.apart(ctx, c)
-	if err = errors.Join(err, err2); err != nil {
+	apart, wrong := s.apart(ctx, c)
+	if err := errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
 	var base map[string]nexus.Evidence
@@ -124,20 +123,19 @@ func (s *Shop) some(c Case, changed []string, gates []gate.Gate, base map[string
 // apart returns what says why a gate does not concern the work on a base.
 func (s *Shop) apart(ctx context.Context, c Case) (func(gate.Gate) string, error) {
 	if c.Base == "" {
-		return nil, nil
+		return nil, nil //nolint:nilnil // each gate judges
 	}
 	changed, err := s.changed(ctx, c.Base, c.Hash)
 	return func(g gate.Gate) string { return gate.Apart(g, changed, c.Task.Criteria) }, err
 }
 
-// changed returns the files in which a tree differs from that of a commit.
-func (s *Shop) changed(ctx context.Context, commit, hash string) ([]string, error) {
-	was, err := s.Trees.Git().Tree(ctx, commit)
-	if err != nil {
-		return nil, err
+// changed returns the files in which two commits or trees differ.
+func (s *Shop) changed(ctx context.Context, from, to string) (files []string, err error) {
+	changes, err := s.Trees.Git().Changed(ctx, from, to)
+	for _, c := range changes {
+		files = append(files, c.Path)
 	}
-	out, err := s.Trees.Git().Run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", was, hash)
-	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
+	return files, err
 }
 
 // Waits reports whether tests of an accepted tree may not have run yet.

@@ -84,7 +84,7 @@ func set(gates []gate.Gate, c config.Gates) {
 			continue
 		}
 		if gates[i].Only = c.UI; len(c.UI) == 0 {
-			gates[i].Only = gate.Interfaces()
+			gates[i].Only = stack.Interfaces()
 		}
 	}
 }

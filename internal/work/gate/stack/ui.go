@@ -1,0 +1,12 @@
+package stack
+
+// Interfaces returns patterns of the files that a user interface is made of:
+// what shows it, what drives it, and what says which libraries it has.
+func Interfaces() []string {
+	return []string{
+		"*.html", "*.htm", "*.css", "*.scss", "*.sass", "*.less", "*.jsx", "*.tsx", "*.vue", "*.svelte", "*.astro", "*.mdx",
+		"*.ejs", "*.hbs", "*.pug", "*.erb", "*.haml", "*.twig", "*.jinja", "*.j2", "*.cshtml", "*.razor", "*.tmpl", "*.svg",
+		"**/templates/**", "**/views/**", "**/components/**", "**/pages/**", "**/public/**", "**/static/**", "**/e2e/**",
+		"playwright.config.*", "cypress.config.*", "package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock*",
+	}
+}
