@@ -32,27 +32,39 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk) (nexus
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
-	next, why := g.Message(), "brief"
+	var p nexus.Plan
+	err := settle(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
+		if p, err = Parse(out.Handin); err != nil && !hopeless(p, err, out.Messages) {
+			return anew(p, err), err
+		}
+		return "", err
+	})
+	if err == nil {
+		p.Goal = strings.TrimSpace(g.Text)
+	}
+	return p, err
+}
+
+// settle talks with the planner until what it hands in is read without an
+// error. Where one comes with a message, the planner hears that and hands in
+// again; begun goes on with a conversation that is open.
+func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(agent.Outcome) (again string, err error)) error {
+	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
 	}
 	for {
 		out, err := talk(ctx, next, why)
 		if err != nil {
-			return nexus.Plan{}, err
+			return err
 		}
 		if out.Outcome != nexus.Accepted {
-			return nexus.Plan{}, unplanned(out)
+			return unplanned(out)
 		}
-		p, err := Parse(out.Handin)
-		if err == nil {
-			p.Goal = strings.TrimSpace(g.Text)
-			return p, nil
+		if next, err = read(out); err == nil || next == "" {
+			return err
 		}
-		if hopeless(p, err, out.Messages) {
-			return p, err
-		}
-		next, why = again(p, err), "repair"
+		why = "repair"
 	}
 }
 
@@ -75,8 +87,8 @@ func asked(messages []llm.Message) bool {
 	})
 }
 
-// again asks for a better plan.
-func again(p nexus.Plan, err error) string {
+// anew asks for a better plan.
+func anew(p nexus.Plan, err error) string {
 	text := err.Error() + "\n\nMend this and hand in the whole plan again."
 	if tooLarge(p) {
 		text += " " + splitOnce

@@ -16,27 +16,15 @@ import (
 // stand in its place. What is wrong with them goes back to it in the same
 // session, twice at most. Taken are the IDs that tasks have.
 func Split(ctx context.Context, q prompt.Stuck, taken []nexus.TaskID, begun bool, talk Talk) ([]nexus.Task, error) {
-	next, why := q.Message(), "brief"
-	if begun {
-		next, why = "", ""
-	}
-	for {
-		out, err := talk(ctx, next, why)
-		if err != nil {
-			return nil, err
+	var parts []nexus.Task
+	err := settle(ctx, q.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
+		parts, err = Parts(out.Handin, q, taken)
+		if err == nil || len(agent.Handins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
+			return "", err
 		}
-		if out.Outcome != nexus.Accepted {
-			return nil, unplanned(out)
-		}
-		parts, err := Parts(out.Handin, q, taken)
-		if err == nil {
-			return parts, nil
-		}
-		if len(agent.Handins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
-			return nil, err
-		}
-		next, why = err.Error()+"\n\nMend this and hand in all parts again.", "repair"
-	}
+		return err.Error() + "\n\nMend this and hand in all parts again.", err
+	})
+	return parts, err
 }
 
 // Parts reads what a planner handed in for a task that is to be split, and
