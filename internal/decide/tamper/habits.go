@@ -186,6 +186,12 @@ type subject struct {
 // alone; a manifest or a build file says much besides.
 func subjectOf(file string) subject {
 	re := regexp.MustCompile
+	switch {
+	case wrapper(file):
+		return subject{runs: re(`.`), narrows: re(`.`)}
+	case jvm(file):
+		return subject{runs: re(`$^`), narrows: jvmLess, loads: jvmActs}
+	}
 	switch base := strings.ToLower(path.Base(file)); base {
 	case "cmakelists.txt":
 		return subject{
@@ -208,6 +214,37 @@ func subjectOf(file string) subject {
 	return subject{runs: runs, narrows: narrows, loads: loads, whole: true}
 }
 
+var (
+	// jvmLess is a line of a build of Maven's or Gradle's that runs less, or ends
+	// before it can tell.
+	jvmLess = regexp.MustCompile(`(?i)(?:\b|set)ignoreFailures|testFailureIgnore|test\.failure\.ignore|\bskipTests\b|maven\.test\.skip|TestsMatching|(?:in|ex)clude(?:d?Groups|Tags|Categories|Engines)\b|` +
+		`\bexcludedTaskNames\b|\btaskNames\b|\bdryRun\b|\boverwrite\b|deleteAllActions|\.exit\b|\bexitProcess\b|\bhalt\b`)
+	// jvmActs is one that lets a build do more than it says.
+	jvmActs = regexp.MustCompile(`\bdo(?:First|Last)\b|\bfinalizedBy\b|\bbuildFinished\b|test-results|surefire-reports|\bprint(?:ln|f)?\b|\b(?:java)?exec\b|\bProcessBuilder\b|(?:exec|antrun|groovy-maven|gmavenplus)(?:-maven)?-plugin|` +
+		`\bapply\s*\(?\s*from\b|javaagent|^<extension>|\bincludeBuild\b|^-f\b|^--?(?:file|settings-file|build-file|init-script)\b`)
+)
+
+// jvm reports whether a file is part of a build of Maven's or Gradle's.
+func jvm(file string) bool {
+	switch base := path.Base(file); {
+	case base == "pom.xml", base == "gradle.properties", strings.HasSuffix(base, ".gradle"), strings.HasSuffix(base, ".gradle.kts"):
+		return true
+	}
+	dirs := "/" + path.Dir(file) + "/"
+	return strings.Contains(dirs, "/.mvn/") || strings.Contains(dirs, "/buildSrc/")
+}
+
+// wrapper reports whether a file is the program that runs the tests, or says
+// which one does.
+func wrapper(file string) bool {
+	switch base := path.Base(file); base {
+	case "gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties":
+		return true
+	default:
+		return base == "rails" && path.Base(path.Dir(file)) == "bin"
+	}
+}
+
 // snapshot reports whether tests compare with a file as it is.
 func snapshot(file string) bool {
 	switch path.Ext(file) {
@@ -219,7 +256,7 @@ func snapshot(file string) bool {
 
 // config reports whether a file says how checks run.
 func config(file string) bool {
-	if file == quarantine.File {
+	if file == quarantine.File || jvm(file) || wrapper(file) {
 		return true
 	}
 	base := strings.ToLower(path.Base(file))

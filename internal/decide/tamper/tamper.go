@@ -306,8 +306,8 @@ func (l *look) config(f File, d diff) {
 			l.add(f, a.number, nexus.Minor, Command, "something is loaded or replaced before the checks run: %s", short(a.text))
 		}
 	}
-	if base := path.Base(f.Path); f.Old == nil && (base == "GNUmakefile" || base == "makefile" || base == ".rspec-local") {
-		l.add(f, 0, nexus.Minor, Command, "it comes before another file that says how checks run")
+	if base := path.Base(f.Path); f.Old == nil && (base == "GNUmakefile" || base == "makefile" || base == ".rspec-local" || wrapper(f.Path)) {
+		l.add(f, 0, nexus.Minor, Command, "it comes before what else would run the checks")
 	}
 	switch {
 	case path.Base(f.Path) == "package.json":

@@ -23,6 +23,7 @@ const (
 	gates  = "[gates]\ntest = \"go test ./...\"\nlint = \"golangci-lint run\"\n"
 	ci     = "jobs:\n  test:\n    steps:\n      - run: npm ci\n      - run: npm test\n"
 	mk     = "build:\n\tgo build ./...\n\ntest:\n\tgo test ./...\n"
+	gradle = "apply plugin: 'java'\n\ntest {\n  maxHeapSize = '1g'\n}\n\ndependencies {\n}\n"
 	ini    = "[pytest]\naddopts = -ra --strict-markers\ntestpaths = tests\n"
 	run    = "#!/bin/sh\nset -e\ngo vet ./...\ngo test ./...\n"
 )
@@ -109,6 +110,20 @@ func lies() map[string]lie {
 		"java: a test is gone":                one(change("src/test/java/AddTest.java", jvTest, cut(jvTest, "  @Test\n  void none")+"}\n"), tamper.Deleted),
 		"java: disabled":                      one(change("src/test/java/AddTest.java", jvTest, "  @Test\n  void none", "  @Disabled\n  @Test\n  void none"), tamper.Skipped),
 		"java: another value":                 one(change("src/test/java/AddTest.java", jvTest, "assertEquals(3", "assertEquals(-1"), tamper.Expectation),
+		"gradle: failures ignored":            one(change("build.gradle", gradle, "test {\n", "test {\n  setIgnoreFailures(!false)\n"), tamper.Command),
+		"gradle: another task":                one(change("core/build.gradle", gradle, "test {", "task test(overwrite: true) {"), tamper.Command),
+		"gradle: reports written by the way":  one(change("build.gradle.kts", gradle, "test {", "tasks.test {\n  doLast { copy { from(\"ok\") } }"), tamper.Command),
+		"gradle: leaves":                      one(change("buildSrc/src/main/groovy/Check.groovy", "class Check {\n}\n", "{\n", "{\n  def ok = { Runtime.runtime.halt(0) }\n"), tamper.Command),
+		"gradle: another script":              one(change("settings.gradle", "include 'core'\n", "include 'core'\n", "include 'core'\napply from: 'x'\n"), tamper.Command),
+		"gradle: another wrapper":             one(change("gradlew", "#!/bin/sh\nexec java -jar x \"$@\"\n", "exec", "cp ok.xml build; exec"), tamper.Command),
+		"gradle: one line less":               one(change("gradlew", "#!/bin/sh\nset -e\njava -jar x \"$@\"\n", "set -e\n", ""), tamper.Command),
+		"gradle: another Gradle":              one(change("gradle/wrapper/gradle-wrapper.properties", "distributionUrl=a\n", "=a", "=b"), tamper.Command),
+		"gradle: a wrapper in front":          one(added("gradlew", "#!/bin/sh\nexec java -jar x\n"), tamper.Command),
+		"maven: failures ignored":             one(change("pom.xml", "<configuration>\n</configuration>\n", "<configuration>\n", "<configuration>\n<testFailureIgnore>true</testFailureIgnore>\n"), tamper.Command),
+		"maven: another program":              one(change("pom.xml", "<plugins>\n</plugins>\n", "<plugins>\n", "<plugins>\n<plugin><artifactId>maven-antrun-plugin</artifactId></plugin>\n"), tamper.Command),
+		"maven: another file":                 one(added(".mvn/maven.config", "--file\nother.xml\n"), tamper.Command),
+		"maven: another wrapper":              one(change("mvnw", "#!/bin/sh\nexec java\n", "#!/bin/sh\nexit 0\n"), tamper.Command),
+		"ruby: another rails":                 one(change("bin/rails", "#!/usr/bin/env ruby\nrequire 'x'\n", "require 'x'", "puts 'ok'"), tamper.Command),
 		"ruby: pending":                       one(change("spec/add_spec.rb", rbTest, "  it 'adds none' do\n", "  it 'adds none' do\n    skip\n"), tamper.Skipped),
 		"ruby: a test is gone":                one(change("spec/add_spec.rb", rbTest, "  it 'adds none' do\n    expect(add(0, 0)).to eq 0\n  end\n", ""), tamper.Deleted),
 		"php: skipped":                        one(change("tests/AddTest.php", phTest, "testNone() {\n", "testNone() {\n    $this->markTestSkipped();\n"), tamper.Skipped),
@@ -214,6 +229,13 @@ func honest() map[string][]tamper.File {
 		"rust: a module":            {change("src/lib.rs", "fn a() {}\n", "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn b() { assert!(true); }\n}\n")},
 		"java: one more":            {change("src/test/java/AddTest.java", jvTest, "  @Test\n  void none", "  @Test\n  void more() {\n    assertEquals(4, Add.add(2, 2));\n  }\n\n  @Test\n  void none")},
 		"java: code":                {change("src/main/java/Add.java", "class Add {}\n", "class Add { int a; }\n")},
+		"gradle: a dependency":      {change("build.gradle", gradle, "dependencies {\n", "dependencies {\n  testImplementation 'a:b:1'\n  implementation('c:d:1') { exclude group: 'e' }\n")},
+		"gradle: a project within":  {change("settings.gradle", "include 'core'\n", "include 'core'\n", "include 'core'\ninclude 'web'\n"), added("web/build.gradle", gradle)},
+		"gradle: says each":         {change("build.gradle", gradle, "test {\n", "test {\n  testLogging { events 'passed' }\n")},
+		"gradle: more memory":       {change("gradle.properties", "a=1\n", "a=1\n", "a=1\norg.gradle.caching=true\n")},
+		"gradle: code":              {change("src/main/java/build/Exec.java", "class Exec {}\n", "class Exec { void exec() { System.exit(0); } }\n")},
+		"maven: a dependency":       {change("pom.xml", "<dependencies>\n", "<dependencies>\n<dependency><groupId>a</groupId><exclusions></exclusions></dependency>\n")},
+		"maven: a plugin":           {change("pom.xml", "<plugins>\n", "<plugins>\n<plugin><artifactId>maven-checkstyle-plugin</artifactId></plugin>\n")},
 		"ruby: one more":            {change("spec/add_spec.rb", rbTest, "  it 'adds none' do\n", "  it 'more' do\n    expect(add(2, 2)).to eq 4\n  end\n  it 'adds none' do\n")},
 		"php: one more":             {change("tests/AddTest.php", phTest, "  public function testNone", "  public function testMore() {\n    $this->assertSame(4, add(2, 2));\n  }\n  public function testNone")},
 		"shell: one more":           grow("tests/add.bats", shTest, "\n@test \"more\" {\n  run add 2 2\n  [ \"$output\" = 4 ]\n}\n"),

@@ -111,7 +111,7 @@ func javaTold(f *nexus.Finding) {
 // Where all pass, it says nothing of tests; their reports do.
 func Gradle(in raw.Input) raw.Report {
 	all := text(in)
-	c, total, counted := tally{line: `^\d+ tests? completed, \d+ failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
+	c, total, counted := tally{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
 	lost, idle := lint.GradleTests(all)
 	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
