@@ -87,7 +87,21 @@ func (s *Store) Lend(ctx context.Context, home, dir string, sets []Set, fresh bo
 			return errors.Join(disk.Fail("prepare a worktree", err), s.back(home, dir, n))
 		}
 	}
+	for i, l := range n.Lent { // now: one may lie within another
+		var err error
+		if n.Lent[i].Seen, err = look(l.own(home, dir)); err != nil {
+			return errors.Join(disk.Fail("prepare a worktree", err), s.back(home, dir, n))
+		}
+	}
 	return n.write(home)
+}
+
+// own returns where what is written to it is found.
+func (l lent) own(home, dir string) string {
+	if l.At != "" {
+		return filepath.Join(home, l.At, "upper")
+	}
+	return filepath.Join(dir, filepath.FromSlash(l.Path))
 }
 
 // holds reports whether exactly the paths of these sets are lent.
@@ -107,9 +121,7 @@ func (n note) holds(sets []Set) bool {
 // good reports whether what was lent is still there, and with fresh, as it was.
 func (l lent) good(home, dir string, fresh bool) bool {
 	place := filepath.Join(dir, filepath.FromSlash(l.Path))
-	own := place
 	if l.At != "" {
-		own = filepath.Join(home, l.At, "upper")
 		if on, err := overlay.Mounted(place); err != nil || !on {
 			return false
 		}
@@ -119,7 +131,7 @@ func (l lent) good(home, dir string, fresh bool) bool {
 	if !fresh {
 		return true
 	}
-	seen, err := look(own)
+	seen, err := look(l.own(home, dir))
 	return err == nil && seen == l.Seen
 }
 
@@ -185,12 +197,11 @@ func (s *Store) lend(home, dir string, set Set, l lent, i int) (lent, error) {
 	if err != nil {
 		return l, err
 	}
-	own := place
 	if info.IsDir() && !s.Copy {
 		at := filepath.Join("lent", strconv.Itoa(i))
 		switch err := mount(root, name, from, filepath.Join(home, at)); {
 		case err == nil:
-			l.At, own = at, filepath.Join(home, at, "upper")
+			l.At = at
 		case !errors.Is(err, overlay.ErrNone):
 			return l, err
 		}
@@ -200,11 +211,7 @@ func (s *Store) lend(home, dir string, set Set, l lent, i int) (lent, error) {
 			return l, err
 		}
 	}
-	if err := bind(root, s.path(set.Key, "files"), set, l.Path, dir); err != nil {
-		return l, err
-	}
-	l.Seen, err = look(own)
-	return l, err
+	return l, bind(root, s.path(set.Key, "files"), set, l.Path, dir)
 }
 
 // mount puts a layer of its own, kept at, over a directory, at a name of the tree.

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -53,8 +54,9 @@ type Kit struct {
 	Reach  func(ecosystem string, c *sandbox.Command) bool
 	Caches fetched.User // whose tools have fetched something before
 
-	mu       sync.Mutex         // guards what follows
-	looked   map[string][]Place // by tree
+	mu       sync.Mutex                  // guards what follows
+	looked   map[string][]Place          // by tree
+	foreign  map[string][]submodule.Link // by tree
 	versions map[string]string
 	ready    map[string]Ready // by directory of the tree
 }
@@ -171,6 +173,10 @@ func (k *Kit) Equip(ctx context.Context, t Tree, find func(dir string) ([]gate.G
 	if k == nil {
 		return nil
 	}
+	told := func(f nexus.EnvironmentPrepared) error { return record(ctx, f) }
+	if err := k.settle(ctx, t, told); err != nil {
+		return err
+	}
 	gates, err := find(t.Dir)
 	if err != nil {
 		return err
@@ -180,7 +186,7 @@ func (k *Kit) Equip(ctx context.Context, t Tree, find func(dir string) ([]gate.G
 			gates = append(gates, g)
 		}
 	}
-	r, err := k.Prepare(ctx, t, gates, true, func(f nexus.EnvironmentPrepared) error { return record(ctx, f) })
+	r, err := k.Prepare(ctx, t, gates, true, told)
 	if err != nil {
 		return err
 	}
@@ -201,11 +207,18 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 	for _, g := range gates {
 		r.words = append(r.words, stack.Words(g.Args)...)
 	}
-	jobs, err := k.jobs(ctx, t, gates)
+	modules, places, err := k.modules(ctx, t, told)
+	if err != nil {
+		return r, err
+	}
+	jobs, err := k.jobs(ctx, t, gates, places)
 	if err != nil {
 		return r, err
 	}
 	var keys []string
+	for _, set := range modules {
+		r.sets, keys = append(r.sets, set), append(keys, set.Key)
+	}
 	for _, j := range jobs {
 		set, made, err := k.Store.Make(ctx, j.key, func(ctx context.Context, aside, files string) (supply.Set, error) {
 			return k.make(ctx, t.Hash, j, aside, files)
@@ -234,7 +247,7 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 	if len(keys) > 0 {
 		r.Key = key(keys...)[:12]
 	}
-	if err := k.lend(ctx, t.Dir, r.sets, fresh); err != nil {
+	if err := errors.Join(k.lend(ctx, t.Dir, r.sets, fresh), keepPlaces(t.Dir, places)); err != nil {
 		return r, err
 	}
 	k.mu.Lock()
@@ -313,8 +326,9 @@ type job struct {
 	linked []string // paths of the user's checkout that belong to it
 }
 
-// jobs returns what the gates of a tree need.
-func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate) ([]job, error) {
+// jobs returns what the gates of a tree need. What its submodules do is never
+// sure: work here does not hang on it.
+func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate, modules []string) ([]job, error) {
 	var jobs []job
 	whole := k.Wish.Install != "" || k.Wish.Init != "" || len(k.Wish.Link) > 0
 	open := slices.ContainsFunc(gates, asks)
@@ -325,6 +339,9 @@ func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate) ([]job, error
 		need := None
 		for _, g := range gates {
 			need = max(need, p.Needs(g))
+		}
+		if slices.ContainsFunc(modules, func(m string) bool { return below(p.Dir, m) }) {
+			need = min(need, Maybe)
 		}
 		if need == None || k.Wish.Off && p.Same == nil {
 			continue

@@ -55,6 +55,9 @@ func (k *Kit) make(ctx context.Context, hash string, j job, aside, files string)
 	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it leads nowhere
 		return supply.Set{}, disk.Fail("prepare a checkout", err)
 	}
+	if err := k.lay(ctx, hash, m.tree, aside); err != nil {
+		return supply.Set{}, err
+	}
 	if err := errors.Join(m.install(ctx), fetched.Hide(m.fetched())); err != nil {
 		return supply.Set{}, err
 	}

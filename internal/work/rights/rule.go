@@ -2,6 +2,8 @@ package rights
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -35,7 +37,42 @@ func Both(a, b func(name string) error) func(name string) error {
 	return func(name string) error { return cmp.Or(a(name), b(name)) }
 }
 
+// Each returns what takes back what two of its kind do; the second may be nil.
+func Each(a, b func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
+	if b == nil {
+		return a
+	}
+	return func(ctx context.Context) ([]string, error) {
+		files, err := a(ctx)
+		more, err2 := b(ctx)
+		return append(files, more...), errors.Join(err, err2)
+	}
+}
+
 // Breaches returns the files that are against a rule.
 func Breaches(files []string, rule func(name string) error) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
+}
+
+// Undone gathers what was taken back in a stretch of a conversation.
+type Undone struct{ files map[string]bool }
+
+// Add notes files.
+func (u *Undone) Add(files []string) {
+	for _, f := range files {
+		if u.files == nil {
+			u.files = map[string]bool{}
+		}
+		u.files[f] = true
+	}
+}
+
+// Files returns what was noted, sorted.
+func (u *Undone) Files() []string {
+	var all []string
+	for f := range u.files {
+		all = append(all, f)
+	}
+	slices.Sort(all)
+	return all
 }

@@ -37,24 +37,3 @@ func kept(files []string) func(file string) error {
 		return fmt.Errorf("%s is refused (task.keep): it judges this work, and is not changed by it", file)
 	}
 }
-
-// undone gathers what was taken back in a stretch of a conversation.
-type undone struct{ files map[string]bool }
-
-func (u *undone) add(files []string) {
-	for _, f := range files {
-		if u.files == nil {
-			u.files = map[string]bool{}
-		}
-		u.files[f] = true
-	}
-}
-
-func (u *undone) sorted() []string {
-	var all []string
-	for f := range u.files {
-		all = append(all, f)
-	}
-	slices.Sort(all)
-	return all
-}

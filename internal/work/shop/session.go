@@ -87,7 +87,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	} else {
 		defer func() { t.scouts.leave(o, err) }()
 	}
-	var undone undone
+	var undone rights.Undone
 	tools, done, err := s.tools(ctx, t, role, d, s.agree(ctx, t, d, halt), &undone)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -119,10 +119,10 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 		heard = func(delta llm.Delta) { s.Heard(t.Session, delta) }
 	}
 	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Now}, s.Blobs, heard)
-	if closed(); err != nil || len(undone.files) == 0 {
+	if closed(); err != nil || len(undone.Files()) == 0 {
 		return o, err
 	}
-	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.sorted()})
+	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
 }
 
 // retry says how failed calls of a session are tried again. With a seed its
@@ -168,7 +168,7 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 }
 
 // tools returns what the role may use on the tree, and what closes it.
-func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error, u *undone) (*tool.Set, func(), error) {
+func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree func(context.Context, string, string) error, u *rights.Undone) (*tool.Set, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -218,12 +218,15 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		e.Rule = rights.Both(own, rights.Shown(root))
 	}
 	if e.Writes && e.Rule != nil {
-		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) { u.add(rights.Breaches(files, own)) }, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) { u.Add(rights.Breaches(files, own)) }, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())
 		}
 		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
+	}
+	if m := s.Kit.Modules(t.Tree.Dir); e.Writes && m != nil {
+		e.Rule, e.Undo, e.Note = rights.Both(m.Rule, e.Rule), rights.Each(m.TakeBack, e.Undo), m.Note
 	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {

@@ -122,7 +122,15 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 	}
 	if len(files) > 0 {
 		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[undone, for this role may not write them: %s]", strings.Join(files[:min(len(files), maxUndone)], ", "))
+		if why := e.Rule(files[0]); why != nil {
+			out.Text += "\n" + why.Error()
+		}
 		out.Failed = true
+	}
+	if e.Note != nil {
+		if note := e.Note(ctx); note != "" {
+			out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + note
+		}
 	}
 	return out, nil
 }

@@ -76,6 +76,7 @@ type Env struct {
 	Rule func(name string) error
 	Over string
 	Undo func(ctx context.Context) ([]string, error)
+	Note func(ctx context.Context) string // what else is to be said after a command; nil: nothing
 
 	Scouts Scouts          // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status

@@ -75,7 +75,7 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 		b.remove()
 		return nil, fmt.Errorf("check out %s: %w", rev, err)
 	}
-	copied.Modules(ctx, own, dir)
+	copied.Lay(ctx, copied.Modules(ctx, repo, commit, repo), b.tree, b.at)
 	b.runner = runner
 	lent := copied.Lend(dir, b.tree)
 	b.runner.Readable = append(b.runner.Readable, lent...)

@@ -55,6 +55,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 	if err != nil {
 		return nil, fmt.Errorf("copy the working tree: %w", err)
 	}
+	copied.Lay(ctx, copied.Modules(ctx, repo, "HEAD", repo), at, cache)
 	r, err := runner(a, box, at, filepath.Join(cache, "mutants"), settings)
 	if err != nil {
 		return nil, err

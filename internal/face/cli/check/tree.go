@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -38,6 +39,7 @@ type exact struct {
 	repo      git.Repo // whose work tree it is
 	from      string   // the user's, which has what is installed; may be empty
 	lent      []string // of that, what must be readable
+	modules   []submodule.Link
 	done      func()
 }
 
@@ -68,6 +70,7 @@ func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, er
 	x.done = func() { _ = os.RemoveAll(at) } // a copy
 	x.dir, x.from = filepath.Join(at, "tree"), p.Repo.Work
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
+	x.modules = copied.Modules(ctx, from, x.hash, p.Repo)
 	err = os.Mkdir(x.dir, 0o700)
 	if err == nil {
 		_, err = x.repo.Run(ctx, "read-tree", x.hash)
@@ -96,9 +99,7 @@ func (x exact) reset(ctx context.Context, bare bool) error {
 	}
 	_, err := x.repo.Run(ctx, clean...)
 	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force")
-	if x.from != "" {
-		copied.Modules(ctx, x.repo, x.from)
-	}
+	copied.Lay(ctx, x.modules, x.dir, filepath.Dir(x.dir))
 	return errors.Join(err, err2)
 }
 

@@ -264,8 +264,12 @@ func (s *scan) reach(dir string) bool {
 }
 
 // gitlink looks at the place of another repository's commit. As long as
-// nothing is there it stays; files that are put there take its place.
+// nothing is there but what was lent it stays; files that are put there take its
+// place.
 func (s *scan) gitlink(p string) {
+	if s.k.spares(p) {
+		return
+	}
 	d, err := openDir(filepath.Join(s.Dir, p))
 	if err != nil {
 		s.fail(err)
