@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 )
 
 // Tree copies what git tracks, or would, and lends what is installed. It
@@ -39,16 +39,7 @@ func Tree(ctx context.Context, repo git.Repo, to string) (lent []string, err err
 			return nil, err
 		}
 	}
-	for _, name := range []string{"node_modules", ".venv", "venv", "vendor"} {
-		info, missing := from.Stat(name)
-		if _, there := into.Lstat(name); missing == nil && info.IsDir() && errors.Is(there, fs.ErrNotExist) {
-			lent = append(lent, filepath.Join(repo.Work, name))
-			if err := into.Symlink(filepath.Join(repo.Work, name), name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return lent, nil
+	return Lend(repo.Work, to), nil
 }
 
 func copyFile(from, into *os.Root, name string) error {
@@ -76,29 +67,80 @@ func copyFile(from, into *os.Root, name string) error {
 	return into.WriteFile(name, data, info.Mode().Perm()|0o600)
 }
 
-// lent are directories in which package managers put what a tree needs.
-func lent() []string { return []string{"node_modules", ".venv", "venv"} }
+// place is a directory in which a package manager puts what a tree needs.
+type place struct {
+	name string // its own, and its parents' where that matters
+	with string // a file in it that tells it from others of that name; empty: any is meant
+	// copies says that it is copied: programs in it look for the project from
+	// where they lie, and through a link they would find the working tree's.
+	copies bool
+}
+
+// places are the directories that are lent.
+func places() []place {
+	return []place{
+		{name: "node_modules"},
+		{name: ".venv"},
+		{name: "venv"},
+		{name: "vendor", with: "composer/installed.json", copies: true}, // PHP
+		{name: "vendor", with: "modules.txt"},                           // Go
+		{name: "vendor/bundle", with: "ruby"},
+		{name: ".bundle", with: "config", copies: true}, // where Bundler's packages are
+	}
+}
+
+// at returns the place that a directory is.
+func at(dir string) (place, bool) {
+	for _, p := range places() {
+		if !strings.HasSuffix(filepath.ToSlash(dir), "/"+p.name) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p.with))); err == nil {
+			return p, true
+		}
+	}
+	return place{}, false
+}
 
 // Lend gives a checkout the dependencies that the working tree has installed,
-// and returns what must be readable for that. They are the same for both as far
-// as the lock file did not change.
-func Lend(from, to string) (readable []string) {
+// and returns where those are. They are the same for both as far as the lock
+// file did not change. What is tracked is there already.
+func Lend(from, to string) (lent []string) {
 	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
-		switch rel, _ := filepath.Rel(from, name); {
+		rel, _ := filepath.Rel(from, name) // name is below from
+		switch p, is := at(name); {
 		case err != nil:
 			return fs.SkipDir
-		case !d.IsDir():
-		case name != from && slices.Contains(lent(), d.Name()):
-			if _, err := os.Stat(filepath.Join(to, filepath.Dir(rel))); err == nil && links(name, filepath.Join(to, rel), 1) {
-				readable = append(readable, name)
+		case !d.IsDir() || name == from:
+			return nil
+		case is:
+			if p.lend(from, to, rel) {
+				lent = append(lent, name)
 			}
 			return fs.SkipDir
-		case name != from && (strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) > 4):
+		case strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) > 4:
 			return fs.SkipDir
 		}
 		return nil
 	})
-	return readable
+	return lent
+}
+
+// lend puts one directory into a checkout, unless it has one, or nothing around
+// it.
+func (p place) lend(from, to, rel string) bool {
+	made := filepath.Join(to, rel)
+	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.name))
+	if _, err := os.Stat(around); err != nil || os.MkdirAll(filepath.Dir(made), 0o700) != nil {
+		return false
+	}
+	if !p.copies {
+		return links(filepath.Join(from, rel), made, 1)
+	}
+	if _, err := os.Lstat(made); err == nil {
+		return false
+	}
+	return supply.Take(from, to, filepath.ToSlash(rel)) == nil
 }
 
 // links fills a directory with links to what is in another one. Those that
@@ -124,10 +166,10 @@ func links(from, to string, depth int) bool {
 	return true
 }
 
-// outside reports whether a path lies in no directory of packages.
+// outside reports whether a path lies in no directory of packages around from.
 func outside(from, name string) bool {
 	for dir := from; ; dir = filepath.Dir(dir) {
-		if slices.Contains(lent(), filepath.Base(dir)) {
+		if _, is := at(dir); is {
 			rel, err := filepath.Rel(dir, name)
 			return err != nil || strings.HasPrefix(rel, "..")
 		}
