@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +22,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 )
 
+// TestMain lets twice as many stories be played at once as there are
+// processors, if nobody says otherwise: they wait half of their time.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"nexus": main})
 }
 

@@ -222,7 +222,7 @@ func suggest(s *state.State, t *state.Task) []string {
 func hangs(a *state.Attempt) bool {
 	r := a.Last()
 	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {
-		return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "hang" })
+		return e.State == nexus.Environmental && e.Lingered()
 	})
 }
 

@@ -108,7 +108,21 @@ func (e Evidence) Passed() bool { return e.State == Pass && e.Tree != "" }
 // Hung reports whether the gate did not end: it was out of time, or its tests
 // had ended and its runner had not.
 func (e Evidence) Hung() bool {
-	return e.State == Timeout || e.State == Environmental && slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Code == "hang" })
+	return e.State == Timeout || e.State == Environmental && e.Lingered()
+}
+
+// Lingered reports whether the gate's runner was ended when its tests had,
+// whatever that made of its state.
+func (e Evidence) Lingered() bool {
+	return slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Code == "hang" })
+}
+
+// Of returns what a gate said, and nothing where it said nothing.
+func Of(all []Evidence, gate string) (e Evidence) {
+	if i := slices.IndexFunc(all, func(e Evidence) bool { return e.Gate == gate }); i >= 0 {
+		e = all[i]
+	}
+	return e
 }
 
 // Verdict is what the gates say in sum about a tree.

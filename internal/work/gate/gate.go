@@ -46,6 +46,7 @@ type Gate struct {
 	Fix     []stack.Fixer // what puts right by itself what it would find; see work/fix
 	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
+	Again   string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
 }
 
 // Command returns the command as people write it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
@@ -21,14 +22,15 @@ import (
 // of another's tests ends the pass when they are red; whatever else it says,
 // the other judges too, unless it may wait. One that does not end and did not on
 // the base ends no pass, and there is none without some of its tests, or a
-// criterion, that judged in its place.
+// criterion, that judged in its place; nor is such a one run again to measure
+// it.
 func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
 	r.skipped = &[]Gate{}
 	waits := map[string]bool{}
 	for _, g := range gates {
-		if waits[g.Name] {
+		if waits[g.Name] || g.Vain(evidence.Of(v.Evidence, g.Again)) {
 			continue
 		}
 		e, base, cached, err := r.weigh(ctx, t, g, known)
@@ -53,7 +55,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		case e.Hangs, e.Apart:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base)) && base.Tree != "":
 		default:
-			v.Why = reason(e)
+			v.Why = weigh.Reason(e)
 			return v, nil
 		}
 	}
@@ -64,7 +66,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 	why := "no gate could judge the tree"
 	if hung, passed := instead(v.Evidence, gates); hung != nil {
-		green, why = passed, reason(*hung)
+		green, why = passed, weigh.Reason(*hung)
 	}
 	if v.Passed = green && v.Tree != ""; !v.Passed {
 		v.Why = why
@@ -240,20 +242,4 @@ func Plain(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evide
 func (r Runner) Fits(ctx context.Context, t Tree, g Gate, e nexus.Evidence) bool {
 	now := r.blank(ctx, t, g)
 	return e.Tree == now.Tree && e.Tree != "" && e.Gate == now.Gate && e.Command == now.Command && e.Toolchain == now.Toolchain
-}
-
-// reason says in a few words why a gate is red.
-func reason(e nexus.Evidence) string {
-	switch {
-	case e.State == nexus.Fail && len(e.Findings) == 1:
-		return e.Gate + ": 1 finding"
-	case e.State == nexus.Fail:
-		return fmt.Sprintf("%s: %d findings", e.Gate, len(e.Findings))
-	case e.Tree == "":
-		return e.Gate + ": the tree has no name"
-	case e.Why != "":
-		return fmt.Sprintf("%s: %s: %s", e.Gate, e.State, e.Why)
-	default:
-		return fmt.Sprintf("%s: %s", e.Gate, e.State)
-	}
 }

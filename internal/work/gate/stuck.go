@@ -8,6 +8,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+// Vain reports whether a gate would run tests once more that do not end, by
+// what the gate said whose tests they are.
+func (g Gate) Vain(e nexus.Evidence) bool {
+	return g.Again != "" && e.Gate == g.Again && (e.State == nexus.Timeout || e.Hangs || e.Lingered())
+}
+
 // hangsToo reports whether a gate with some of another's tests was out of time,
 // and is on the base, of which nobody knows more than that all tests hang.
 func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) (hangs bool, err error) {

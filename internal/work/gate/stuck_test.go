@@ -92,3 +92,31 @@ func TestHangsAsBefore(t *testing.T) {
 		})
 	}
 }
+
+// TestVain says of which tests nobody measures what they go through.
+func TestVain(t *testing.T) {
+	hang := []nexus.Finding{{Code: "hang"}}
+	for name, tt := range map[string]struct {
+		e    nexus.Evidence
+		vain bool
+	}{
+		"they pass":                        {e: nexus.Evidence{State: nexus.Pass}},
+		"they fail":                        {e: nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{{Code: "compile"}}}},
+		"they are out of time":             {e: nexus.Evidence{State: nexus.Timeout}, vain: true},
+		"they pass, and it does not exit":  {e: nexus.Evidence{State: nexus.Environmental, Findings: hang}, vain: true},
+		"they fail, and it does not exit":  {e: nexus.Evidence{State: nexus.Fail, Findings: hang}, vain: true},
+		"they hang as before":              {e: nexus.Evidence{State: nexus.Environmental, Hangs: true}, vain: true},
+		"what they need is not there":      {e: nexus.Evidence{State: nexus.Environmental}},
+		"others are out of time, not they": {e: nexus.Evidence{Gate: "test: b", State: nexus.Timeout}},
+	} {
+		if tt.e.Gate == "" {
+			tt.e.Gate = "test"
+		}
+		if got := (gate.Gate{Name: "coverage: test", Again: "test"}).Vain(tt.e); got != tt.vain {
+			t.Errorf("%s: %v", name, got)
+		}
+		if (gate.Gate{Name: "lint"}).Vain(tt.e) {
+			t.Errorf("%s: a gate that measures nothing is in vain", name)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
@@ -56,7 +57,7 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 		if !g.Tests || g.Of != "" || len(g.Goes.Args) == 0 {
 			continue
 		}
-		own := gate.Gate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.Cover{Name: g.Goes.Name}}
+		own := gate.Gate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.Cover{Name: g.Goes.Name}, Again: g.Name}
 		if mode == done.Auto && (own.Timeout == 0 || own.Timeout > short) {
 			own.Timeout = short
 		}
@@ -118,8 +119,11 @@ func (m *Meter) Take(gates []gate.Gate, all []nexus.Evidence, base func(string) 
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
 			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "another gate was red before"}
-			if at >= 0 {
+			switch {
+			case at >= 0:
 				e = rest[at]
+			case g.Vain(evidence.Of(all, g.Again)):
+				e.Why = "they do not end"
 			}
 			t.cover(g, e, base)
 		default:

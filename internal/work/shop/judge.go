@@ -263,7 +263,7 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		return nil, nil, err
 	}
 	for _, g := range gates {
-		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" {
+		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" || g.Vain(all[g.Again]) {
 			continue
 		}
 		if all[g.Name], err = b.one(ctx, s, commit, hash, g, d); err != nil {

@@ -134,7 +134,7 @@ func (b *base) union(c config.Gates, names []string, gates []gate.Gate) ([]gate.
 // judge lets the gates judge the commit.
 func (b *base) judge(ctx context.Context, a *frame.App, gates []gate.Gate) error {
 	for _, g := range gates {
-		if g.Of != "" {
+		if g.Of != "" || g.Vain(b.known[g.Again]) {
 			continue
 		}
 		e, err := b.runner.Judge(ctx, gate.Tree{Dir: b.tree, Hash: b.commit}, g)
