@@ -133,9 +133,16 @@ show "$d/lcov.info"`
 	return []Cover{{Name: "cargo llvm-cov or tarpaulin", Format: "lcov", Args: measured(line)}}
 }
 
+// modular shows reports of JaCoCo, each behind the directory of its module: what
+// precedes $end in its path. In the reports are names of packages alone.
+const modular = `
+for f; do echo "<?nexus ${f%%/$end}?>"; show "$f"; echo; done`
+
 func mavenCover() []Cover {
 	const line = `"$@" -B -o -ntp test jacoco:report >&2 || exit
-show $(find . -path '*/target/site/jacoco/jacoco.xml' -newer "$d")`
+set -- $(find . -path '*/target/site/jacoco/jacoco.xml' -newer "$d")
+[ $# -gt 0 ] || show
+end=target/site/jacoco/jacoco.xml` + modular
 	return []Cover{
 		{If: "has:pom.xml:jacoco-maven-plugin", Name: "JaCoCo", Format: "jacoco", Args: measured(line, "{run}")},
 		lacking("", "jacoco-maven-plugin", "add it to pom.xml, with its goal prepare-agent"),
@@ -146,7 +153,7 @@ func gradleCover() []Cover {
 	const line = `"$@" --offline --no-daemon --console=plain test jacocoTestReport >&2 || exit
 set -- $(find . -path '*/build/reports/jacoco/*.xml' -newer "$d")
 [ $# -gt 0 ] || lack "XML" "jacocoTestReport { reports { xml.required = true } }"
-show "$@"`
+end=build/reports/jacoco/*` + modular
 	return []Cover{
 		{If: "has:build.gradle:jacoco|has:build.gradle.kts:jacoco", Name: "JaCoCo", Format: "jacoco", Args: measured(line, "{run}")},
 		lacking("", "jacoco", "add the plugin jacoco to the build"),

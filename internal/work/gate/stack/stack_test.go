@@ -2,6 +2,7 @@ package stack_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -184,4 +185,36 @@ func FuzzFind(f *testing.F) {
 			seen[found.Name] = true
 		}
 	})
+}
+
+// TestModules shows each report of JaCoCo behind the directory of its module.
+func TestModules(t *testing.T) {
+	const report = `<report name="x"/>`
+	for name, files := range map[string][]string{
+		"maven": {
+			"pom.xml=jacoco-maven-plugin",
+			"mvnw=#!/bin/sh\nmkdir -p target/site/jacoco 'a/b/target/site/jacoco' && echo '" + report + "' | tee target/site/jacoco/jacoco.xml >a/b/target/site/jacoco/jacoco.xml\n",
+		},
+		"gradle": {
+			"build.gradle=plugins { id 'jacoco' }",
+			"gradlew=#!/bin/sh\nmkdir -p build/reports/jacoco/test a/b/build/reports/jacoco/test && echo '" + report + "' | tee build/reports/jacoco/test/r.xml >a/b/build/reports/jacoco/test/r.xml\n",
+		},
+	} {
+		dir := tree(t, files...)
+		for _, f := range []string{"mvnw", "gradlew"} {
+			_ = os.Chmod(filepath.Join(dir, f), 0o755) // one of them is there
+		}
+		found := stack.Find(dir)
+		cmd := exec.CommandContext(t.Context(), found[len(found)-1].Goes.Args[0], found[len(found)-1].Goes.Args[1:]...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		shown := strings.Fields(string(out))
+		slices.Sort(shown) // find has no order
+		if d := cmp.Diff([]string{"./a/b?>", ".?>", "<?nexus", "<?nexus", "<report", "<report", `name="x"/>`, `name="x"/>`}, shown); d != "" {
+			t.Error(name, d)
+		}
+	}
 }

@@ -33,8 +33,17 @@ type Sums struct {
 	Lines, Branches, Functions, Statements evidence.Share
 }
 
+// Part is the part of a report that tells of one module, where it has such: all
+// names in it begin in directories of that module. Other reports have none.
+type Part struct {
+	Number int    // from 1; zero is none
+	Name   string // of the module, as its tool has it
+	Dir    string // of the module; empty where nobody says
+}
+
 // File is what it says of one file.
 type File struct {
+	Of    Part
 	Names []string    // paths that it may have, as the tool writes them, the likeliest first
 	Lines map[int]int // how often a line was run, of those that can be
 
@@ -76,6 +85,9 @@ func (r Report) Below(dir string) Report {
 		if n := f.Names[0]; dir != "" && dir != "." && !path.IsAbs(n) {
 			f.Names = append([]string{path.Join(dir, n)}, f.Names...)
 		}
+		if f.Of.Dir != "" {
+			f.Of.Dir = path.Join(dir, f.Of.Dir)
+		}
 	}
 	return r
 }
@@ -93,15 +105,19 @@ type builder struct {
 	byName map[string]*File
 }
 
-func (b *builder) file(names ...string) *File {
-	if f := b.byName[names[0]]; f != nil {
+func (b *builder) file(names ...string) *File { return b.in(Part{}, names...) }
+
+// in returns the file of a part.
+func (b *builder) in(of Part, names ...string) *File {
+	key := strconv.Itoa(of.Number) + "\x00" + names[0]
+	if f := b.byName[key]; f != nil {
 		return f
 	}
-	f := &File{Names: names, Lines: map[int]int{}}
+	f := &File{Of: of, Names: names, Lines: map[int]int{}}
 	if b.byName == nil {
 		b.byName = map[string]*File{}
 	}
-	b.byName[names[0]] = f
+	b.byName[key] = f
 	b.report.Files = append(b.report.Files, f)
 	return f
 }

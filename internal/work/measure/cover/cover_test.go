@@ -1,6 +1,9 @@
 package cover_test
 
 import (
+	"path"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,8 +51,8 @@ func TestRead(t *testing.T) {
 		}},
 		"jacoco": {cover.JaCoCo, modules, cover.Report{
 			Files: []*cover.File{
-				{Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1}},
-				{Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
+				{Of: cover.Part{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: evidence.Share{Covered: 1, Total: 2}, Functions: evidence.Share{Covered: 1, Total: 1}},
+				{Of: cover.Part{Number: 2, Name: "b"}, Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
 			},
 		}},
 		"another": {"junit", tracefile, cover.Report{}},
@@ -89,6 +92,52 @@ func TestPlace(t *testing.T) {
 		}
 		if p.Tells("x.js") != (c.want["src/a.js"] || c.want["web/lib/c.js"]) {
 			t.Errorf("%s: tells of x.js: %v", name, p.Tells("x.js"))
+		}
+	}
+}
+
+// TestPlaceOfModules finds the files of JaCoCo's modules, whose names begin with
+// their packages, each in its own.
+func TestPlaceOfModules(t *testing.T) {
+	report := func(lead, name string, files ...string) string {
+		text := lead + `<report name="` + name + `">`
+		for _, f := range files {
+			dir, base := path.Split(f)
+			text += `<package name="` + strings.TrimSuffix(dir, "/") + `"><sourcefile name="` + base + `"><line nr="1" ci="1"/></sourcefile></package>`
+		}
+		return text + `</report>`
+	}
+	tree := []string{
+		"pom.xml", "src/main/java/org/x/Main.java", "core/src/main/java/org/x/Main.java", "core/src/main/java/org/x/A.java", "core/src/main/kotlin/org/x/B.kt",
+		"web/src/main/java/org/x/Main.java", "web/src/main/java/org/x/A.java", "web/src/main/java/org/x/Gen.java", "web/deep/src/org/x/D.java",
+	}
+	for name, c := range map[string]struct {
+		text, below string
+		want        []string
+	}{
+		"each by its directory": {
+			report("<?nexus .?>", "all", "org/x/Main.java") + report("<?nexus ./core?>", "c", "org/x/Main.java", "org/x/B.kt", "org/x/Gen.java") + report("<?nexus ./web/deep?>", "d", "org/x/D.java", "org/x/A.java"), "",
+			[]string{"src/main/java/org/x/Main.java", "core/src/main/java/org/x/Main.java", "core/src/main/kotlin/org/x/B.kt", "web/deep/src/org/x/D.java"},
+		},
+		"below a directory": {report("<?nexus .?>", "w", "org/x/Main.java"), "web", []string{"web/src/main/java/org/x/Main.java"}},
+		"each by its files": {
+			report("", "1", "org/x/Gen.java", "org/x/A.java") + report("", "2", "org/x/D.java"), "",
+			[]string{"web/src/main/java/org/x/Gen.java", "web/src/main/java/org/x/A.java", "web/deep/src/org/x/D.java"},
+		},
+		"each by its name": {
+			report("", "core", "org/x/A.java") + report("", "web", "org/x/A.java"), "",
+			[]string{"core/src/main/java/org/x/A.java", "web/src/main/java/org/x/A.java"},
+		},
+		"groups of one": {
+			`<report name="all"><group name="web"><package name="org/x"><sourcefile name="A.java"><line nr="1" ci="1"/></sourcefile></package></group><group name="core"><package name="org/x"><sourcefile name="A.java"><line nr="1" ci="0"/></sourcefile></package></group></report>`, "",
+			[]string{"core/src/main/java/org/x/A.java", "web/src/main/java/org/x/A.java"},
+		},
+	} {
+		p := cover.Place(cover.Read(cover.JaCoCo, c.text).Below(c.below), tree, nil)
+		for _, file := range tree {
+			if got := p.Lines(file) != nil; got != slices.Contains(c.want, file) {
+				t.Errorf("%s: %s told of: %v", name, file, got)
+			}
 		}
 	}
 }

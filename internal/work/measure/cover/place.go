@@ -26,12 +26,13 @@ func Place(r Report, tree []string, modules map[string]string) Placed {
 	for _, p := range tree {
 		there[p] = true
 	}
-	rest := prefixes(r, tree, there)
+	parts, owner := parted(r)
+	rest := prefixes(parts, tree, there, owner)
 	at := Placed{files: map[string]*File{}, ends: map[string]bool{}}
 	for _, f := range r.Files {
 		for _, name := range f.Names {
-			p := found(name, there, modules, rest)
-			if p == "" {
+			p := found(name, there, modules, rest[f.Of])
+			if p == "" || f.Of.Dir != "" && owner(p) != f.Of.Dir {
 				continue
 			}
 			at.ends[path.Ext(p)] = true
@@ -124,37 +125,69 @@ func found(name string, there map[string]bool, modules map[string]string, rest [
 	return ""
 }
 
-// prefixes returns what may stand before names of the tree in absolute names of
-// the report, and before names of the report in those of the tree: the one of
-// each that most files agree on.
-func prefixes(r Report, tree []string, there map[string]bool) []string {
+// parted sorts the files of a report by its parts, and returns what finds the
+// directory of the module that a file of the tree belongs to.
+func parted(r Report) (parts map[Part][]*File, owner func(file string) string) {
+	parts = map[Part][]*File{}
+	dirs := map[string]bool{}
+	for _, f := range r.Files {
+		parts[f.Of] = append(parts[f.Of], f)
+		dirs[f.Of.Dir] = true
+	}
+	return parts, func(file string) string {
+		for file != "." && file != "/" {
+			if file = path.Dir(file); dirs[file] {
+				return file
+			}
+		}
+		return ""
+	}
+}
+
+// prefixes returns for each part of a report what may stand before names of the
+// tree in absolute names of the part, and before names of the part in those of
+// the tree: the one of each that most files agree on. A module whose directory
+// is known may have its files in several.
+func prefixes(parts map[Part][]*File, tree []string, there map[string]bool, owner func(string) string) map[Part][]string {
 	byBase := map[string][]string{}
 	for _, p := range tree {
 		byBase[path.Base(p)] = append(byBase[path.Base(p)], p)
 	}
-	above, below := map[string]int{}, map[string]int{}
-	for _, f := range r.Files {
-		for _, name := range f.Names {
-			if there[name] {
-				continue
-			}
-			for _, p := range byBase[path.Base(name)] {
-				if rest, ok := strings.CutSuffix(name, "/"+p); ok && path.IsAbs(name) {
-					above[rest+"/"]++
-				} else if rest, ok := strings.CutSuffix(p, "/"+name); ok {
-					below[rest+"/"]++
+	all := map[Part][]string{}
+	for of, files := range parts {
+		above, below := map[string]int{}, map[string]int{}
+		for _, f := range files {
+			for _, name := range f.Names {
+				if there[name] {
+					continue
+				}
+				for _, p := range byBase[path.Base(name)] {
+					if rest, ok := strings.CutSuffix(name, "/"+p); ok && path.IsAbs(name) {
+						above[rest+"/"]++
+					} else if rest, ok := strings.CutSuffix(p, "/"+name); ok && (of.Dir == "" || owner(p) == of.Dir) {
+						below[rest+"/"]++
+					}
 				}
 			}
 		}
+		first := []string{most(above, "")}
+		for len(below) > 0 && (of.Dir != "" || len(first) == 1) {
+			s := most(below, of.Name)
+			first = append(first, s)
+			delete(below, s)
+		}
+		all[of] = slices.DeleteFunc(first, func(s string) bool { return s == "" })
 	}
-	return slices.DeleteFunc([]string{most(above), most(below)}, func(s string) bool { return s == "" })
+	return all
 }
 
-// most returns what was counted most often, of several the shortest.
-func most(counted map[string]int) string {
+// most returns what was counted most often, of several the one with a directory
+// of that name, and of these the shortest.
+func most(counted map[string]int, name string) string {
 	best := ""
+	named := func(s string) int { return strings.Count("/"+s, "/"+name+"/") }
 	for s, n := range counted {
-		if best == "" || cmp.Or(cmp.Compare(n, counted[best]), cmp.Compare(len(best), len(s)), strings.Compare(best, s)) > 0 {
+		if best == "" || cmp.Or(cmp.Compare(n, counted[best]), cmp.Compare(named(s), named(best)), cmp.Compare(len(best), len(s)), strings.Compare(best, s)) > 0 {
 			best = s
 		}
 	}

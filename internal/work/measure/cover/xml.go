@@ -3,6 +3,7 @@ package cover
 import (
 	"encoding/xml"
 	"io"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -10,19 +11,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
-// cobertura reads its XML. A file's name is relative to one of the sources,
-// and nobody says to which.
-func cobertura(text string) Report {
+// tokens yields what XML says, as far as it goes.
+func tokens(text string) iter.Seq[xml.Token] {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	return func(yield func(xml.Token) bool) {
+		for {
+			t, err := d.Token()
+			if err != nil || !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// cobertura reads its XML. A file's name is relative to one of the sources,
+// and nobody says to which.
+func cobertura(text string) Report {
 	var b builder
 	var x document
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return b.report
-		}
+	for t := range tokens(text) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			x.open(&b, e)
@@ -46,6 +55,7 @@ func cobertura(text string) Report {
 			}
 		}
 	}
+	return b.report
 }
 
 // document is where in the XML one is.
@@ -107,44 +117,61 @@ func (x *document) endMethod() {
 	x.method = false
 }
 
-// jacoco reads its XML, of several modules one after the other. A line was run
-// when an instruction of it was; a name is that of the package and of the file.
+// jacoco reads its XML, of several modules one after the other, or in groups. A
+// line was run when an instruction of it was; a name is that of the package and
+// of the file. A processing instruction before a report may name the directory
+// of its module: <?nexus ./core?>.
 func jacoco(text string) Report {
-	d := xml.NewDecoder(strings.NewReader(text))
-	d.Strict = false
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	var b builder
-	at := ""
 	var file *File
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return b.report
-		}
+	of, at, pkg := Part{}, "", ""
+	next := func(name, dir string) { of = Part{Number: of.Number + 1, Name: name, Dir: dir} }
+	for t := range tokens(text) {
 		switch e := t.(type) {
+		case xml.ProcInst:
+			if e.Target == "nexus" {
+				at = path.Clean(string(e.Inst))
+			}
 		case xml.StartElement:
-			switch name := attr(e, "name"); {
-			case e.Name.Local == "package":
-				at = name
-			case e.Name.Local == "sourcefile" && name != "":
-				file = b.file(clean(path.Join(at, name)))
-			case file == nil:
-			case e.Name.Local == "line":
-				file.add(number(attr(e, "nr")), number(attr(e, "ci")))
-			case e.Name.Local == "counter":
-				share := evidence.Share{Covered: number(attr(e, "covered"))}
-				share.Total = share.Covered + number(attr(e, "missed"))
-				switch attr(e, "type") {
-				case "BRANCH":
-					sum(&file.Branches, share, evidence.Share{})
-				case "METHOD":
-					sum(&file.Functions, share, evidence.Share{})
-				}
+			switch name := attr(e, "name"); e.Name.Local {
+			case "report":
+				next(name, at)
+				at = ""
+			case "group":
+				next(name, "")
+			case "package":
+				pkg = name
+			case "sourcefile":
+				file = b.in(of, clean(path.Join(pkg, name)))
+			default:
+				file.jacoco(e)
 			}
 		case xml.EndElement:
-			if e.Name.Local == "sourcefile" {
+			switch e.Name.Local {
+			case "sourcefile":
 				file = nil
+			case "group":
+				next("", "")
 			}
+		}
+	}
+	return b.report
+}
+
+// jacoco adds what an element says of a file; nil is none.
+func (f *File) jacoco(e xml.StartElement) {
+	switch {
+	case f == nil:
+	case e.Name.Local == "line":
+		f.add(number(attr(e, "nr")), number(attr(e, "ci")))
+	case e.Name.Local == "counter":
+		share := evidence.Share{Covered: number(attr(e, "covered"))}
+		share.Total = share.Covered + number(attr(e, "missed"))
+		switch attr(e, "type") {
+		case "BRANCH":
+			sum(&f.Branches, share, evidence.Share{})
+		case "METHOD":
+			sum(&f.Functions, share, evidence.Share{})
 		}
 	}
 }

@@ -89,13 +89,8 @@ func hit(s *raw.Share, hits string) {
 // Cobertura reads its XML; JaCoCo's and Clover's are others.
 func Cobertura(in raw.Input) raw.Report {
 	var c, counted raw.Coverage
-	d := document(in)
 	root, whole, class := false, false, false
-	for d != nil {
-		t, err := d.Token()
-		if err != nil {
-			break
-		}
+	for t := range tokens(in) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {
@@ -125,13 +120,8 @@ func Cobertura(in raw.Input) raw.Report {
 // when an instruction of it was.
 func JaCoCo(in raw.Input) raw.Report {
 	var c raw.Coverage
-	d := document(in)
 	open, whole := 0, false
-	for d != nil {
-		t, err := d.Token()
-		if err != nil {
-			break
-		}
+	for t := range tokens(in) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {

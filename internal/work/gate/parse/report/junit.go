@@ -37,13 +37,8 @@ type junit struct {
 // JUnit reads the XML that nearly every runner can write.
 func JUnit(in raw.Input) raw.Report {
 	j := junit{in: in}
-	d := document(in)
 	whole := false
-	for d != nil {
-		t, err := d.Token()
-		if err != nil {
-			break
-		}
+	for t := range tokens(in) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			j.start(e)

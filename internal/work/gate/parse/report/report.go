@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,18 @@ func document(in raw.Input) *xml.Decoder {
 		}
 	}
 	return nil
+}
+
+// tokens yields what the XML of a report says, as far as it goes.
+func tokens(in raw.Input) iter.Seq[xml.Token] {
+	return func(yield func(xml.Token) bool) {
+		for d := document(in); d != nil; {
+			t, err := d.Token()
+			if err != nil || !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 func attr(e xml.StartElement, name string) string {
