@@ -173,11 +173,8 @@ func (t *Taken) cover(g gate.Gate, e nexus.Evidence, base func(string) (nexus.Ev
 		return
 	}
 	p := part{dir: g.Dir, format: g.Format, now: e.Output}
-	known := false
 	if base != nil {
-		was, there := base(g.Name)
-		if there && was.State == nexus.Pass {
-			c.Before, known = report.Percent(was.Why)
+		if was, there := base(g.Name); there && was.State == nexus.Pass {
 			p.before = was.Output
 		}
 	}
@@ -188,7 +185,6 @@ func (t *Taken) cover(g gate.Gate, e nexus.Evidence, base func(string) (nexus.Ev
 		c.How = append(c.How, how)
 	}
 	c.Now, c.Why = percent, "" // of several, until their reports are read
-	c.Had = known && (c.Had || len(t.parts) == 0)
 	t.parts = append(t.parts, p)
 }
 

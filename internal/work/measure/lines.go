@@ -47,10 +47,8 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 	}
 	to.Measured = k
 	to.Now, _ = all.Lines.Percent()
-	if to.Had {
-		if err := before(ctx, c, get, &to); err != nil {
-			return err
-		}
+	if err := before(ctx, c, get, &to); err != nil {
+		return err
 	}
 	for _, f := range found.Files {
 		if err := m.file(ctx, c, f, *now, k); err != nil {
@@ -67,12 +65,8 @@ func judged(file string) bool { return !testfile.Part(file) }
 // before adds what tests went through on the base.
 func before(ctx context.Context, c Change, get func(string) ([]byte, error), to *bounds.Cover) error {
 	base, err := placed(ctx, c, c.Base, get, func(p part) string { return p.before })
-	if err != nil {
+	if err != nil || base == nil {
 		return err
-	}
-	to.Before, to.Had = 0, false
-	if base == nil {
-		return nil
 	}
 	was, k := base.Sum(judged), to.Measured
 	to.Before, to.Had = was.Lines.Percent()
@@ -90,15 +84,15 @@ func before(ctx context.Context, c Change, get func(string) ([]byte, error), to 
 // placed reads the reports of all gates, and finds their files in a tree. It
 // returns nil where one is missing.
 func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte, error), of func(part) string) (*cover.Placed, error) {
-	var all *cover.Placed
+	if slices.ContainsFunc(c.Taken.parts, func(p part) bool { return of(p) == "" }) {
+		return nil, nil //nolint:nilnil // there is nothing to read, and nothing is wrong
+	}
 	tree, modules, err := layout(ctx, c.Repo, rev)
 	if err != nil {
 		return nil, err
 	}
+	var all *cover.Placed
 	for _, p := range c.Taken.parts {
-		if of(p) == "" {
-			return nil, nil //nolint:nilnil // there is nothing to read, and nothing is wrong
-		}
 		data, err := get(of(p))
 		if err != nil {
 			return nil, err
