@@ -188,6 +188,11 @@ func TestRounds(t *testing.T) {
 			t.Errorf("%d rounds, %d of this attempt: %+v", c.task.Rounds, c.task.RoundsOf, step)
 		}
 	}
+	green := at(join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...)
+	step := repair.Next(&state.Task{}, green, nexus.Limits{Rounds: 1}, repair.Facts{Tested: true, Unchecked: true})
+	if step.Move != repair.Review {
+		t.Errorf("no round is left for checks of criteria, and the work is green: %+v", step)
+	}
 }
 
 func TestStuck(t *testing.T) {
