@@ -75,11 +75,13 @@ func (r Runner) held(ctx context.Context, t Tree, g Gate, limit time.Duration, r
 		if limit > 0 {
 			limit = max(left-other.Duration, time.Second)
 		}
+		before := res.Duration + other.Duration
 		res, read, _, err = r.watched(ctx, t, g, limit, hang.Signs{})
+		res.Duration += before
 		return res, read, err
 	case end.Over:
 	case !ended: // it ran no better then
-		res.TimedOut = true
+		res.TimedOut, res.Duration = true, res.Duration+other.Duration
 		return res, read, nil
 	default:
 		res.Stdout, res.Stderr, read = append(res.Stdout, other.Stdout...), append(res.Stderr, other.Stderr...), kept(again)

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -77,7 +78,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 		a.Say("%s: %s", mutate.Gate, report.Why)
 		return all, nil
 	}
-	return append(all, report.Evidence("working tree", settings.Mutation.Mode == "block")), nil
+	return append(all, report.Evidence(named.Nothing, settings.Mutation.Mode == "block")), nil
 }
 
 // tested returns the gates that run tests, of those that were asked for.

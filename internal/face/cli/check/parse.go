@@ -55,6 +55,7 @@ func parseCommand(a *frame.App) *cobra.Command {
 	c.Args = frame.Takes(0, 2)
 	c.Flags().StringVar(&f.command, "command", "", "`COMMAND` that printed it; tells the format")
 	c.Flags().IntVar(&f.exit, "exit", 0, "the command's exit code `N`; -1 when it was killed; unknown if not given")
+	frame.Least(c, "exit", -1)
 	c.Flags().StringVar(&f.root, "root", "", "`DIR` that the command ran in, which paths are made relative to; the working directory if not given")
 	c.Flags().StringVar(&f.stderr, "stderr", "", "`FILE` with what it printed to standard error, where that is apart")
 	c.Flags().BoolVar(&f.tests, "tests", false, "the command was to run tests: none is no pass")

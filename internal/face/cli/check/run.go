@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/spared"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
@@ -54,6 +55,9 @@ func checkCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if f.explain != "" && f.base == "" {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--explain explains what the change since --base does, and there is no base", Hint: "Name one: nexus check --base main --explain REASON."}
+		}
 		return checkTree(ctx, a, f, shape)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
 	fl := c.Flags()
@@ -75,7 +79,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.BoolVar(&f.github, "github", false, "the same as --format github")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("format", "json", "junit", "sarif", "github")
-	for _, other := range []string{"base", "fix", "related", "mutate", "rerun", "coverage"} {
+	for _, other := range []string{"base", "fix", "related", "mutate", "rerun", "coverage", "explain", "stop"} {
 		c.MarkFlagsMutuallyExclusive("tree", other)
 	}
 	a.Knobs(c, "sandbox")
@@ -104,8 +108,12 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 			return err
 		}
 	}
+	off, err := f.off(dir, settings.Gates)
+	if err != nil {
+		return err
+	}
 	if f.list {
-		return listGates(a, gates)
+		return listGates(a, gates, off)
 	}
 	if gates, settings.Done, err = f.measured(a, dir, settings, gates); err != nil {
 		return err
@@ -127,6 +135,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 		return err
 	}
 	v.Turned = turned
+	begun := named.Begun(all)
+	if v.Tree = named.Settle(ctx, dir, begun, v.Gates); v.Tree != begun {
+		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named")
+	}
+	v = v.Without(off)
 	if err := write(a, shape, v, v); err != nil {
 		return err
 	}
@@ -162,7 +175,11 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 	}
 	for _, n := range names {
 		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || detect.Step(g.Name) == n }) {
-			return nil, frame.NotFound("gate", n, "See nexus check --list.")
+			hint := "See nexus check --list."
+			if off, err := detect.Off(dir, c); err == nil && slices.Contains(off, n) {
+				hint = "The configuration switches it off; nexus config --explain says where."
+			}
+			return nil, frame.NotFound("gate", n, hint)
 		}
 	}
 	return picked, nil
@@ -173,7 +190,18 @@ func asked(names []string, g gate.Gate) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n })
 }
 
-func listGates(a *frame.App, gates []gate.Gate) error {
+// off returns the gates that are switched off, where all are asked for.
+func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
+	if len(f.gates) > 0 {
+		return nil, nil
+	}
+	return detect.Off(dir, c)
+}
+
+func listGates(a *frame.App, gates []gate.Gate, off []string) error {
+	for _, name := range off {
+		a.Say("%s: off, %s", name, verdict.Off)
+	}
 	type row struct {
 		Name    string `json:"name"`
 		Command string `json:"command"`
@@ -226,6 +254,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		}
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
+	tree := named.Tree(ctx, dir)
 	var turned []verdict.Turned
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
@@ -234,7 +263,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			left = left[1:]
 			continue
 		}
-		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: "working tree"}, g)
+		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: tree}, g)
 		if err != nil {
 			return nil, nil, taken, err
 		}

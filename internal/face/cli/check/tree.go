@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,6 +104,21 @@ func (x exact) reset(ctx context.Context, bare bool) error {
 	return errors.Join(err, err2)
 }
 
+// besides returns the commands that a run was asked for besides the gates, by
+// what it recorded.
+func besides(old map[string]again.Record) []gate.Gate {
+	var all []gate.Gate
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if line, ok := strings.CutPrefix(name, nexus.AcceptGate); ok && line != "" {
+			if g, ok := detect.Accept(nexus.Criterion{Check: old[name].Evidence.Command}); ok {
+				g.Name = name
+				all = append(all, g)
+			}
+		}
+	}
+	return all
+}
+
 // reproduce runs the gates on a clean checkout of exactly one tree, and says
 // whether they say what a run recorded of it.
 func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, settings config.Config) error {
@@ -122,8 +138,12 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err != nil {
 		return err
 	}
+	off, err := f.off(x.dir, settings.Gates)
+	if err != nil {
+		return err
+	}
 	if f.list {
-		return listGates(a, gates)
+		return listGates(a, gates, off)
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
@@ -143,13 +163,8 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err != nil {
 		return err
 	}
-	for name := range old { // what a run was asked for besides
-		if line, ok := strings.CutPrefix(name, nexus.AcceptGate); ok && len(f.gates) == 0 {
-			if g, ok := detect.Accept(nexus.Criterion{Check: old[name].Evidence.Command}); ok && line != "" {
-				g.Name = name
-				gates = append(gates, g)
-			}
-		}
+	if len(f.gates) == 0 {
+		gates = append(gates, besides(old)...)
 	}
 	out := reproduced{Tree: x.hash}
 	var all []nexus.Evidence
@@ -163,7 +178,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 		out.Again = append(out.Again, c)
 		a.Say("%s", c)
 	}
-	out.Verdict = verdict.Of(all)
+	out.Verdict = verdict.Of(all).Without(off)
 	if err := write(a, shape, out.Verdict, out); err != nil {
 		return err
 	}

@@ -205,12 +205,48 @@ func (s *subject) subjects(ctx context.Context, r git.Repo, tip string) error {
 func (s *subject) working(ctx context.Context, user git.Repo, head string) (string, error) {
 	r := s.repo
 	r.Work, r.Index = user.Work, filepath.Join(s.at, "index")
-	for _, args := range [][]string{{"read-tree", head}, {"add", "--all", "--", "."}} {
-		if _, err := r.Run(ctx, args...); err != nil {
+	if err := seed(ctx, user, r, head); err != nil {
+		_ = os.Remove(r.Index) // git makes another
+		if _, err := r.Run(ctx, "read-tree", head); err != nil {
 			return "", fmt.Errorf("read the working tree: %w", err)
 		}
 	}
+	if _, err := r.Run(ctx, "add", "--all", "--", "."); err != nil {
+		return "", fmt.Errorf("read the working tree: %w", err)
+	}
 	return r.Line(ctx, "write-tree")
+}
+
+// seed makes an index of a commit from the user's, which knows of most files
+// that they are as they were, so that nobody has to read them again. An error
+// says only that it cannot be done.
+func seed(ctx context.Context, user, r git.Repo, head string) error {
+	path, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // git names its own index
+	if err != nil {
+		return err
+	}
+	// What is as old as the index may have changed since: git looks at its time.
+	if err := errors.Join(os.WriteFile(r.Index, data, 0o600), os.Chtimes(r.Index, info.ModTime(), info.ModTime())); err != nil {
+		return err
+	}
+	if _, err := r.Run(ctx, "read-tree", "--reset", head); err != nil {
+		return err
+	}
+	flags, err := r.Run(ctx, "ls-files", "-v")
+	for line := range strings.Lines(flags) {
+		if !strings.HasPrefix(line, "H ") { // git was told not to look at the file
+			return errors.New("the index hides changes")
+		}
+	}
+	return err
 }
 
 // staged returns the tree of the user's index.

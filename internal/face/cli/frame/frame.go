@@ -49,8 +49,8 @@ func (a *App) Root(root *cobra.Command) {
 	f.BoolP("help", "h", false, "print what the command does, and how")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if err := c.ValidateFlagGroups(); err != nil {
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "See nexus help " + c.Name() + "."}
+		if err := given(c); err != nil {
+			return err
 		}
 		return a.check()
 	}

@@ -111,7 +111,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 func unknownFlag(c *cobra.Command, err error) error {
 	unknown, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
-		return usage(c, err.Error())
+		return usage(c, cmp.Or(unfit(err), err.Error()))
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

@@ -16,7 +16,8 @@ type Check struct {
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitzero"`
 
-	err error // why it blocks, with its code
+	err    error // why it blocks, with its code
+	chosen bool  // somebody decided that it is so, and need not be kept from starting for it
 }
 
 // State says how bad it is. The zero State blocks.
@@ -52,7 +53,7 @@ type Report struct {
 
 // blocks reports whether a check keeps runs from starting.
 func (r Report) blocks(c Check) bool {
-	return c.State != Fine && (c.State != Notice || r.Strict)
+	return c.State != Fine && (c.State != Notice || r.Strict && !c.chosen)
 }
 
 // Notices returns what is worth a word and keeps no run from starting.

@@ -25,10 +25,10 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	}
 	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 }) // the search for secrets needs no program
 	if len(gates) == 0 {
-		return []Check{{
+		return append([]Check{{
 			Name: "gates", State: Notice, Detail: "nothing judges the work here: no gate is set or detected",
 			Hint: "Say in nexus.toml what builds and tests this project, below [gates].",
-		}}
+		}}, switchedOff(dir, c)...)
 	}
 	var names, programs []string
 	for _, g := range gates {
@@ -45,6 +45,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	if run {
 		all = nil
 	}
+	all = append(all, switchedOff(dir, c)...)
 	judged := false
 	for _, g := range gates {
 		p := program(g)
@@ -64,6 +65,19 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 		}))
 	}
 	return all
+}
+
+// switchedOff says which gates the files name that the configuration does not
+// let judge: nothing that they would find is found.
+func switchedOff(dir string, c config.Gates) []Check {
+	off, err := detect.Off(dir, c)
+	if err != nil || len(off) == 0 {
+		return nil // the gates are asked for errors before
+	}
+	return []Check{{
+		Name: "gates", State: Notice, Detail: "the configuration switches off " + strings.Join(off, ", "), chosen: true,
+		Hint: "Take gates." + off[0] + " out of the configuration, if it shall judge; nexus config --explain says where it is set.",
+	}}
 }
 
 // plain is what is surely the name of a program where a command line begins

@@ -46,6 +46,8 @@ func diffCommand(a *frame.App) *cobra.Command {
 	c.Flags().BoolVar(&stat, "stat", false, "only the files and how much changed in them")
 	c.Flags().IntVar(&of.round, "round", 0, "only what round `N` changed: against the round before, or where the attempt started")
 	c.Flags().IntVar(&of.upTo, "up-to", 0, "what was changed up to the end of round `N`")
+	frame.Least(c, "round", 1)
+	frame.Least(c, "up-to", 1)
 	c.MarkFlagsMutuallyExclusive("round", "up-to")
 	a.RunFlag(c, &run)
 	return c

@@ -86,6 +86,11 @@ func JUnit(v Verdict) (string, error) {
 		all.Suites = append(all.Suites, s)
 		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Skipped+s.Skipped
 	}
+	for _, name := range v.Off {
+		s := suite{Name: name, Time: "0.000"}
+		s.add(testcase{Class: name, Name: name, Time: s.Time, Skipped: &reason{Message: Off}})
+		all.Suites, all.Tests, all.Skipped = append(all.Suites, s), all.Tests+1, all.Skipped+1
+	}
 	all.Time = fmt.Sprintf("%.3f", total)
 	data, err := xml.MarshalIndent(all, "", "  ")
 	return xml.Header + string(data) + "\n", err

@@ -20,6 +20,20 @@ type Verdict struct {
 	Why    string           `json:"why,omitzero"`
 	Gates  []nexus.Evidence `json:"gates"`
 	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
+	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration switches off
+	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
+}
+
+// Off is what is said of a gate that does not judge.
+const Off = "the configuration switches it off"
+
+// Without returns a verdict that says which gates are switched off.
+func (v Verdict) Without(off []string) Verdict {
+	v.Off = off
+	if len(v.Gates) == 0 && len(off) > 0 {
+		v.Why = "there is no gate: the configuration switches off " + strings.Join(off, ", ")
+	}
+	return v
 }
 
 // Turned names tests of a gate that are green because of a change.
@@ -100,6 +114,12 @@ func Text(s view.Style, v Verdict) string {
 		for _, t := range v.turned(e.Gate) {
 			fmt.Fprintf(&b, "  %s: %s\n", s.Good("turned green"), view.Clean(t))
 		}
+	}
+	for _, name := range v.Off {
+		fmt.Fprintf(&b, "%s: %s, %s\n", s.Bold(view.Clean(name)), s.Warn("off"), Off)
+	}
+	if v.Tree != "" {
+		fmt.Fprintf(&b, "%s %s\n", s.Dim("tree"), view.Clean(v.Tree))
 	}
 	switch {
 	case v.Passed:
@@ -186,7 +206,10 @@ func Summary(v Verdict) string {
 		word = string(v.State)
 	}
 	fmt.Fprintf(&b, "## nexus check: %s\n\n", word)
-	if len(v.Gates) > 0 {
+	if v.Tree != "" {
+		fmt.Fprintf(&b, "Tree %s\n\n", cell(v.Tree))
+	}
+	if len(v.Gates)+len(v.Off) > 0 {
 		b.WriteString("| gate | state | passed | failed | skipped | time |\n|---|---|--:|--:|--:|--:|\n")
 	}
 	for _, e := range v.Gates {
@@ -195,6 +218,9 @@ func Summary(v Verdict) string {
 			state += ": " + e.Why
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", cell(e.Gate), cell(state), e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped, e.Duration.Round(100*time.Millisecond))
+	}
+	for _, name := range v.Off {
+		fmt.Fprintf(&b, "| %s | off: %s | | | | |\n", cell(name), Off)
 	}
 	for _, t := range v.Turned {
 		fmt.Fprintf(&b, "\n### %s: turned green\n\n", cell(t.Gate))
@@ -258,6 +284,9 @@ func GitHub(v Verdict) string {
 		if e.State != nexus.Pass && len(e.Findings) == 0 {
 			fmt.Fprintf(&b, "::error title=%s::%s\n", property.Replace(view.Clean(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
 		}
+	}
+	for _, name := range v.Off {
+		fmt.Fprintf(&b, "::notice title=%s::%s\n", property.Replace(view.Clean(name)), Off)
 	}
 	return b.String()
 }

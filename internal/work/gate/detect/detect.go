@@ -3,9 +3,13 @@
 package detect
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -52,9 +56,15 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 		if slices.Contains(steps(), name) {
 			continue
 		}
-		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return g.Name == name })
+		tests := false // a command in place of tests runs tests
+		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool {
+			tests = tests || g.Name == name && g.Tests
+			return g.Name == name
+		})
 		if command := c.Commands[name]; command != "" {
-			gates = append(gates, fromLine(name, command))
+			g := fromLine(name, command)
+			g.Tests = g.Tests || tests
+			gates = append(gates, g)
 		}
 	}
 	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test", EndToEnd)
@@ -73,7 +83,23 @@ func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
 	}
 	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
 	set(gates, c)
-	return gates, unknownOrder(c.Order, gates, c.Commands)
+	return gates, cmp.Or(taken(c.Commands), badPattern(c.UI), unknownOrder(c.Order, gates, c.Commands))
+}
+
+// Off returns the names of the gates that the files of a tree name and the
+// configuration switches off, so that nobody takes their silence for a pass.
+func Off(dir string, c config.Gates) ([]string, error) {
+	all, err := Gates(dir, config.Gates{})
+	var off []string
+	for _, g := range all {
+		own, named := c.Commands[g.Name]
+		step, set := c.Commands[Step(g.Name)]
+		set = set && slices.Contains(steps(), Step(g.Name))
+		if named && own == "" || !named && set && step == "" {
+			off = append(off, g.Name)
+		}
+	}
+	return off, err
 }
 
 // set gives gates what the configuration says of them.
@@ -102,6 +128,33 @@ func Step(gate string) string {
 		return "lint"
 	}
 	return name
+}
+
+// taken refuses gates with names by which something else is known: what such a
+// gate says would be taken for what that says.
+func taken(commands map[string]string) error {
+	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
+		if commands[name] != "" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "gates." + name + " has a name that means something else here",
+				Hint: "Call the gate otherwise, such as own-" + name + ".",
+			}
+		}
+	}
+	return nil
+}
+
+// badPattern refuses what fits no file at all, as the gate would never judge.
+func badPattern(patterns []string) error {
+	for _, p := range patterns {
+		if !doublestar.ValidatePattern(p) {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "gates.ui: " + strconv.Quote(p) + " is no pattern",
+				Hint: "Close what it opens: [...] and {...}.",
+			}
+		}
+	}
+	return nil
 }
 
 // unknownOrder refuses an order of gates that are not there, which is most

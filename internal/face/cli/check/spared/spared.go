@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
@@ -51,7 +52,7 @@ func Read(ctx context.Context, dir, base string, now time.Time) (Record, error) 
 // Judge adds what is to be said of the record itself, if tests ran.
 func (s Record) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
-	e := nexus.Evidence{Gate: quarantine.Gate, State: nexus.Pass, Tree: "working tree"}
+	e := nexus.Evidence{Gate: quarantine.Gate, State: nexus.Pass, Tree: named.Nothing}
 	switch {
 	case !ran:
 		return all
