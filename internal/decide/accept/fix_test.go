@@ -1,6 +1,7 @@
 package accept_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,78 @@ func TestStale(t *testing.T) {
 	a.Checks.Checks[0].Proved = false
 	if none := accept.Faults(s); len(none) != 0 {
 		t.Errorf("there was no check: %+v", none)
+	}
+}
+
+// TestAnew holds a criterion that was revised to the check that a task wrote
+// for it as it reads now, once that has landed and was proved. The task's own
+// criterion is that one, and no other.
+func TestAnew(t *testing.T) {
+	const gate = nexus.AcceptGate + "sh new_test.sh"
+	for name, c := range map[string]struct {
+		edit  func(fix *state.Task, k *criterion.Check)
+		state accept.State
+		why   string
+		tried int
+	}{
+		"it landed":        {func(*state.Task, *criterion.Check) {}, accept.Met, "", 1},
+		"it did not land":  {func(fix *state.Task, _ *criterion.Check) { fix.Status, fix.Landed = nexus.Parked, nil }, accept.Unknown, "stale", 1},
+		"it was not shown": {func(_ *state.Task, k *criterion.Check) { k.Proved, k.Why = false, "it passes without the work" }, accept.Unknown, "counts for nothing: it passes without", 1},
+		"said before":      {func(_ *state.Task, k *criterion.Check) { k.Of = "another" }, accept.Unknown, "stale", 1},
+		"revised again":    {nil, accept.Unknown, "stale", 0},
+	} {
+		s := state.New("r")
+		planned := func(task nexus.Task) *state.Task {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Fact: nexus.TaskPlanned{Task: task}}); err != nil {
+				t.Fatal(err)
+			}
+			return s.Task(task.ID)
+		}
+		task := planned(nexus.Task{ID: "T1", Title: "Greet", Criteria: []nexus.Criterion{{Text: "it greets"}}})
+		s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{{Gate: gate, State: nexus.Pass, Tree: "t"}}}}
+		wrote := func(task *state.Task, file string) *criterion.Check {
+			a := &state.Attempt{ID: nexus.AttemptID(task.ID + ".1")}
+			a.Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "greets", File: file, Command: "sh " + file, Proved: true}}
+			task.Attempts, task.Landed, task.Status = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: a.ID, Parent: "p"}, nexus.Landed
+			return &a.Checks.Checks[0]
+		}
+		wrote(task, "old_test.sh")
+		task.Criteria = []nexus.Criterion{{Text: "it sings"}}
+		s.Mends.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: accept.Faults(s)})
+		fix := planned(accept.Mend(s, s.Mends.All[0]))
+		k := wrote(fix, "new_test.sh")
+		if c.edit == nil {
+			task.Criteria = []nexus.Criterion{{Text: "it dances"}}
+		} else {
+			c.edit(fix, k)
+		}
+		table := accept.Of(s, nil)
+		if r := table.Rows[0]; len(table.Rows) != 1 || r.State != c.state || !strings.Contains(r.Why, c.why) || len(r.Fixes) != c.tried {
+			t.Errorf("%s: %+v", name, table.Rows)
+		}
+		fix.Criteria = []nexus.Criterion{{Text: "its own words"}}
+		if more := accept.Faults(s); len(more) != 1-c.tried {
+			t.Errorf("%s: looked at again: %+v", name, more)
+		}
+	}
+}
+
+// TestFaultsOfBothKinds gives what is unmet and what is stale a task each.
+func TestFaultsOfBothKinds(t *testing.T) {
+	s := ran(nexus.Landed, "t", green("test"), red("hello"))
+	task := s.Tasks[0]
+	a := &state.Attempt{ID: "T1.1"}
+	task.Attempts, task.Landed = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: "T1.1", Parent: "p"}
+	for n := range 2 {
+		task.Criteria = append(task.Criteria, nexus.Criterion{Text: "it hums"})
+		a.Checks.Checks = append(a.Checks.Checks, criterion.Check{Number: len(task.Criteria), Of: "another text", File: "x_test.sh", Command: fmt.Sprintf("sh x_test.sh %d", n), Proved: true})
+	}
+	var tasks []string
+	for _, f := range accept.Faults(s) {
+		tasks = append(tasks, f.Task+" "+string(f.Kind))
+	}
+	if got := strings.Join(tasks, ", "); got != "FIX-1 , FIX-2 stale, FIX-3 stale" {
+		t.Error(got)
 	}
 }
 

@@ -29,3 +29,15 @@ func TestBook(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// TestWithout takes the work away from a new check only where that landed before
+// the criterion was revised: of any other the commit is where it began to fail.
+func TestWithout(t *testing.T) {
+	var b mend.Book
+	b.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: []criterion.Fault{
+		{Criterion: "T1/AC-1", Task: "FIX-1", Commit: "a", Kind: criterion.Source}, {Criterion: "T1/AC-2", Task: "FIX-2", Commit: "b", Kind: criterion.Stale},
+	}})
+	if one, two, none := b.Without("FIX-1"), b.Without("FIX-2"), b.Without("T1"); one != "" || two != "b" || none != "" {
+		t.Error(one, two, none)
+	}
+}
