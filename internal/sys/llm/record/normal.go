@@ -87,6 +87,9 @@ func volatile() []replacement {
 		{`\b\d{6}-\d{6}-[a-z2-7]{3}\b`, "<run>"},
 		{`/tmp/[^\s:"'\\]+`, "<tmp>"},
 		{`\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b`, "<hash>"},
+		// One in sixty short hashes has no letter. That is a number, but where git and briefs name a commit.
+		{`((?i:\b(?:commit|merge|head is now at|landed as|onto)[: ]+|\[[\w./-]+ ))[0-9a-f]{7,12}\b`, "$1<hash>"},
+		{`(?m)^([*|\\/ +-]*)\d{7,12} `, "$1<hash> "},
 		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, ""}, // see replace
 		{`(?:\d+(?:\.\d+)?(?:ns|us|\x{b5}s|ms|s|m|h))+\b|\(cached\)`, "<span>"},
 		{`"Elapsed":\d+(?:\.\d+)?(?:[eE]-?\d+)?`, `"Elapsed":<span>`},

@@ -239,6 +239,10 @@ func TestNormal(t *testing.T) {
 		{"2026-11-21T13:26:36Z done", "2027-01-02T03:04:05.678+01:00 done"},
 		{"at /tmp/go-build12/b001 now", "at /tmp/go-build99/b001 now"},
 		{"7510f7746 T3: x", "9bbaa63db T3: x"},
+		{"Commit 172769362125, 8 files", "Commit bb2769362125, 8 files"},
+		{"[main 1727693] Add x", "[main a727693] Add x"},
+		{"log\n1727693 Add x", "log\na727693 Add x"},
+		{"* 1727693 Add x", "* a727693 Add x"},
 		{"listens on 127.0.0.1:4711", "listens on 127.0.0.1:4712"},
 		{"a: one\nb: two\n", "b: two\na: one\n"},
 	} {
@@ -247,7 +251,7 @@ func TestNormal(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	for _, x := range [][2]string{{"one two", "two one"}, {"face", "deadbeef"}, {"12", "13"}, {"a\nb", "a\nc"}, {"T1.1/coder.1", "T1.2/coder.1"}} {
+	for _, x := range [][2]string{{"one two", "two one"}, {"face", "deadbeef"}, {"12", "13"}, {"size 1727693", "size 1727694"}, {"size 1727693, commit 1727693", "size 1727694, commit 1727693"}, {"a\nb", "a\nc"}, {"T1.1/coder.1", "T1.2/coder.1"}} {
 		a, b := canonical([]byte(fmt.Sprintf(`[%q]`, x[0]))), canonical([]byte(fmt.Sprintf(`[%q]`, x[1])))
 		if string(a) == string(b) {
 			t.Errorf("%q and %q are the same", x[0], x[1])
