@@ -143,16 +143,14 @@ func (s *stage) killAfter(cmd *exec.Cmd, n int) bool {
 // no call of a model is paid for twice but the one in flight.
 func TestKill(t *testing.T) {
 	raced.Skip(t, "the program that is killed is built without it")
+	t.Parallel()
 	kills := 10
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_KILLS")); err == nil {
 		kills = n
 	} else if os.Getenv("NEXUS_NIGHTLY") != "" {
 		kills = 200
 	}
-	exe := filepath.Join(t.TempDir(), "nexus")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	exe := build(t)
 	seed := uint64(time.Now().UnixNano())
 	if n, err := strconv.ParseUint(os.Getenv("NEXUS_SEED"), 10, 64); err == nil {
 		seed = n

@@ -34,10 +34,12 @@ func (s *stage) tree() string {
 // lands, and nobody is called.
 func TestReplay(t *testing.T) {
 	raced.Skip(t, "the program that records and plays is built without it")
+	t.Parallel()
 	exe := build(t)
 	dir := filepath.Join(t.TempDir(), "recording")
 	recorded := newStage(t, exe)
-	recorded.env = append(recorded.env, "NEXUS_MUTATION_MODE=off") // which asks no model
+	short := []string{"NEXUS_MUTATION_MODE=off", "NEXUS_DONE_COVERAGE=off"} // which ask no model
+	recorded.env = append(recorded.env, short...)
 	cmd, out := recorded.start("run", demo.Goal, "--headless", "--parallel", "1", "--record", dir)
 	_ = cmd.Wait()
 	ended := cmd.ProcessState.ExitCode() // one at a time, the script's conflict does not come up, and not all may land
@@ -50,7 +52,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("%d calls are recorded, %d were made (%v)", len(files), asked, err)
 	}
 	played := newStage(t, exe)
-	played.env = append(played.env, "NEXUS_MUTATION_MODE=off")
+	played.env = append(played.env, short...)
 	played.env = slices.DeleteFunc(played.env, func(e string) bool { return strings.Contains(e, "_API_KEY=") })
 	cmd, out = played.start("run", demo.Goal, "--headless", "--parallel", "1", "--replay", dir)
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != ended {
