@@ -48,7 +48,10 @@ func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
 		c.Of = g
 		if c.Some {
 			c.Gate = g
-			c.Gate.Name, c.Gate.Of, c.Gate.Reports = Name+strings.TrimPrefix(g.Name, "test"), g.Name, nil
+			c.Gate.Name, c.Gate.Of = Name+strings.TrimPrefix(g.Name, "test"), g.Name
+			if !g.Related.Reports {
+				c.Gate.Reports = nil
+			}
 			if !strings.HasPrefix(g.Name, "test") {
 				c.Gate.Name = Name + "-" + g.Name
 			}
@@ -121,6 +124,8 @@ func (s *survey) choose(g gate.Gate) Choice {
 		return s.byImports(g, python{s})
 	case stack.ByCrate:
 		return s.crates(g)
+	case stack.ByClass:
+		return s.classes(g)
 	}
 	return every("its command cannot be told to run some tests only")
 }
@@ -143,7 +148,12 @@ func (s *survey) command(c *Choice) {
 			for _, name := range c.Tests {
 				c.Gate.Args = append(c.Gate.Args, "-p", name)
 			}
+		case "{modules}":
+			c.Gate.Args = append(c.Gate.Args, s.reactor(c.Of, c.Tests)...)
 		default:
+			if strings.Contains(word, "{classes}") {
+				word = strings.ReplaceAll(word, "{classes}", s.named(c.Of, c.Tests))
+			}
 			c.Gate.Args = append(c.Gate.Args, word)
 		}
 	}

@@ -70,6 +70,8 @@ type Part struct {
 	By     string // how the tests are found; see [ByRunner]
 	Args   []string
 	Format string // empty: the step's
+	// Reports says that it writes the reports of the step, too.
+	Reports bool
 }
 
 // Lone is a command that runs one test of a step by its name. In its words
@@ -122,6 +124,7 @@ const (
 	ByNode   = "node"   // by what files of JavaScript and TypeScript import: {tests} stands for test files
 	ByPython = "python" // likewise
 	ByCrate  = "crate"  // {crates} stands for -p and the name of each crate
+	ByClass  = "class"  // by the types that files of the JVM name: {classes} stands for classes of tests, {modules} for what keeps Maven to theirs
 )
 
 // Table returns all stacks but Go's, whose tools are used more deeply.
@@ -171,7 +174,7 @@ func mavenStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
 		},
 	}
 }
