@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // ofModules begins the key of a set of submodules.
@@ -85,8 +88,8 @@ func (k *Kit) links(ctx context.Context, hash string) ([]submodule.Link, error) 
 	return all, nil
 }
 
-// settle lends a tree its submodules, before anybody looks for gates in them.
-// What else the tree has got stays.
+// settle lends a tree its submodules, before anybody looks for gates. What else
+// the tree has got stays.
 func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) error {
 	sets, _, err := k.modules(ctx, t, told)
 	if err != nil {
@@ -98,6 +101,17 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 		return nil
 	}
 	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
+}
+
+// Own returns the gates of a tree without those in directories that were lent to
+// it: a submodule has gates of its own, which say nothing of work that cannot
+// change it, and may want what is not here.
+func Own(dir string, gates []gate.Gate) []gate.Gate {
+	lent := survey.Spared(dir)
+	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
+		at := path.Clean("./" + filepath.ToSlash(g.Dir))
+		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })
+	})
 }
 
 // lay writes the submodules of a tree into a checkout of it, in which something

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"iter"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -17,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
@@ -80,9 +83,18 @@ func Ready(a *frame.App, c config.Config, o Order) error {
 	return nil
 }
 
-// gates returns the names of the gates that judge the work, in their order.
+// gates returns the names of the gates that judge the work, in their order;
+// those of submodules do not.
 func gates(p *frame.Place, c config.Config) ([]string, error) {
 	all, err := detect.Gates(p.Repo.Work, c.Gates)
+	all = slices.DeleteFunc(all, func(g gate.Gate) bool {
+		for dir := filepath.Clean(g.Dir); filepath.IsLocal(dir) && dir != "."; dir = filepath.Dir(dir) {
+			if _, err := os.Lstat(filepath.Join(p.Repo.Work, dir, ".git")); err == nil {
+				return true
+			}
+		}
+		return false
+	})
 	names := make([]string, len(all))
 	for i, g := range all {
 		names[i] = g.Name

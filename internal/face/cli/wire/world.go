@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
 	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -88,7 +89,10 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	}
 	shop := &shop.Shop{
 		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
-		Gates:   func(dir string) ([]gate.Gate, error) { return detect.Gates(dir, p.Config.Gates) },
+		Gates: func(dir string) ([]gate.Gate, error) {
+			all, err := detect.Gates(dir, p.Config.Gates)
+			return depend.Own(dir, all), err
+		},
 		Related: shop.Related(p.Config.Gates.Related), Autofix: p.Config.Gates.Fix == "changed", Checks: p.Config.Checks,
 		Alone: p.Headless, Patience: p.Config.Patience, Now: p.Now, Exe: p.Exe, Bases: &shop.Bases{}, State: p.State,
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
