@@ -78,7 +78,7 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 	v := verdict.Of(append(slices.Clip(all), decides...))
 	for _, e := range found {
 		if !bounds.Decides(c.Done, e) {
-			v.Gates = append(v.Gates, e)
+			v = v.Telling(e)
 		}
 	}
 	return v, nil

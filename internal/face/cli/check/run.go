@@ -137,7 +137,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	v.Turned = turned
 	begun := named.Begun(all)
 	if v.Tree = named.Settle(ctx, dir, begun, v.Gates); v.Tree != begun {
-		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named")
+		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
 	}
 	v = v.Without(off)
 	if err := write(a, shape, v, v); err != nil {

@@ -54,12 +54,17 @@ type reason struct {
 func JUnit(v Verdict) (string, error) {
 	all := suites{Name: "nexus check"}
 	total := 0.0
-	for _, e := range v.Gates {
+	for i, e := range v.Gates {
 		s := suite{Name: e.Gate, Time: fmt.Sprintf("%.3f", e.Duration.Seconds())}
 		total += e.Duration.Seconds()
 		whole := testcase{Class: e.Gate, Name: cmp.Or(e.Command, e.Gate), Time: s.Time}
 		switch e.State {
 		case nexus.Pass:
+		case nexus.Unverifiable, nexus.Environmental:
+			why := &reason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
+			if whole.Error = why; v.aside(i) {
+				whole.Error, whole.Skipped = nil, why
+			}
 		case nexus.Fail, nexus.Timeout:
 			if len(e.Findings) == 0 {
 				whole.Failure = &reason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
@@ -179,10 +184,10 @@ type sarifRegion struct {
 // SARIF writes a verdict as SARIF 2.1.0: a run for each gate.
 func SARIF(v Verdict) (string, error) {
 	out := sarif{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{}}
-	for _, e := range v.Gates {
+	for i, e := range v.Gates {
 		r := sarifRun{Automation: sarifID{"nexus/" + e.Gate}, Results: []sarifResult{}}
 		r.Tool.Driver.Name, r.Tool.Driver.URI, r.Tool.Driver.Rules = "nexus "+e.Gate, "https://github.com/nexus-ai-builder/nexus", []sarifID{}
-		r.Invocations = []invocation{{Successful: e.State == nexus.Pass || e.State == nexus.Fail, Command: e.Command, Exit: e.Exit}}
+		r.Invocations = []invocation{{Successful: e.State == nexus.Pass || e.State == nexus.Fail || v.aside(i), Command: e.Command, Exit: e.Exit}}
 		seen := map[string]bool{}
 		for _, f := range e.Findings {
 			rule := f.Code

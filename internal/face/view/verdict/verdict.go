@@ -22,7 +22,20 @@ type Verdict struct {
 	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
 	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration switches off
 	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
+
+	told int // how many of the last gates only tell something, and decide nothing
 }
+
+// Telling returns a verdict with what is told besides, and changes nothing in
+// it.
+func (v Verdict) Telling(all ...nexus.Evidence) Verdict {
+	v.Gates, v.told = append(v.Gates, all...), v.told+len(all)
+	return v
+}
+
+// aside reports whether the gate at a place decides nothing: it only tells, or
+// does not concern the change. No machine is to take that for a failure.
+func (v Verdict) aside(i int) bool { return v.Gates[i].Apart || i >= len(v.Gates)-v.told }
 
 // Off is what is said of a gate that does not judge.
 const Off = "the configuration switches it off"
@@ -261,7 +274,7 @@ func GitHub(v Verdict) string {
 	var b strings.Builder
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	for _, e := range v.Gates {
+	for i, e := range v.Gates {
 		for _, f := range e.Findings {
 			word := severity(f)
 			if word == "note" {
@@ -282,7 +295,11 @@ func GitHub(v Verdict) string {
 			fmt.Fprintf(&b, "::%s %s::%s\n", word, strings.Join(about, ","), data.Replace(f.Message))
 		}
 		if e.State != nexus.Pass && len(e.Findings) == 0 {
-			fmt.Fprintf(&b, "::error title=%s::%s\n", property.Replace(view.Clean(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
+			word := "error"
+			if v.aside(i) {
+				word = "notice"
+			}
+			fmt.Fprintf(&b, "::%s title=%s::%s\n", word, property.Replace(view.Clean(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
 		}
 	}
 	for _, name := range v.Off {

@@ -70,6 +70,17 @@ func TestShapesAreWellFormed(t *testing.T) {
 	if text, err = verdict.SARIF(v); err != nil || !json.Valid([]byte(text)) || !strings.Contains(text, `"uri": "a%20b/x.go"`) || !strings.Contains(text, `"level": "warning"`) {
 		t.Errorf("%v\n%s", err, text)
 	}
+	aside := verdict.Of([]nexus.Evidence{{Gate: "build", State: nexus.Pass}, {Gate: "e2e", State: nexus.NotRun, Why: "no page", Apart: true}}).
+		Telling(nexus.Evidence{Gate: "done: coverage", State: nexus.Unverifiable, Why: "nobody knows"})
+	if text = verdict.GitHub(aside); strings.Contains(text, "::error") || strings.Count(text, "::notice") != 2 || !aside.Passed {
+		t.Errorf("what decides nothing is an error: %s", text)
+	}
+	if text, err = verdict.JUnit(aside); err != nil || !strings.Contains(text, `errors="0" skipped="2"`) || !strings.Contains(text, "unverifiable: nobody knows") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if text, err = verdict.SARIF(aside); err != nil || strings.Contains(text, `"executionSuccessful": false`) {
+		t.Errorf("%v\n%s", err, text)
+	}
 	want := "::error file=a b/x.go,line=3,col=5,title=test%3A x.Test<A>::want 1%0Ahave 2"
 	if text = verdict.GitHub(v); !strings.HasPrefix(text, want) || !strings.Contains(text, "\n::warning file=y.go,title=test::odd, 100%25: yes\n") || strings.Count(text, "\n") != 3 {
 		t.Error(text)
