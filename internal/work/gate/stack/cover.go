@@ -149,8 +149,10 @@ end=target/site/jacoco/jacoco.xml` + modular
 	}
 }
 
+// gradleCover has a report written anew: Gradle leaves one as it is that is up
+// to date, and so does what runs after the tests by itself.
 func gradleCover() []Cover {
-	const line = `"$@" --offline --no-daemon --console=plain test jacocoTestReport >&2 || exit
+	const line = `"$@" --offline --no-daemon --console=plain --no-build-cache cleanJacocoTestReport test jacocoTestReport >&2 || exit
 set -- $(find . -path '*/build/reports/jacoco/*.xml' -newer "$d")
 [ $# -gt 0 ] || lack "XML" "jacocoTestReport { reports { xml.required = true } }"
 end=build/reports/jacoco/*` + modular
