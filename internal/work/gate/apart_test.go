@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
@@ -40,6 +42,26 @@ func TestApart(t *testing.T) {
 		if (why != "") != tt.apart {
 			t.Errorf("%s: %q", name, why)
 		}
+	}
+}
+
+// TestOnlyInterfaces lets gates that drive a user interface judge that alone, of
+// whatever package they are.
+func TestOnlyInterfaces(t *testing.T) {
+	pkg := `{"scripts": {"test": "node --test"}, "devDependencies": {"@playwright/test": "1"}}`
+	tree := files(t, map[string]string{"Makefile": "test:\n\ttrue\n", "web/package.json": pkg, "web/playwright.config.js": ""})
+	gates, err := detect.Gates(tree.Dir, config.Gates{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var driven []string
+	for _, g := range gates {
+		if len(g.Only) > 0 {
+			driven = append(driven, g.Name)
+		}
+	}
+	if got := strings.Join(driven, " "); got != "e2e-web" {
+		t.Errorf("%s of %v", got, gates)
 	}
 }
 

@@ -38,6 +38,7 @@ func TestHangsAsBefore(t *testing.T) {
 		"some of its tests hang, as before":       {some: never, was: never, states: "related=not-run test=timeout", hanged: "test"},
 		"some of its tests hang, and did not":     {some: never, was: green, states: "related=timeout"},
 		"some hang as before, a criterion passes": {some: never, was: never, accept: green, passed: true, states: "related=not-run test=timeout accept: x=pass", hanged: "test"},
+		"some hang, and all ended before":         {some: never, was: never, ends: true, states: "related=timeout"},
 		"they ended before":                       {some: green, accept: green, ends: true, states: "related=pass test=timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +91,33 @@ func TestHangsAsBefore(t *testing.T) {
 				t.Errorf("passed %t with %s, %q hangs (%v): %s", v.Passed, states(v), hanged, err, v.Why)
 			}
 		})
+	}
+}
+
+// TestHangsForTheWork does not take a hang for an old one where the work changed
+// what keeps the runner, and never that of a gate without tests, which nothing
+// else judges. A build does not stand for tests.
+func TestHangsForTheWork(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tests           bool
+		changed, beside string
+		hangs, passed   bool
+	}{
+		"old":                   {true, "a.py", nexus.AcceptGate + "x", true, true},
+		"only a build beside":   {true, "a.py", "build", true, false},
+		"in a file of the work": {true, "test_b.py", nexus.AcceptGate + "x", false, false},
+		"a gate without tests":  {false, "a.py", nexus.AcceptGate + "x", false, false},
+	} {
+		tree := files(t, map[string]string{"test_b.py": ""})
+		r := runner(t, sandbox.Off)
+		all := gate.Gate{Name: "all", Args: []string{"sh", "-c", "printf 'test_b.py .'; exec sleep 1000"}, Format: "pytest", Tests: tt.tests, Timeout: 300 * time.Millisecond}
+		before := nexus.Evidence{Gate: "all", State: nexus.Timeout, Tree: "base", Findings: []nexus.Finding{{Gate: "all", Code: "timeout"}}}
+		r.Base = func(name string) (nexus.Evidence, bool) { return before, name == "all" }
+		r.Origin = &gate.Origin{Changed: []string{tt.changed}}
+		v, err := r.Pass(t.Context(), tree, []gate.Gate{all, {Name: tt.beside, Args: []string{"true"}, Format: "exit"}}, nil)
+		if err != nil || v.Passed != tt.passed || v.Evidence[0].Hangs != tt.hangs {
+			t.Errorf("%s: %v, %+v", name, err, v)
+		}
 	}
 }
 

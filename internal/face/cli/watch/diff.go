@@ -68,7 +68,7 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 	case t == nil && (a == nil || s.Task(a.Task) == nil):
 		return "", "", frame.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
 	case t != nil && of != portion{}:
-		a = written(s, t)
+		a = written(t)
 	case t != nil && t.Landed != nil:
 		return t.Landed.Parent, t.Landed.Commit, nil
 	case t != nil:
@@ -104,12 +104,9 @@ func changed(t *state.Task) *state.Attempt {
 	return nil
 }
 
-// written returns the attempt that a task's rounds are counted in: the one
-// that landed, or else the last that has any; nil without one.
-func written(s *state.State, t *state.Task) *state.Attempt {
-	if t.Landed != nil {
-		return s.Attempt(t.Landed.Attempt)
-	}
+// written returns the attempt that a task's rounds are counted in: the last
+// that has any, which is also the one that landed; nil without one.
+func written(t *state.Task) *state.Attempt {
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.Last() != nil {
 			return a

@@ -53,7 +53,7 @@ func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Requ
 	n, err := strconv.Atoi(number)
 	if !named {
 		n, err = strconv.Atoi(round)
-		if a := written(s, t); a != nil {
+		if a := written(t); a != nil {
 			id = string(a.ID)
 		} else if err == nil {
 			return frame.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts from the tip.", t.ID, t.ID))
