@@ -145,6 +145,20 @@ func (s *survey) named(g gate.Gate, files []string) string {
 	return strings.Join(slices.Compact(names), ",")
 }
 
+// each returns the word once for each class of test files, by its whole name.
+func (s *survey) each(g gate.Gate, word string, files []string) []string {
+	var words []string
+	for _, f := range files {
+		name := stem(f)
+		if u := parseUnit(s.read(path.Join(g.Dir, f)), false, name); u.pkg != "" {
+			name = u.pkg + "." + name
+		}
+		words = append(words, strings.ReplaceAll(word, "{class}", name))
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
 // reactor returns the words that keep Maven to the modules of some files and
 // what these need; none where one is not known for a module of the build.
 func (s *survey) reactor(g gate.Gate, files []string) []string {

@@ -151,10 +151,14 @@ func (s *survey) command(c *Choice) {
 		case "{modules}":
 			c.Gate.Args = append(c.Gate.Args, s.reactor(c.Of, c.Tests)...)
 		default:
-			if strings.Contains(word, "{classes}") {
-				word = strings.ReplaceAll(word, "{classes}", s.named(c.Of, c.Tests))
+			switch {
+			case strings.Contains(word, "{classes}"):
+				c.Gate.Args = append(c.Gate.Args, strings.ReplaceAll(word, "{classes}", s.named(c.Of, c.Tests)))
+			case strings.Contains(word, "{class}"):
+				c.Gate.Args = append(c.Gate.Args, s.each(c.Of, word, c.Tests)...)
+			default:
+				c.Gate.Args = append(c.Gate.Args, word)
 			}
-			c.Gate.Args = append(c.Gate.Args, word)
 		}
 	}
 	if part.By == stack.ByRunner {

@@ -124,7 +124,7 @@ const (
 	ByNode   = "node"   // by what files of JavaScript and TypeScript import: {tests} stands for test files
 	ByPython = "python" // likewise
 	ByCrate  = "crate"  // {crates} stands for -p and the name of each crate
-	ByClass  = "class"  // by the types that files of the JVM name: {classes} stands for classes of tests, {modules} for what keeps Maven to theirs
+	ByClass  = "class"  // by the types that files of the JVM name: {classes} stands for classes of tests, a word with {class} for one with each, {modules} for what keeps Maven to theirs
 )
 
 // Table returns all stacks but Go's, whose tools are used more deeply.
@@ -179,13 +179,23 @@ func mavenStack() Stack {
 	}
 }
 
+// someOfGradle runs some classes. A project without any of them would be a
+// failure, and no option says that it is none.
+func someOfGradle() []string {
+	const line = `d=$(mktemp -d) || exit 1
+trap 'rm -rf "$d"' EXIT
+echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false } }' >"$d/some.gradle"
+"$@" -I "$d/some.gradle"`
+	return []string{"sh", "-c", line, "sh", "{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue", "--tests={class}"}
+}
+
 func gradleStack() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
 		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
 		},
 	}
 }
