@@ -123,7 +123,7 @@ func course(a *state.Attempt) (Course, string) {
 			return WrongWay, fmt.Sprintf("more is wrong each time, %d times in a row", grown)
 		}
 		return Stuck, repair.Stuck(a, 2)
-	case before.Verdict.State == nexus.Pass:
+	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
 		return Struggling, "what was green is red again"
 	case last.Verdict.Gate == before.Verdict.Gate && repair.Red(last) >= repair.Red(before):
 		return Struggling, fmt.Sprintf("%d findings of %s, and %d before", repair.Red(last), last.Verdict.Gate, repair.Red(before))

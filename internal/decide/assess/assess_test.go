@@ -49,7 +49,7 @@ func TestOf(t *testing.T) {
 		{"red once", []*state.Round{judged("a", "build", "x")}, nil, 0, assess.Working, assess.GoOn, "just begun"},
 		{"less", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "x")}, nil, 33, assess.Working, assess.GoOn, "less is wrong"},
 		{"a gate further", []*state.Round{judged("a", "build", "x"), judged("b", "test", "y", "z")}, nil, 33, assess.Working, assess.GoOn, "less is wrong"},
-		{"a gate back", []*state.Round{judged("a", "lint", "x"), judged("b", "build", "y")}, nil, 0, assess.Working, assess.GoOn, "less"},
+		{"a gate back", []*state.Round{judged("a", "lint", "x"), judged("b", "build", "y")}, nil, 0, assess.Struggling, assess.GoOn, "red again"},
 		{"green", []*state.Round{judged("a", "test", "x"), judged("b", "")}, nil, 75, assess.Working, assess.GoOn, "content"},
 		{"red again", []*state.Round{judged("a", ""), judged("b", "test", "x")}, nil, 25, assess.Struggling, assess.GoOn, "red again"},
 		{"as much", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "z", "y")}, nil, 33, assess.Struggling, assess.GoOn, "2 findings of test, and 2 before"},

@@ -118,7 +118,7 @@ func Draw(s view.Style, d Detail) string {
 		_, text := view.Describe(*d.Route)
 		b.WriteString("  " + s.Dim(view.Clean(text)) + "\n")
 	}
-	if d.Assessment != nil {
+	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) { // nothing is next
 		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.Text())) + "\n")
 	}
 	if d.Plan.Brief != "" {
