@@ -13,7 +13,7 @@ import (
 // types, and by packages where those are others.
 type jvm struct {
 	*survey
-	units map[string]unit     // by file, read when they are first wanted
+	pkgs  map[string]string   // of files, read when they are first wanted
 	types map[string][]string // files that declare a type, by its name
 	loose map[string][]string // files of Kotlin, by package: they declare more than types
 }
@@ -48,10 +48,17 @@ func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.
 // a scan of the classes puts together may be anything.
 func (l *jvm) uses(file string, have map[string]bool) (files []string, sure bool) {
 	l.index(have)
-	u := l.units[file]
+	u := parseUnit(l.read(file), true)
+	if l.test(file) {
+		name := stem(file)
+		for _, mark := range []string{"TestCase", "Tests", "Test"} {
+			u.words[strings.TrimSuffix(name, mark)] = true
+		}
+		u.words[strings.TrimPrefix(name, "Test")] = true
+	}
 	for w := range u.words {
 		for _, f := range l.types[w] {
-			if p := l.units[f].pkg; f != file && (p == u.pkg || u.far[p]) {
+			if p := l.pkgs[f]; f != file && (p == u.pkg || u.far[p]) {
 				files = append(files, f)
 			}
 		}
@@ -64,13 +71,13 @@ func (l *jvm) uses(file string, have map[string]bool) (files []string, sure bool
 }
 
 func (l *jvm) index(have map[string]bool) {
-	if l.units != nil {
+	if l.pkgs != nil {
 		return
 	}
-	l.units, l.types, l.loose = map[string]unit{}, map[string][]string{}, map[string][]string{}
+	l.pkgs, l.types, l.loose = map[string]string{}, map[string][]string{}, map[string][]string{}
 	for f := range have {
-		u := parseUnit(l.read(f), l.test(f), stem(f))
-		l.units[f] = u
+		u := parseUnit(l.read(f), false)
+		l.pkgs[f] = u.pkg
 		for _, t := range u.types {
 			l.types[t] = append(l.types[t], f)
 		}
@@ -80,36 +87,70 @@ func (l *jvm) index(have map[string]bool) {
 	}
 }
 
-const javaName = `[\p{L}_$][\p{L}\p{N}_$]*`
-
-// parseUnit reads a file. What stands in comments and texts counts, too.
-func parseUnit(text string, test bool, name string) unit {
-	u := unit{words: map[string]bool{}, far: map[string]bool{}}
-	if m := regexp.MustCompile(`(?m)^\s*package\s+(` + javaName + `(?:\.` + javaName + `)*)`).FindStringSubmatch(text); m != nil {
-		u.pkg = m[1]
+// parseUnit reads a file: what it declares, and on demand what it uses. What
+// stands in comments and texts counts, too.
+func parseUnit(text string, uses bool) unit {
+	u := unit{sure: true}
+	if uses {
+		u.words, u.far = map[string]bool{}, map[string]bool{}
 	}
-	for _, m := range regexp.MustCompile(`\b(?:class|interface|enum|record|object|typealias)\s+(`+javaName+`)`).FindAllStringSubmatch(text, -1) {
-		u.types = append(u.types, m[1])
-	}
-	for _, w := range regexp.MustCompile(javaName).FindAllString(text, -1) {
-		u.words[w] = true
-	}
-	for _, chain := range regexp.MustCompile(javaName+`(?:\.`+javaName+`)+`).FindAllString(text, -1) {
-		for i := strings.LastIndexByte(chain, '.'); i > 0; i = strings.LastIndexByte(chain[:i], '.') {
-			u.far[chain[:i]] = true
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "package "); ok {
+			rest = strings.TrimSpace(rest)
+			u.pkg = rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return r == '.' || r < 0x80 && named(byte(r)) || r >= 0x80 }))]
+			break
 		}
 	}
-	u.sure = !regexp.MustCompile(`\bforName\s*\(|\bloadClass\s*\(|\bServiceLoader\b|\bClassFileImporter\b|@ContextConfiguration\b|@ComponentScan\b|@Suite\b|@SelectPackages\b|@AnalyzeClasses\b`).MatchString(text)
-	for _, m := range regexp.MustCompile(`@(\w+Test)\b`).FindAllStringSubmatch(text, -1) { // a part of an application, started for it
-		u.sure = u.sure && slices.Contains([]string{"ParameterizedTest", "RepeatedTest", "BeforeTest", "AfterTest"}, m[1])
-	}
-	if test {
-		for _, mark := range []string{"TestCase", "Tests", "Test"} {
-			u.words[strings.TrimSuffix(name, mark)] = true
+	last := ""
+	for i, start := 0, -1; i < len(text); {
+		if !named(text[i]) {
+			i, start = i+1, -1
+			continue
 		}
-		u.words[strings.TrimPrefix(name, "Test")] = true
+		end := i
+		for end < len(text) && named(text[end]) {
+			end++
+		}
+		word := text[i:end]
+		u.take(last, word, i > 0 && text[i-1] == '@')
+		if start < 0 {
+			start = i
+		} else if uses {
+			u.far[text[start:i-1]] = true // all before the dot
+		}
+		last, i = word, end
+		if i+1 < len(text) && text[i] == '.' && named(text[i+1]) {
+			i++
+		} else {
+			start = -1
+		}
 	}
 	return u
+}
+
+// named reports whether a byte is one of a name: those of other alphabets are.
+func named(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// take notes a word, which stands behind another one.
+func (u *unit) take(last, word string, annotation bool) {
+	if u.words != nil {
+		u.words[word] = true
+	}
+	switch last {
+	case "class", "interface", "enum", "record", "object", "typealias":
+		u.types = append(u.types, word)
+	}
+	switch word {
+	case "forName", "loadClass", "ServiceLoader", "ClassFileImporter", "ContextConfiguration", "ComponentScan", "SelectPackages", "AnalyzeClasses":
+		u.sure = false
+	case "ParameterizedTest", "RepeatedTest", "BeforeTest", "AfterTest", "Test":
+	default:
+		if annotation && strings.HasSuffix(word, "Test") { // a part of an application, started for it
+			u.sure = false
+		}
+	}
 }
 
 // classes finds the test classes that a change concerns, unless the build
@@ -130,10 +171,10 @@ func (s *survey) classes(g gate.Gate) Choice {
 	return s.byImports(g, &jvm{survey: s})
 }
 
-// named returns how Surefire is told to run the classes of test files. Those
+// surefire returns how Surefire is told to run the classes of test files. Those
 // within them have names of their own; where they are no tests, they may be made
 // to fail.
-func (s *survey) named(g gate.Gate, files []string) string {
+func (s *survey) surefire(g gate.Gate, files []string) string {
 	var names []string
 	for _, f := range files {
 		names = append(names, stem(f))
@@ -150,7 +191,7 @@ func (s *survey) each(g gate.Gate, word string, files []string) []string {
 	var words []string
 	for _, f := range files {
 		name := stem(f)
-		if u := parseUnit(s.read(path.Join(g.Dir, f)), false, name); u.pkg != "" {
+		if u := parseUnit(s.read(path.Join(g.Dir, f)), false); u.pkg != "" {
 			name = u.pkg + "." + name
 		}
 		words = append(words, strings.ReplaceAll(word, "{class}", name))

@@ -153,7 +153,7 @@ func (s *survey) command(c *Choice) {
 		default:
 			switch {
 			case strings.Contains(word, "{classes}"):
-				c.Gate.Args = append(c.Gate.Args, strings.ReplaceAll(word, "{classes}", s.named(c.Of, c.Tests)))
+				c.Gate.Args = append(c.Gate.Args, strings.ReplaceAll(word, "{classes}", s.surefire(c.Of, c.Tests)))
 			case strings.Contains(word, "{class}"):
 				c.Gate.Args = append(c.Gate.Args, s.each(c.Of, word, c.Tests)...)
 			default:
