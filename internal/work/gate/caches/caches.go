@@ -52,13 +52,23 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, e
 	if err != nil {
 		return goenv.Setup{}, nil, err
 	}
-	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
+	blanks, empty := gocache.Blanks{Dir: filepath.Join(c.State, "gocache", "blank")}, filepath.Join(once, goenv.Build)
+	if c.Exe != "" {
+		err = blanks.Take(empty)
+	}
+	var setup goenv.Setup
+	if err == nil {
+		setup, err = c.Go(tree, once, filepath.Join(once, "own"), build)
+	}
 	if err == nil {
 		setup, err = c.show(setup, filepath.Join(once, "fetched"), stack.Words(g.Args))
 	}
 	return setup, func() error {
 		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {
 			return err
+		}
+		if c.Exe != "" {
+			_ = blanks.Give(empty) // else the go command makes another
 		}
 		return os.RemoveAll(once)
 	}, err

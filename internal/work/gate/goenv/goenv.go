@@ -20,6 +20,9 @@ type Setup struct {
 	Readable, Writable []string
 }
 
+// Build is the directory of the build cache, in that of all caches.
+const Build = "go-build"
+
 // Prepare makes ready the Go tools for a tree: no network, no other toolchain, no
 // change of go.mod, and every cache in the directory cache, which it creates.
 //
@@ -28,7 +31,7 @@ type Setup struct {
 // one landing, alone: not to the agent's own shell, and not to the next
 // attempt.
 func Prepare(dir, cache string) (Setup, error) {
-	build, lint := filepath.Join(cache, "go-build"), filepath.Join(cache, "golangci")
+	build, lint := filepath.Join(cache, Build), filepath.Join(cache, "golangci")
 	for _, d := range []string{build, lint} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return Setup{}, fmt.Errorf("go caches: %w", err)
