@@ -108,6 +108,7 @@ type Limits struct {
 	LandTries     int           `json:"land_tries,omitzero"`     // times an accepted attempt may be refused by the train; 0 means 1
 	Parts         int           `json:"parts,omitzero"`          // most tasks that one is split into when it is stuck; 0: none is
 	Depth         int           `json:"depth,omitzero"`          // times that a part may come of a split
+	Size          Size          `json:"size,omitzero"`           // of a task that is planned
 	Fixes         int           `json:"fixes,omitzero"`          // rounds of tasks that mend unmet criteria of what landed; 0: none
 	Calls         int           `json:"calls,omitzero"`          // tool calls in a session
 	ToolCalls     int           `json:"tool_calls,omitzero"`     // calls of one tool in a session
@@ -132,10 +133,18 @@ type Limits struct {
 	Alerts        Alerts           `json:"alerts,omitzero"`          // when people are told that something is odd
 }
 
+// Size is how large a task may be that is planned.
+type Size struct {
+	Minutes    int `json:"minutes,omitzero"`    // of its estimate; 0 means 30
+	Files      int `json:"files,omitzero"`      // that it names; 0 means 5
+	Criteria   int `json:"criteria,omitzero"`   // 0 means 6
+	Characters int `json:"characters,omitzero"` // of its brief and criteria together; 0 means 2,000
+}
+
 // DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3,
+		Parallel: 4, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		Compact:     70,

@@ -48,7 +48,7 @@ func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 }
 
 func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
-	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Red: p.red}
+	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Size: p.view.Limits.Size, Red: p.red}
 	var err error
 	if g.Gates, g.Files, err = p.surroundings(ctx); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (w *World) split(ctx context.Context, f nexus.SplitSought, v state.View, d 
 	if p.tree, err = w.Shop.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
-	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Dead: v.Dead}
+	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size, Dead: v.Dead}
 	if q.Gates, q.Files, err = p.surroundings(ctx); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,8 @@ type Config struct {
 	Mutation   Mutation
 	Regression Regression
 	Done       done.Rules
-	Personas   []string // who reads a change; none: one reader, for everything
-	MapTokens  int      // most of the map of the repository that roles are shown; 0: none
-	Plan       Plan
+	Personas   []string            // who reads a change; none: one reader, for everything
+	MapTokens  int                 // most of the map of the repository that roles are shown; 0: none
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
 	Preset     string              // fills in what nobody set; see [Presets]
@@ -154,14 +153,10 @@ type Mutation struct {
 	Time   time.Duration
 }
 
-// Plan bounds the size of a task.
-type Plan struct{ Minutes, Files, Criteria, Characters int }
-
 // Default returns the documented defaults.
 func Default() Config {
 	return Config{
 		Limits: nexus.DefaultLimits(),
-		Plan:   Plan{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		Routing: Routing{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{

@@ -134,7 +134,7 @@ minutes = 45
 		Commands: map[string]string{"build": "make build", "lint": "", "docs": "make docs"},
 		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Fix: "changed",
 	}
-	want.Plan.Minutes = 45
+	want.Limits.Size.Minutes = 45
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
 	}

@@ -185,10 +185,10 @@ func Personas() []string { return []string{"correctness", "security", "tests", "
 
 func planKeys() []Key {
 	return []Key{
-		one("plan.minutes", kind.Whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Plan.Minutes }),
-		one("plan.files", kind.Whole(1, 100_000), "most files that a task may name", func(c *Config) *int { return &c.Plan.Files }),
-		one("plan.criteria", kind.Whole(1, 100_000), "most acceptance criteria of a task", func(c *Config) *int { return &c.Plan.Criteria }),
-		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Plan.Characters }),
+		one("plan.minutes", kind.Whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Limits.Size.Minutes }),
+		one("plan.files", kind.Whole(1, 100_000), "most files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
+		one("plan.criteria", kind.Whole(1, 100_000), "most acceptance criteria of a task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
+		one("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
 		one("plan.parts", kind.Whole(1, 100), "most parts that a task is split into when it is stuck", func(c *Config) *int { return &c.Limits.Parts }),
 		one("plan.depth", kind.Whole(0, 100), "times that a part may come of a split; 0 splits nothing", func(c *Config) *int { return &c.Limits.Depth }),
 	}

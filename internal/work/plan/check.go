@@ -11,14 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
-)
-
-// How large a task may be. A larger one is to be split.
-const (
-	MaxMinutes  = 30
-	MaxFiles    = 5
-	MaxCriteria = 6
-	MaxText     = 2_000 // characters of brief and criteria together
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 const (
@@ -35,11 +28,12 @@ type Problem struct {
 	Text string     // names the task
 }
 
-// Check returns what is wrong with a plan as one error that lists all
+// Check returns what is wrong with a plan, whose tasks may be as large as most,
+// as one error that lists all
 // problems, nil for a plan that is fit to be worked on. Its code is that of
 // the gravest: invalid, then a cycle, then a task that is too large.
-func Check(p nexus.Plan) error {
-	problems := Problems(p)
+func Check(p nexus.Plan, most nexus.Size) error {
+	problems := Problems(p, most)
 	if len(problems) == 0 {
 		return nil
 	}
@@ -51,12 +45,17 @@ func Check(p nexus.Plan) error {
 			code = f.Code
 		}
 	}
-	return refuse(code, texts...)
+	e := refuse(code, texts...)
+	if code == nexus.CodeOversize {
+		most = prompt.Most(most)
+		e.Hint = fmt.Sprintf("Split it: a task has at most %d minutes, %d files, %d criteria and %d characters; see plan.minutes and what follows it in docs/config.md.", most.Minutes, most.Files, most.Criteria, most.Characters)
+	}
+	return e
 }
 
 // Problems lists what is wrong with a plan.
-func Problems(p nexus.Plan) []Problem {
-	var c checker
+func Problems(p nexus.Plan, most nexus.Size) []Problem {
+	c := checker{most: prompt.Most(most)}
 	switch {
 	case len(p.Tasks) == 0:
 		c.invalid("it has no tasks")
@@ -80,7 +79,10 @@ func Problems(p nexus.Plan) []Problem {
 	return c.problems
 }
 
-type checker struct{ problems []Problem }
+type checker struct {
+	most     nexus.Size
+	problems []Problem
+}
 
 func (c *checker) invalid(format string, args ...any) {
 	c.problems = append(c.problems, Problem{nexus.CodeInvalidPlan, fmt.Sprintf(format, args...)})
@@ -192,10 +194,10 @@ func (c *checker) size(t nexus.Task) {
 		have, most int
 		unit       string
 	}{
-		{t.Minutes, MaxMinutes, "minutes"},
-		{len(t.Files), MaxFiles, "files"},
-		{len(t.Criteria), MaxCriteria, "criteria"},
-		{text, MaxText, "characters of brief and criteria"},
+		{t.Minutes, c.most.Minutes, "minutes"},
+		{len(t.Files), c.most.Files, "files"},
+		{len(t.Criteria), c.most.Criteria, "criteria"},
+		{text, c.most.Characters, "characters of brief and criteria"},
 	} {
 		if m.have > m.most {
 			c.large("%s is too large: %d %s, the most is %d", name(t), m.have, m.unit, m.most)
@@ -219,7 +221,7 @@ func cut(s string, n int) string {
 }
 
 // refuse returns the error that lists what is wrong.
-func refuse(code nexus.Code, problems ...string) error {
+func refuse(code nexus.Code, problems ...string) *nexus.Error {
 	e := &nexus.Error{Code: code, Hint: hint(code)}
 	if len(problems) == 1 {
 		e.Message = "the plan cannot be used: " + problems[0]
@@ -235,8 +237,6 @@ func refuse(code nexus.Code, problems ...string) error {
 
 func hint(code nexus.Code) string {
 	switch code {
-	case nexus.CodeOversize:
-		return fmt.Sprintf("Split it: a task has at most %d minutes, %d files, %d criteria and %d characters.", MaxMinutes, MaxFiles, MaxCriteria, MaxText)
 	case nexus.CodeCycle:
 		return "Take one of these needs out."
 	case nexus.CodeNothingProposed:

@@ -34,8 +34,8 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk) (nexus
 	}
 	var p nexus.Plan
 	err := settle(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
-		if p, err = Parse(out.Handin); err != nil && !hopeless(p, err, out.Messages) {
-			return anew(p, err), err
+		if p, err = Parse(out.Handin, g.Size); err != nil && !hopeless(p, g.Size, err, out.Messages) {
+			return anew(p, g.Size, err), err
 		}
 		return "", err
 	})
@@ -69,15 +69,15 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 }
 
 // hopeless reports whether the planner is not asked again.
-func hopeless(p nexus.Plan, err error, messages []llm.Message) bool {
+func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
 	return len(agent.Handins(messages)) >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
-		tooLarge(p) && asked(messages)
+		tooLarge(p, most) && asked(messages)
 }
 
 // tooLarge reports whether a plan has a task that is to be split.
-func tooLarge(p nexus.Plan) bool {
-	return slices.ContainsFunc(Problems(p), func(f Problem) bool { return f.Code == nexus.CodeOversize })
+func tooLarge(p nexus.Plan, most nexus.Size) bool {
+	return slices.ContainsFunc(Problems(p, most), func(f Problem) bool { return f.Code == nexus.CodeOversize })
 }
 
 // asked reports whether the planner was asked to split before.
@@ -88,9 +88,9 @@ func asked(messages []llm.Message) bool {
 }
 
 // anew asks for a better plan.
-func anew(p nexus.Plan, err error) string {
+func anew(p nexus.Plan, most nexus.Size, err error) string {
 	text := err.Error() + "\n\nMend this and hand in the whole plan again."
-	if tooLarge(p) {
+	if tooLarge(p, most) {
 		text += " " + splitOnce
 	}
 	return text

@@ -44,7 +44,7 @@ func Schema() json.RawMessage {
 
 // Load reads a plan file and checks it. The plan is also returned with what
 // [Check] found wrong, so that it can be shown.
-func Load(data []byte) (nexus.Plan, error) {
+func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
 	if len(data) > maxFile {
 		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the most is %d", len(data), maxFile))
 	}
@@ -60,7 +60,7 @@ func Load(data []byte) (nexus.Plan, error) {
 			Hint: fmt.Sprintf(`Set "version": %d and see docs/plan.md for what it means.`, Version),
 		}
 	}
-	return p, Check(p)
+	return p, Check(p, most)
 }
 
 // handin is what a planner hands in.
@@ -71,12 +71,12 @@ type handin struct {
 
 // Parse reads what a planner handed in and checks it. The plan has no goal
 // yet. It is also returned with what [Check] found wrong.
-func Parse(data []byte) (nexus.Plan, error) {
+func Parse(data []byte, most nexus.Size) (nexus.Plan, error) {
 	p, err := read(data)
 	if err != nil {
 		return p, err
 	}
-	return p, Check(p)
+	return p, Check(p, most)
 }
 
 // read reads what a planner handed in.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // TestDocsTellTheSchema holds docs/plan.md to the code: it shows the schema,
@@ -31,7 +32,7 @@ func TestDocsTellTheSchema(t *testing.T) {
 			continue
 		}
 		examples++
-		if p, err := plan.Load(m[1]); err != nil || len(p.Tasks) < 2 {
+		if p, err := plan.Load(m[1], nexus.Size{}); err != nil || len(p.Tasks) < 2 {
 			t.Errorf("an example of docs/plan.md: %+v, %v", p, err)
 		}
 	}
@@ -51,7 +52,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.Load(full); err != nil {
+	if _, err := plan.Load(full, nexus.Size{}); err != nil {
 		t.Errorf("%s: %v", full, err)
 	}
 	for _, raw := range []json.RawMessage{plan.FileSchema(), plan.Schema()} {
@@ -86,7 +87,7 @@ func TestLoadNormalises(t *testing.T) {
 		`{"title":"  Do\n it ","brief":" b ","files":[" ./a//b.go ","a/b.go","","c/../d.go/"],"needs":[" T2 ","T2"],`+
 			`"criteria":[{"text":" ","check":" test "},{"text":"","check":""}]}`,
 		with(`,"id":" T2 "`), with(""),
-	)))
+	)), nexus.Size{})
 	want := nexus.Plan{Version: 1, Goal: "g", Tasks: []nexus.Task{
 		{
 			ID: "T1", Title: "Do it", Brief: "b", Files: []string{"a/b.go", "d.go"}, Needs: []nexus.TaskID{"T2"},
@@ -159,7 +160,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := plan.Load([]byte(c.in))
+			_, err := plan.Load([]byte(c.in), nexus.Size{})
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != c.code || !strings.Contains(e.Message, c.want) || e.Hint == "" {
 				t.Errorf("%.300v (%+v), want %s %q", err, ok, c.code, c.want)
@@ -172,7 +173,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 }
 
 func TestDocsTasksNeedNoCheck(t *testing.T) {
-	if _, err := plan.Load([]byte(file(`{"title":"x","kind":"docs","criteria":[{"text":"it reads well"}]}`))); err != nil {
+	if _, err := plan.Load([]byte(file(`{"title":"x","kind":"docs","criteria":[{"text":"it reads well"}]}`)), nexus.Size{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -180,13 +181,13 @@ func TestDocsTasksNeedNoCheck(t *testing.T) {
 func TestLargestTaskFits(t *testing.T) {
 	in := file(`{"title":"x","minutes":30,"files":["a","b","c","d","e"],"brief":"` + strings.Repeat("x", 1_994) +
 		`","criteria":[{"text":"x","check":"c"},{"text":"x"},{"text":"x"},{"text":"x"},{"text":"x"},{"text":"x"}]}`)
-	if _, err := plan.Load([]byte(in)); err != nil {
+	if _, err := plan.Load([]byte(in), nexus.Size{}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestCyclesAreNamed(t *testing.T) {
-	_, err := plan.Load([]byte(file(with(`,"id":"A","needs":["C"]`), with(`,"id":"B","needs":["A"]`), with(`,"id":"C","needs":["B"]`), with(`,"id":"D","needs":["A"]`))))
+	_, err := plan.Load([]byte(file(with(`,"id":"A","needs":["C"]`), with(`,"id":"B","needs":["A"]`), with(`,"id":"C","needs":["B"]`), with(`,"id":"D","needs":["A"]`))), nexus.Size{})
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeCycle}) {
 		t.Fatalf("%v", err)
 	}
@@ -214,7 +215,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(file(with(""), with(`,"id":"A","needs":["T1"],"files":["a/b.go"]`))))
 	f.Add([]byte(file(with(`,"files":["..//.","a/./b"]`))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := plan.Load(data)
+		p, err := plan.Load(data, nexus.Size{})
 		if err != nil {
 			return
 		}
@@ -222,7 +223,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, err := plan.Load(again)
+		same, err := plan.Load(again, nexus.Size{})
 		if diff := cmp.Diff(p, same); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", again, err, diff)
 		}
@@ -233,8 +234,42 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"tasks":[` + with(`,"id":"A","brief":"b","files":["a"]`) + `]}`))
 	f.Add([]byte(`{"tasks":[],"reason":"nothing to do"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := plan.Parse(data); err == nil && (len(p.Tasks) == 0 || plan.Check(p) != nil) {
+		if p, err := plan.Parse(data, nexus.Size{}); err == nil && (len(p.Tasks) == 0 || plan.Check(p, nexus.Size{}) != nil) {
 			t.Errorf("%+v", p)
 		}
 	})
+}
+
+// TestSize holds tasks against the size that is allowed, and the planner is told
+// of one that is not the usual.
+func TestSize(t *testing.T) {
+	task := nexus.Task{
+		ID: "T1", Title: "Do it", Brief: strings.Repeat("b", 90), Minutes: 40, Files: []string{"a", "b", "c", "d", "e", "f"},
+		Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}},
+	}
+	p := nexus.Plan{Version: plan.Version, Goal: "Do it", Tasks: []nexus.Task{task}}
+	for _, tt := range []struct {
+		most nexus.Size
+		want string // each unit that is too large
+	}{
+		{nexus.Size{}, "40 minutes, the most is 30; 6 files, the most is 5"},
+		{nexus.Size{Minutes: 40}, "6 files, the most is 5"},
+		{nexus.Size{Minutes: 40, Files: 6, Criteria: 1, Characters: 99}, ""},
+		{nexus.Size{Minutes: 39, Files: 6, Characters: 98}, "40 minutes, the most is 39; 99 characters of brief and criteria, the most is 98"},
+	} {
+		var got []string
+		for _, f := range plan.Problems(p, tt.most) {
+			got = append(got, strings.TrimPrefix(f.Text, "T1 is too large: "))
+		}
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.most, got, tt.want)
+		}
+	}
+	for most, want := range map[nexus.Size]string{{}: "", {Minutes: 60}: "Here a task takes at most 60 minutes, 5 files, 6 criteria and 2000 characters."} {
+		for _, said := range []string{prompt.Goal{Text: "x", Size: most}.Message(), prompt.Stuck{Task: task, Size: most}.Message()} {
+			if strings.Contains(said, "Here a task takes") != (want != "") || !strings.Contains(said, want) {
+				t.Errorf("%+v: %s", most, said)
+			}
+		}
+	}
 }

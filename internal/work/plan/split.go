@@ -52,7 +52,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 	case n == 1 && p.Tasks[0].Brief == whole.Brief && slices.Equal(p.Tasks[0].Files, whole.Files):
 		return nil, refuse(nexus.CodeInvalidPlan, "it is the same task again")
 	}
-	if err := Check(p); err != nil {
+	if err := Check(p, q.Size); err != nil {
 		return nil, err
 	}
 	keep(p.Tasks, whole.Criteria)
@@ -60,7 +60,7 @@ func Parts(data []byte, q prompt.Stuck, taken []nexus.TaskID) ([]nexus.Task, err
 	for i := range p.Tasks {
 		inherit(&p.Tasks[i], whole)
 	}
-	if err := Check(p); err != nil {
+	if err := Check(p, q.Size); err != nil {
 		return nil, err
 	}
 	for i := range p.Tasks {

@@ -68,7 +68,7 @@ func TestPartsRefused(t *testing.T) {
 	rescope.Rescope = true
 	full := task("B", nil)
 	var many []any
-	for i := range plan.MaxCriteria {
+	for i := range 6 {
 		many = append(many, map[string]any{"text": fmt.Sprint(i), "check": "test"})
 	}
 	full["criteria"] = many
@@ -154,7 +154,7 @@ func FuzzParts(f *testing.F) {
 		if !slices.Contains(checks, "test") || !slices.Contains(checks, "./says") || !slices.Contains(all, "it is fast enough") {
 			t.Errorf("a criterion is lost: %q %q", checks, all)
 		}
-		if err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: got}); err != nil || len(got) > 3 {
+		if err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: got}, nexus.Size{}); err != nil || len(got) > 3 {
 			t.Errorf("%d parts: %v", len(got), err)
 		}
 	})

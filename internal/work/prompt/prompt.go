@@ -8,6 +8,7 @@
 package prompt
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -103,6 +104,7 @@ type Goal struct {
 	Text    string
 	Gates   []string // names of the gates that will judge
 	Files   []string // of the repository
+	Size    nexus.Size
 	Red     []string // criteria of earlier runs that are met no more
 	Limit   int64    // most tokens; 0 means 24,000
 }
@@ -110,7 +112,7 @@ type Goal struct {
 // Message returns the goal as the first message of its conversation.
 func (g Goal) Message() string {
 	text, _ := Fit([]Section{
-		{Body: header(g.Session, "plan", "Turn the goal into tasks")},
+		{Body: header(g.Session, "plan", "Turn the goal into tasks") + large("\n\n", g.Size)},
 		{Title: "Goal", Body: g.Text},
 		{Title: "Gates", Body: list(g.Gates)},
 		{
@@ -120,6 +122,24 @@ func (g Goal) Message() string {
 		{Title: "Files of the repository", Body: fileList(g.Files), Fence: "text", Rank: 2},
 	}, limit(g.Limit))
 	return text
+}
+
+// Most returns a size with what its zero fields mean.
+func Most(s nexus.Size) nexus.Size {
+	usual := nexus.DefaultLimits().Size
+	return nexus.Size{
+		Minutes: cmp.Or(s.Minutes, usual.Minutes), Files: cmp.Or(s.Files, usual.Files),
+		Criteria: cmp.Or(s.Criteria, usual.Criteria), Characters: cmp.Or(s.Characters, usual.Characters),
+	}
+}
+
+// large says how large a task may be where that is not what planners are told
+// anyway; see cast/roles/planner.md.
+func large(before string, s nexus.Size) string {
+	if s = Most(s); s == Most(nexus.Size{}) {
+		return ""
+	}
+	return fmt.Sprintf("%sHere a task takes at most %d minutes, %d files, %d criteria and %d characters.", before, s.Minutes, s.Files, s.Criteria, s.Characters)
 }
 
 func fileList(names []string) string { return strings.Join(lines(names), "\n") }

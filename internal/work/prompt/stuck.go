@@ -11,9 +11,10 @@ import (
 type Stuck struct {
 	Session nexus.SessionID
 	Task    nexus.Task
-	Why     string   // it would be left otherwise
-	Rescope bool     // its agent wants another plan, which may be one task
-	Parts   int      // most parts
+	Why     string // it would be left otherwise
+	Rescope bool   // its agent wants another plan, which may be one task
+	Parts   int    // most parts
+	Size    nexus.Size
 	Dead    []string // why its attempts ended, oldest first
 	Gates   []string // that will judge
 	Files   []string // of the repository
@@ -31,7 +32,7 @@ func (s Stuck) Message() string {
 	}
 	ask += " Nobody sees the task itself any more, so each brief says all that its coder needs, what was learned here included. " +
 		"Each of its criteria stands, with its check word for word, in one of your tasks; those that are true only when all is there stand in the last. " +
-		"Name only your own tasks in needs. Where no cut would help, hand in no tasks and the reason."
+		"Name only your own tasks in needs. Where no cut would help, hand in no tasks and the reason." + large(" ", s.Size)
 	text, _ := Fit([]Section{
 		{Body: about},
 		{Title: "What to do", Body: ask},

@@ -220,7 +220,7 @@ func (d *desk) record(ctx context.Context, o Order, answers []sign.Answer) error
 
 // offer writes a plan where it is wanted.
 func (d *desk) offer(o Order, p nexus.Plan) error {
-	if err := plan.Check(p); err != nil {
+	if err := plan.Check(p, d.s.Limits.Size); err != nil {
 		d.a.Say("the plan has to be edited before it can be run: %s", view.Clean(err.Error()))
 	}
 	var b bytes.Buffer

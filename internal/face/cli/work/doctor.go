@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 func doctorCommand(a *frame.App) *cobra.Command {
@@ -24,7 +23,7 @@ func doctorCommand(a *frame.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = plan.Load(data)
+				_, err = load(a, data)
 				return err
 			}
 		}

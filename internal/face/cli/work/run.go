@@ -66,6 +66,15 @@ func sourceFlags(c *cobra.Command, src *source) {
 	c.MarkFlagsMutuallyExclusive("file", "plan")
 }
 
+// load reads a plan whose tasks are as large as the settings allow.
+func load(a *frame.App, data []byte) (nexus.Plan, error) {
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nexus.Plan{}, err
+	}
+	return plan.Load(data, settings.Limits.Size)
+}
+
 // read fills in the goal, and the plan if there is one.
 func read(a *frame.App, o *wire.Order, src source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
@@ -76,7 +85,7 @@ func read(a *frame.App, o *wire.Order, src source, args []string) error {
 		if err != nil {
 			return err
 		}
-		proposed, err := plan.Load(data)
+		proposed, err := load(a, data)
 		if err != nil {
 			return err
 		}
