@@ -72,11 +72,12 @@ func TestSeveralReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
-	base, tree, err := r.Head(ctx)
+	base, _, err := r.Head(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tree, err = r.Tree(ctx, base); err != nil {
+	tree, err := r.Tree(ctx, base)
+	if err != nil {
 		t.Fatal(err)
 	}
 	const (

@@ -63,10 +63,10 @@ func concerned(ctx context.Context, a *frame.App, dir, rev string, gates []gate.
 }
 
 // answered returns the gates that are still to run after one: what judged some
-// tests, and could, stands for the gate that runs all.
+// tests, and could, stands for the gate that runs all, and tests that do not end
+// are not run once more.
 func answered(rest []gate.Gate, g gate.Gate, e nexus.Evidence) []gate.Gate {
-	if g.Of == "" || e.State == nexus.NotRun {
-		return rest
-	}
-	return slices.DeleteFunc(rest, func(o gate.Gate) bool { return o.Name == g.Of })
+	return slices.DeleteFunc(rest, func(o gate.Gate) bool {
+		return g.Of != "" && e.State != nexus.NotRun && o.Name == g.Of || o.Vain(e)
+	})
 }

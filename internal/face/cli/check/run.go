@@ -22,7 +22,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -259,10 +258,6 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	var all []nexus.Evidence
 	for left := slices.Clone(gates); len(left) > 0; {
 		g := left[0]
-		if g.Vain(evidence.Of(all, g.Again)) {
-			left = left[1:]
-			continue
-		}
 		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: tree}, g)
 		if err != nil {
 			return nil, nil, taken, err

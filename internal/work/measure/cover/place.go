@@ -155,21 +155,7 @@ func prefixes(parts map[Part][]*File, tree []string, there map[string]bool, owne
 	}
 	all := map[Part][]string{}
 	for of, files := range parts {
-		above, below := map[string]int{}, map[string]int{}
-		for _, f := range files {
-			for _, name := range f.Names {
-				if there[name] {
-					continue
-				}
-				for _, p := range byBase[path.Base(name)] {
-					if rest, ok := strings.CutSuffix(name, "/"+p); ok && path.IsAbs(name) {
-						above[rest+"/"]++
-					} else if rest, ok := strings.CutSuffix(p, "/"+name); ok && (of.Dir == "" || owner(p) == of.Dir) {
-						below[rest+"/"]++
-					}
-				}
-			}
-		}
+		above, below := around(files, byBase, there, func(p string) bool { return of.Dir == "" || owner(p) == of.Dir })
 		first := []string{most(above, "")}
 		for len(below) > 0 && (of.Dir != "" || len(first) == 1) {
 			s := most(below, of.Name)
@@ -179,6 +165,27 @@ func prefixes(parts map[Part][]*File, tree []string, there map[string]bool, owne
 		all[of] = slices.DeleteFunc(first, func(s string) bool { return s == "" })
 	}
 	return all
+}
+
+// around counts what stands before names of the tree in absolute names of files,
+// and before names of files in those of the tree that may be theirs.
+func around(files []*File, byBase map[string][]string, there map[string]bool, theirs func(p string) bool) (above, below map[string]int) {
+	above, below = map[string]int{}, map[string]int{}
+	for _, f := range files {
+		for _, name := range f.Names {
+			if there[name] {
+				continue
+			}
+			for _, p := range byBase[path.Base(name)] {
+				if rest, ok := strings.CutSuffix(name, "/"+p); ok && path.IsAbs(name) {
+					above[rest+"/"]++
+				} else if rest, ok := strings.CutSuffix(p, "/"+name); ok && theirs(p) {
+					below[rest+"/"]++
+				}
+			}
+		}
+	}
+	return above, below
 }
 
 // most returns what was counted most often, of several the one with a directory
