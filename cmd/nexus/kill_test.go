@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
 // stage is a sample repository with a home of its own, a scripted model and
@@ -248,9 +249,12 @@ func (s *stage) check(kills int) {
 	s.nothingLeft()
 }
 
-// nothingLeft reports processes and worktrees that outlived the run.
+// nothingLeft reports processes, mounts and worktrees that outlived the run.
 func (s *stage) nothingLeft() {
 	s.t.Helper()
+	if mounts, err := overlay.Below(s.home); err != nil || len(mounts) > 0 {
+		s.t.Errorf("mounts are left: %v, %v", mounts, err)
+	}
 	cmd, out := s.start("clean")
 	if err := cmd.Wait(); err != nil {
 		s.t.Errorf("clean: %v\n%s", err, out)

@@ -135,7 +135,7 @@ func (t *Tree) remount(ctx context.Context) error {
 	if t.lower == "" {
 		return nil
 	}
-	t.s.use(t.Dir)
+	t.s.use(t.home)
 	if on, err := overlay.Mounted(t.Dir); err != nil || on {
 		return disk.Fail("look for a worktree's mount", err)
 	}

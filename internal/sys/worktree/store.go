@@ -53,7 +53,7 @@ type Store struct {
 	probed  Way
 
 	mu     sync.Mutex      // guards mounts
-	mounts map[string]bool // trees in use here that are mounted
+	mounts map[string]bool // directories in use here, below which something is mounted
 
 	deleting sync.WaitGroup // removals going on
 }
@@ -88,16 +88,13 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var errs error
 	for dir := range s.mounts {
-		all, _ := overlay.Below(filepath.Dir(dir)) // with what was lent to it
-		for _, m := range all {
-			errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Unmount(m)))
-		}
+		errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Clear(dir))) // with what was lent to it
 	}
 	s.mounts = nil
 	return errors.Join(errs, s.Clone.Close())
 }
 
-// use notes that a mounted tree is in use here.
+// use notes that what is mounted below a directory is in use here.
 func (s *Store) use(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,14 +130,8 @@ func (s *Store) turn(ctx context.Context, run nexus.RunID, id nexus.AttemptID, d
 // discard unmounts what is below dir, renames it into the trash, and deletes
 // it in the background.
 func (s *Store) discard(dir string) error {
-	mounts, err := overlay.Below(dir)
-	if err != nil {
+	if err := overlay.Clear(dir); err != nil {
 		return disk.Fail("remove a worktree", err)
-	}
-	for _, m := range mounts {
-		if err := overlay.Unmount(m); err != nil {
-			return disk.Fail("remove a worktree", err)
-		}
 	}
 	trash := filepath.Join(s.dir, "trash")
 	if err := os.MkdirAll(trash, 0o700); err != nil {

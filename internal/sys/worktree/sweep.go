@@ -50,6 +50,27 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 	return gone, err
 }
 
+// Inherit takes over what a killed process left of a run, which nobody but the
+// caller holds: its half-made trees and probes go now, and what is mounted of
+// the others goes with [Store.Close], whether they were added here or not.
+func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
+	dir := filepath.Join(s.dir, "trees", string(run))
+	s.use(dir)
+	half, _ := filepath.Glob(filepath.Join(escape(dir), newPrefix+"*")) // patterns that are none are all that fails
+	probes, _ := filepath.Glob(filepath.Join(escape(s.dir), ".probe-*"))
+	if half = append(half, probes...); len(half) == 0 {
+		return nil
+	}
+	return disk.Lock(ctx, s.treesLock(), func(context.Context) (errs error) { // so nobody who lives is at them
+		for _, h := range half {
+			if err := s.discard(h); !errors.Is(err, fs.ErrNotExist) { // removed, or made whole, meanwhile
+				errs = errors.Join(errs, err)
+			}
+		}
+		return errs
+	})
+}
+
 func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.AttemptID) bool, dry bool) ([]string, error) {
 	homes, err := filepath.Glob(filepath.Join(escape(s.dir), "trees", "*", "*"))
 	if err != nil {
@@ -67,7 +88,7 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 			if half {
 				failed = s.discard(home)
 			} else {
-				failed = s.sweepTree(ctx, run, id)
+				failed = s.Drop(ctx, run, id)
 			}
 			if _, there := os.Lstat(home); failed != nil && there == nil {
 				err = errors.Join(err, failed)
@@ -78,17 +99,6 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 		gone = append(gone, home)
 	}
 	return gone, err
-}
-
-func (s *Store) sweepTree(ctx context.Context, run nexus.RunID, id nexus.AttemptID) error {
-	t, err := s.name(run, id)
-	if err != nil {
-		return err
-	}
-	if err := t.adopt(ctx); err != nil {
-		return err
-	}
-	return t.Remove(ctx)
 }
 
 // sweepLower removes shared files that no tree is mounted over, except for
@@ -138,12 +148,10 @@ func (s *Store) sweepRest(dry bool) ([]string, error) {
 			return gone, err
 		}
 		for _, name := range left {
-			if dry {
-				gone = append(gone, name)
-				continue
-			}
-			if err := s.discard(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return gone, err
+			if !dry {
+				if err := s.discard(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return gone, err
+				}
 			}
 			gone = append(gone, name)
 		}

@@ -120,7 +120,7 @@ func (t *Tree) add(ctx context.Context, base string) error {
 		return errors.Join(disk.Fail("put a worktree in place", err), t.s.discard(aside))
 	}
 	if t.Way == Overlay {
-		t.s.use(t.Dir)
+		t.s.use(t.home)
 	}
 	return nil
 }

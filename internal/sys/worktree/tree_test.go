@@ -393,6 +393,56 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// TestInherit takes over a run whose process was killed: while it made a
+// tree, while it tried overlays, and with a tree that is not asked for again.
+func TestInherit(t *testing.T) {
+	ways(t, func(t *testing.T, way worktree.Way) {
+		t.Helper()
+		user := userRepo(t, map[string]string{"a": "a\n"})
+		state := filepath.Join(t.TempDir(), "state")
+		dead := openAt(t, user, state, way) // never closed before the end
+		left := add(t, dead, "base", head(t, user))
+		other := must[*worktree.Tree](t)(dead.Add(t.Context(), "other", "T", head(t, user)))
+		half := filepath.Join(state, "trees/r/.new-1")
+		odd := []string{half, filepath.Join(state, ".probe-1")}
+		for _, h := range odd {
+			gittest.Write(t, h, map[string]string{"lower/f": "f", "upper/f": "f", "work/f": "f", "tree/f": "f"})
+			if way != worktree.Overlay {
+				continue
+			}
+			os.Remove(filepath.Join(h, "work/f"))
+			l := overlay.Layers{Lower: filepath.Join(h, "lower"), Upper: filepath.Join(h, "upper"), Work: filepath.Join(h, "work"), Dir: filepath.Join(h, "tree")}
+			if err := overlay.Mount(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openAt(t, user, state, way)
+		if err := s.Inherit(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range odd {
+			if _, err := os.Stat(h); err == nil {
+				t.Errorf("%s is still there", h)
+			}
+		}
+		for _, tr := range []*worktree.Tree{left, other} {
+			if _, err := os.Stat(filepath.Join(tr.Dir, "a")); err != nil {
+				t.Errorf("a tree that is ready is gone: %v", err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		var want []string // of a run that somebody else may hold
+		if way == worktree.Overlay {
+			want = []string{other.Dir}
+		}
+		if d := cmp.Diff(want, must[[]string](t)(overlay.Below(state))); d != "" {
+			t.Errorf("mounts: %s", d)
+		}
+	})
+}
+
 // TestRemount loses the mounts, as a restart of the machine does.
 func TestRemount(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {

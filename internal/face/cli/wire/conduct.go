@@ -126,14 +126,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err := release(); err != nil {
-			a.Complain(err)
-		}
-	}()
 	lease, err := p.Journal.Acquire(ctx, o.Run, journal.Self(), hold.TTL)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, release())
 	}
 	if err := hold.Sweep(ctx, p.Journal, o.Run); err != nil {
 		a.Complain(err)
@@ -145,6 +140,12 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		helpers.Wait()
 		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
 	}()
+	defer func() { // while the run is held: its worktrees are unmounted, and the next who holds it uses them
+		if err := release(); err != nil {
+			a.Complain(err)
+		}
+	}()
+	inherit(ctx, a, world, o.Run)
 	if len(begun) > 0 {
 		if _, err := lease.Append(ctx, begun...); err != nil {
 			return nil, err
@@ -187,6 +188,24 @@ func asking(c config.Config, o Order) channels.Settings {
 	}
 	return c.Channels
 }
+
+// inherit takes over the worktrees that a killed process left of a run that
+// this one holds.
+func inherit(ctx context.Context, a *frame.App, w run.World, id nexus.RunID) {
+	l, ok := w.(*local.World)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience) // somebody may be stopped who makes a worktree
+	defer cancel()
+	if err := l.Shop.Trees.Inherit(ctx, id); err != nil {
+		a.Complain(err)
+	}
+}
+
+// patience is how long a run waits for others who make worktrees before it
+// leaves to [frame.Place.Sweep] what a killed process had half made.
+const patience = 10 * time.Second
 
 // confines names what confines the work of a world.
 func confines(w run.World) string {

@@ -19,6 +19,15 @@ type Layers struct {
 // ErrNone says that overlays cannot be mounted here.
 var ErrNone = errors.New("no overlay can be mounted")
 
+// Clear unmounts the overlays at dir and below.
+func Clear(dir string) error {
+	all, err := Below(dir)
+	for _, m := range all {
+		err = errors.Join(err, Unmount(m))
+	}
+	return err
+}
+
 // layers returns the layers of a probe below dir.
 func layers(dir string) Layers {
 	return Layers{
