@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -202,4 +203,24 @@ func unknown(g gate.Gate, e nexus.Evidence, how string) string {
 		why = e.Findings[0].Message
 	}
 	return fmt.Sprintf("nobody knows what the tests of gate %s go through: %s: %s: %s", test, how, e.State, why)
+}
+
+// Partly says that only the tests of some gates were measured, of those that
+// the tree has. Of new lines beside the tests of others nothing is told.
+func (c *Change) Partly(rows []gate.Gate, measured func(gate.Gate) bool) {
+	if c.Taken.Cover == nil {
+		c.Taken.Cover = &bounds.Cover{Why: "nobody measured it: no gate that was asked for has tests of which a stack says how; done.coverage_command does"}
+	}
+	c.about = func(file string) bool {
+		deepest, ours := -1, false
+		for _, g := range rows {
+			dir := strings.TrimSuffix(path.Clean(g.Dir)+"/", "./")
+			if !g.Tests || g.Of != "" || !strings.HasPrefix(file, dir) || len(dir) < deepest {
+				continue
+			}
+			ours = measured(g) || ours && len(dir) == deepest
+			deepest = len(dir)
+		}
+		return ours
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -131,5 +132,43 @@ func TestSeveralReports(t *testing.T) {
 	_, taken := m.Take(m.Last(nil, []gate.Gate{row("test", "")}, true), of(measured("test", first)), nil)
 	if _, _, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken}); err == nil {
 		t.Error("a report that cannot be read is none")
+	}
+}
+
+// TestPartly measures the tests of one gate alone: of new lines that lie with
+// the tests of others nothing is told, and where it has none, that is.
+func TestPartly(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	write(t, dir, map[string]string{"a.js": "one()\n", "web/a.js": "one()\n"})
+	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+		t.Fatal(err)
+	}
+	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
+	base := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
+	write(t, dir, map[string]string{"b.js": "two()\n", "web/b.js": "two()\n", "web/in/b.js": "two()\n"})
+	gittest.Run(t, dir, "add", ".")
+	tree := strings.TrimSpace(gittest.Run(t, dir, "write-tree"))
+	rows := []gate.Gate{{Name: "build-in", Dir: "web/in"}, row("test-in", "web/in"), row("test", ""), row("test-web", "web")}
+	for name, want := range map[string]string{"test": "b.js", "test-web": "web/b.js", "test-in": "web/in/b.js", "build-in": ""} {
+		m := meter(done.Warn)
+		m.Get = func(report string) ([]byte, error) { return []byte(report), nil }
+		asked := func(g gate.Gate) bool { return g.Name == name }
+		only := slices.DeleteFunc(slices.Clone(rows), func(g gate.Gate) bool { return !asked(g) })
+		_, taken := m.Take(m.Last(nil, only, false), []nexus.Evidence{measured(name, "SF:a.js\nDA:1,1\nend_of_record\nSF:/x/web/a.js\nDA:1,1\nend_of_record\n")}, nil)
+		c := measure.Change{Repo: r, Base: base, Tree: tree, Taken: taken}
+		c.Partly(rows, asked)
+		all, _, err := m.Judge(ctx, c)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %v %v", name, all, err)
+		}
+		var got []string
+		for _, f := range all[0].Findings {
+			if f.File != "" {
+				got = append(got, f.File)
+			}
+		}
+		if s := strings.Join(got, " "); s != want || (all[0].State == nexus.Unverifiable) != (want == "") {
+			t.Errorf("%s: %q, %s, %s", name, s, all[0].State, all[0].Why)
+		}
 	}
 }

@@ -109,7 +109,7 @@ func placed(ctx context.Context, c Change, rev string, get func(string) ([]byte,
 
 // file measures the new lines of one file.
 func (m *Meter) file(ctx context.Context, c Change, f bounds.File, placed cover.Placed, k *nexus.Coverage) error {
-	if f.Gone || len(f.Added) == 0 || testfile.Part(f.Path) || m.excepted(f.Path) || !placed.Tells(f.Path) {
+	if f.Gone || len(f.Added) == 0 || testfile.Part(f.Path) || m.excepted(f.Path) || !placed.Tells(f.Path) || c.about != nil && !c.about(f.Path) {
 		return nil
 	}
 	if hits := placed.Lines(f.Path); hits != nil {

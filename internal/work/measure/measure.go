@@ -32,6 +32,8 @@ type Change struct {
 	Run   bool     // it is what a run came to
 	Taken Taken    // what gates measured
 	Dirs  []string // in which packages may be installed
+
+	about func(file string) bool // whose new lines are told; nil: of all files
 }
 
 // Judge holds a change to the rules. It returns what was found of it, and of

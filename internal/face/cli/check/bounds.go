@@ -21,7 +21,13 @@ import (
 
 // bounded reports whether the change is held to the definition of done.
 func (f checkFlags) bounded() bool {
-	return f.base != "" && (len(f.gates) == 0 || slices.Contains(f.gates, "done"))
+	return f.base != "" && !f.partly()
+}
+
+// partly reports whether only the tests of some gates are measured: those that
+// were asked for. The definition of done is about all of them.
+func (f checkFlags) partly() bool {
+	return len(f.gates) > 0 && !slices.Contains(f.gates, "done")
 }
 
 // measured returns the gates with those behind them that measure, and the rules
@@ -43,14 +49,17 @@ func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []
 		return gates, c.Done, nil
 	}
 	rows, err := detect.Gates(dir, c.Gates)
+	if f.partly() {
+		rows = slices.DeleteFunc(rows, func(g gate.Gate) bool { return !asked(f.gates, g) })
+	}
 	return provide.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
 }
 
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, all []nexus.Evidence, taken measure.Taken) (verdict.Verdict, error) {
+func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
 	if !f.bounded() && !f.coverage {
-		return verdict.Of(all), nil
+		return said, nil
 	}
 	user, err := git.Find(ctx, dir)
 	if err != nil {
@@ -67,7 +76,15 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 		return verdict.Verdict{}, err
 	}
 	defer remove()
-	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken, Dirs: []string{dir}})
+	change := measure.Change{Repo: repo, Base: commit, Tree: tree, Taken: taken, Dirs: []string{dir}}
+	if f.partly() && c.Done.Command == "" {
+		rows, err := detect.Gates(dir, c.Gates)
+		if err != nil {
+			return verdict.Verdict{}, err
+		}
+		change.Partly(rows, func(g gate.Gate) bool { return asked(f.gates, g) })
+	}
+	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, change)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
@@ -75,7 +92,7 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 	if only && len(decides) == 0 {
 		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: tree, Command: "hold the change to the definition of done"})
 	}
-	v := verdict.Of(append(slices.Clip(all), decides...))
+	v := said.With(decides...)
 	for _, e := range found {
 		if !bounds.Decides(c.Done, e) {
 			v = v.Telling(e)

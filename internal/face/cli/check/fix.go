@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/fix"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
@@ -19,7 +20,7 @@ func putRight(ctx context.Context, a *frame.App, f checkFlags, r gate.Runner, di
 		return nil
 	}
 	rev := f.base
-	names, err := changed(ctx, dir, rev)
+	names, err := look.Changed(ctx, dir, rev)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
 // checkFlags are the flags of `check`.
@@ -129,7 +131,7 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := bound(ctx, a, f, dir, settings, all, taken)
+	v, err := bound(ctx, a, f, dir, settings, verdict.Of(all, related.Replaced(gates, all)...), taken)
 	if err != nil {
 		return err
 	}
@@ -271,11 +273,11 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			}
 			turned = append(turned, tests...)
 		}
-		left = answered(left[1:], g, e)
+		left = related.Answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
-		if f.stop && !e.Passed() && !e.Apart {
+		if f.stop && !e.Passed() && !e.Apart && !related.Idle(g, e) {
 			break
 		}
 	}
@@ -306,7 +308,7 @@ func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir,
 		return r, s, err
 	}
 	if f.related && f.base == "" {
-		files, err := changed(ctx, dir, "")
+		files, err := look.Changed(ctx, dir, "")
 		if err != nil {
 			return r, s, err
 		}

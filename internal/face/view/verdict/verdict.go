@@ -23,7 +23,8 @@ type Verdict struct {
 	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration switches off
 	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
 
-	told int // how many of the last gates only tell something, and decide nothing
+	told     int      // how many of the last gates only tell something, and decide nothing
+	replaced []string // gates that were not run, and in whose place others judged
 }
 
 // Telling returns a verdict with what is told besides, and changes nothing in
@@ -33,9 +34,22 @@ func (v Verdict) Telling(all ...nexus.Evidence) Verdict {
 	return v
 }
 
-// aside reports whether the gate at a place decides nothing: it only tells, or
-// does not concern the change. No machine is to take that for a failure.
-func (v Verdict) aside(i int) bool { return v.Gates[i].Apart || i >= len(v.Gates)-v.told }
+// With returns what is the verdict with what decides besides.
+func (v Verdict) With(all ...nexus.Evidence) Verdict {
+	return Of(append(slices.Clip(v.Gates), all...), v.replaced...)
+}
+
+// aside reports whether the gate at a place decides nothing: it only tells,
+// does not concern the change, or another judged in its place. No machine is to
+// take that for a failure.
+func (v Verdict) aside(i int) bool {
+	return v.Gates[i].Apart || i >= len(v.Gates)-v.told || v.stoodFor(v.Gates[i])
+}
+
+// stoodFor reports whether another gate judged in place of one.
+func (v Verdict) stoodFor(e nexus.Evidence) bool {
+	return e.State == nexus.NotRun && slices.Contains(v.replaced, e.Gate)
+}
 
 // Off is what is said of a gate that does not judge.
 const Off = "the configuration switches it off"
@@ -55,9 +69,11 @@ type Turned struct {
 	Tests []string `json:"tests"`
 }
 
-// Of sums up what gates said. Only where all have passed, the whole has.
-func Of(all []nexus.Evidence) Verdict {
-	v := Verdict{State: nexus.Pass, Gates: all}
+// Of sums up what gates said. Only where all have passed, the whole has. Those
+// that are named as replaced were not run, and others judged in their place:
+// that is told, and decides nothing.
+func Of(all []nexus.Evidence, replaced ...string) Verdict {
+	v := Verdict{State: nexus.Pass, Gates: all, replaced: replaced}
 	if len(all) == 0 {
 		return Verdict{State: nexus.NotRun, Why: "there is no gate: neither the configuration nor the files name one", Gates: []nexus.Evidence{}}
 	}
@@ -74,7 +90,7 @@ func Of(all []nexus.Evidence) Verdict {
 		v.State, v.Why = nexus.NotRun, "no gate concerns the change"
 	}
 	for _, e := range all {
-		if !e.Apart && rank(e.State) > rank(v.State) {
+		if !e.Apart && !v.stoodFor(e) && rank(e.State) > rank(v.State) {
 			v.State = e.State
 			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, count(len(e.Findings), "finding")), ": ")
 		}

@@ -1,0 +1,39 @@
+package related
+
+import (
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// Idle reports whether a gate that runs some of another's tests could judge by
+// none of them: the other one does.
+func Idle(g gate.Gate, e nexus.Evidence) bool { return g.Of != "" && e.State == nexus.NotRun }
+
+// Answered returns the gates that are still to run after one: what judged some
+// tests, and could, stands for the gate that runs all, and tests that do not end
+// are not run once more.
+func Answered(rest []gate.Gate, g gate.Gate, e nexus.Evidence) []gate.Gate {
+	return slices.DeleteFunc(rest, func(o gate.Gate) bool {
+		return g.Of != "" && !Idle(g, e) && o.Name == g.Of || o.Vain(e)
+	})
+}
+
+// Replaced names the gates that could judge by none of the tests that they
+// chose, where all tests ran in their place, and passed. A name that two gates
+// have is none of one.
+func Replaced(gates []gate.Gate, all []nexus.Evidence) []string {
+	var names []string
+	had := map[string]int{}
+	for _, g := range gates {
+		had[g.Name]++
+	}
+	for _, g := range gates {
+		if had[g.Name] == 1 && Idle(g, evidence.Of(all, g.Name)) && evidence.Of(all, g.Of).Passed() {
+			names = append(names, g.Name)
+		}
+	}
+	return names
+}
