@@ -140,11 +140,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		helpers.Wait()
 		_ = lease.Release(context.WithoutCancel(ctx)) // it expires by itself
 	}()
-	defer func() { // while the run is held: its worktrees are unmounted, and the next who holds it uses them
-		if err := release(); err != nil {
-			a.Complain(err)
-		}
-	}()
+	defer letGo(context.WithoutCancel(ctx), a, lease, release)
 	inherit(ctx, a, world, o.Run)
 	if len(begun) > 0 {
 		if _, err := lease.Append(ctx, begun...); err != nil {
@@ -189,6 +185,18 @@ func asking(c config.Config, o Order) channels.Settings {
 	return c.Channels
 }
 
+// letGo releases the worktrees of a run while it is held: they are unmounted,
+// and the next who holds it uses them. One that is lost has its next holder
+// already, so that they stay as they are.
+func letGo(ctx context.Context, a *frame.App, lease *journal.Lease, release func() error) {
+	if errors.Is(lease.Renew(ctx), &nexus.Error{Code: nexus.CodeLeaseLost}) {
+		return
+	}
+	if err := release(); err != nil {
+		a.Complain(err)
+	}
+}
+
 // inherit takes over the worktrees that a killed process left of a run that
 // this one holds.
 func inherit(ctx context.Context, a *frame.App, w run.World, id nexus.RunID) {
@@ -196,7 +204,7 @@ func inherit(ctx context.Context, a *frame.App, w run.World, id nexus.RunID) {
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience) // somebody may be stopped who makes a worktree
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("somebody else has been making a worktree for "+patience.String()))
 	defer cancel()
 	if err := l.Shop.Trees.Inherit(ctx, id); err != nil {
 		a.Complain(err)
