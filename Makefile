@@ -7,6 +7,8 @@ TOOL := go tool -modfile=tools/go.mod
 FUZZTIME ?= 10s
 # without it, the SDK of Gemini brings in a debug page that adds 30 MB to the program
 export GOFLAGS += -tags=grpcnotrace
+# go vet looks at all packages in check, and nobody debugs a test's binary
+LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
 
 .PHONY: demo test check fmt lint vuln docs bench fuzz nightly deps help
@@ -15,13 +17,13 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
 
 test: ## run all tests
-	go test -timeout 20m ./...
+	go test $(LEAN) -timeout 20m ./...
 
 check: fmt lint vuln ## everything that CI demands
 	go vet ./...
 	go test -count=1 ./internal/archtest
 	go test -count=1 -run '^TestDocs' ./internal/face/cli
-	go test -race -shuffle=on -p 3 -timeout 25m ./...
+	go test $(LEAN) -race -shuffle=on -p 3 -timeout 25m ./...
 
 fmt: ## name files that are not formatted
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }

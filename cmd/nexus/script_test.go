@@ -60,9 +60,8 @@ func stories(t *testing.T) []string {
 		return all
 	}
 	crowded := []string{
-		"agent-jobs", "alerts", "channels", "channels-auto", "mcp-run", "network-run", "record-parallel", "run", "run-budget", "run-budget-shared",
-		"run-checks", "run-conflict", "run-land", "run-limits", "run-mend", "run-personas", "run-quota", "run-repair", "run-route", "run-scouts",
-		"run-split", "run-tests-first", "run-train-red", "steer-drain", "steer-interrupt", "steer-pause-resume", "steer-retry", "steer-round",
+		"agent-jobs", "channels", "mcp-run", "network-run", "record-parallel", "run", "run-budget-shared", "run-conflict", "run-land", "run-personas",
+		"run-scouts", "run-split", "steer-interrupt", "steer-pause-resume",
 	}
 	played := slices.DeleteFunc(slices.Clone(all), func(file string) bool {
 		return !slices.Contains(crowded, strings.TrimSuffix(filepath.Base(file), ".txtar"))
