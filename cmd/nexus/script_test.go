@@ -47,9 +47,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// stories returns the scripts to play. Under the race detector those are played
-// in which many do something at once in one process, or somebody interrupts it;
-// without it, all are.
+// stories returns the scripts to play. Under the race detector some are played
+// of those in which many do something at once in one process, or somebody
+// interrupts it; without it, all are.
 func stories(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/script/*.txtar")
