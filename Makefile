@@ -11,7 +11,7 @@ export GOFLAGS += -tags=grpcnotrace
 LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
 
-.PHONY: demo test check fmt lint vuln docs bench fuzz nightly deps help
+.PHONY: demo test check static race fmt lint vuln docs bench fuzz nightly deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
@@ -19,10 +19,14 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing
 test: ## run all tests
 	go test $(LEAN) -timeout 20m ./...
 
-check: fmt lint vuln ## everything that CI demands
+check: static race ## everything that a change must pass
+
+static: fmt lint vuln ## what is known without running much
 	go vet ./...
 	go test -count=1 ./internal/archtest
 	go test -count=1 -run '^TestDocs' ./internal/face/cli
+
+race: ## run tests under the race detector, in any order
 	go test $(LEAN) -race -shuffle=on -p 3 -timeout 25m ./...
 
 fmt: ## name files that are not formatted
