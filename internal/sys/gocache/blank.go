@@ -47,10 +47,10 @@ func (b Blanks) Take(to string) error {
 	return nil
 }
 
-// Give keeps a build cache for others, if it looks like a blank and there are
-// not enough. What stays where it is is its owner's to remove.
+// Give keeps a build cache for others, if it is blank and there are not enough.
+// What stays where it is is its owner's to remove.
 func (b Blanks) Give(from string) error {
-	if !laid(from) {
+	if !blank(from) {
 		return nil
 	}
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
@@ -62,16 +62,10 @@ func (b Blanks) Give(from string) error {
 	return disk.Fail("keep a build cache", os.Rename(from, filepath.Join(b.Dir, rand.Text())))
 }
 
-// laid reports whether a directory has as many entries as the go command makes
-// in a build cache: a text that explains it, and 256 directories.
-func laid(dir string) bool {
-	all, err := os.ReadDir(dir)
-	return err == nil && len(all) == 257
-}
-
-// blank reports whether a directory is a build cache that holds nothing.
+// blank reports whether a directory is a build cache that holds nothing: a text
+// that explains it, and 256 directories without an entry.
 func blank(dir string) bool {
-	if !laid(dir) {
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 257 {
 		return false
 	}
 	root, err := os.OpenRoot(dir)

@@ -68,27 +68,38 @@ func TestBlanks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cache, to := laid(t), filepath.Join(t.TempDir(), "to")
-			b := gocache.Blanks{Dir: filepath.Join(t.TempDir(), "kept", "blank")}
-			if err := b.Take(to); err != nil {
-				t.Fatal(err)
-			}
-			if spoil != nil {
-				if err := spoil(cache); err != nil {
+			for _, late := range []bool{false, true} { // when it is kept already, by who had it
+				cache, to := laid(t), filepath.Join(t.TempDir(), "to")
+				b := gocache.Blanks{Dir: filepath.Join(t.TempDir(), "kept", "blank")}
+				if err := b.Take(to); err != nil {
 					t.Fatal(err)
 				}
-			}
-			if err := b.Give(cache); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Take(to); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Lstat(to); (err == nil) != (spoil == nil) {
-				t.Errorf("taken: %v", err)
-			}
-			if left, err := os.ReadDir(b.Dir); err == nil && len(left) > 0 {
-				t.Errorf("%v are kept", left)
+				if spoil != nil && !late {
+					if err := spoil(cache); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := b.Give(cache); err != nil {
+					t.Fatal(err)
+				}
+				has, _ := os.ReadDir(b.Dir)
+				if (len(has) == 1) != (spoil == nil || late) {
+					t.Fatalf("%v are kept", has)
+				}
+				if spoil != nil && late {
+					if err := spoil(filepath.Join(b.Dir, has[0].Name())); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := b.Take(to); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := os.Lstat(to); (err == nil) != (spoil == nil) {
+					t.Errorf("taken: %v", err)
+				}
+				if left, err := os.ReadDir(b.Dir); err == nil && len(left) > 0 {
+					t.Errorf("%v are kept", left)
+				}
 			}
 		})
 	}

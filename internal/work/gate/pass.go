@@ -51,7 +51,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			}
 		case e.Passed():
 			green++
-		case g.Of != "" && e.State == nexus.NotRun:
+		case g.Idle(e):
 		case e.Hangs, e.Apart:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base)) && base.Tree != "":
 		default:

@@ -8,6 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+// Idle reports whether a gate that runs some of another's tests could judge by
+// none of them: the other one does.
+func (g Gate) Idle(e nexus.Evidence) bool { return g.Of != "" && e.State == nexus.NotRun }
+
 // Vain reports whether a gate would run tests once more that do not end, by
 // what the gate said whose tests they are.
 func (g Gate) Vain(e nexus.Evidence) bool {

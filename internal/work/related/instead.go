@@ -8,16 +8,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Idle reports whether a gate that runs some of another's tests could judge by
-// none of them: the other one does.
-func Idle(g gate.Gate, e nexus.Evidence) bool { return g.Of != "" && e.State == nexus.NotRun }
-
 // Answered returns the gates that are still to run after one: what judged some
 // tests, and could, stands for the gate that runs all, and tests that do not end
 // are not run once more.
 func Answered(rest []gate.Gate, g gate.Gate, e nexus.Evidence) []gate.Gate {
 	return slices.DeleteFunc(rest, func(o gate.Gate) bool {
-		return g.Of != "" && !Idle(g, e) && o.Name == g.Of || o.Vain(e)
+		return g.Of != "" && !g.Idle(e) && o.Name == g.Of || o.Vain(e)
 	})
 }
 
@@ -31,7 +27,7 @@ func Replaced(gates []gate.Gate, all []nexus.Evidence) []string {
 		had[g.Name]++
 	}
 	for _, g := range gates {
-		if had[g.Name] == 1 && Idle(g, evidence.Of(all, g.Name)) && evidence.Of(all, g.Of).Passed() {
+		if had[g.Name] == 1 && g.Idle(evidence.Of(all, g.Name)) && evidence.Of(all, g.Of).Passed() {
 			names = append(names, g.Name)
 		}
 	}

@@ -96,8 +96,10 @@ func parseUnit(text string, uses bool) unit {
 	}
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "package "); ok {
-			rest = strings.TrimSpace(rest)
-			u.pkg = rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return r == '.' || r < 0x80 && named(byte(r)) || r >= 0x80 }))]
+			u.pkg = strings.TrimSpace(rest)
+			if end := strings.IndexFunc(u.pkg, func(r rune) bool { return r < 0x80 && r != '.' && !named(byte(r)) }); end >= 0 {
+				u.pkg = u.pkg[:end]
+			}
 			break
 		}
 	}

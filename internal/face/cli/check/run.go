@@ -277,7 +277,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
-		if f.stop && !e.Passed() && !e.Apart && !related.Idle(g, e) {
+		if f.stop && !e.Passed() && !e.Apart && !g.Idle(e) {
 			break
 		}
 	}

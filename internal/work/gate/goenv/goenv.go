@@ -29,7 +29,8 @@ const Build = "go-build"
 // A build cache is trusted blindly by the go command, and a test may write
 // wherever a gate may. So cache must belong to the gates of one attempt, or
 // one landing, alone: not to the agent's own shell, and not to the next
-// attempt.
+// attempt. A build cache that nobody put anything in may be used again; see
+// Blanks in sys/gocache.
 func Prepare(dir, cache string) (Setup, error) {
 	build, lint := filepath.Join(cache, Build), filepath.Join(cache, "golangci")
 	for _, d := range []string{build, lint} {
