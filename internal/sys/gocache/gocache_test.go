@@ -83,7 +83,10 @@ func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, own := t.TempDir(), filepath.Join(t.TempDir(), "own")
+	shared, own := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "own")
+	if err := gocache.Lay(shared); err != nil {
+		t.Fatal(err)
+	}
 	if out := build(t, dir, "GOCACHE="+shared); !strings.Contains(out, "runtime") {
 		t.Fatalf("a cold build compiled only %q", out)
 	}

@@ -42,6 +42,9 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, e
 		return setup, func() error { return nil }, err
 	case parse.GolangCI:
 		lint := filepath.Join(dir, "lint")
+		if err := gocache.Lay(filepath.Join(lint, goenv.Lint)); err != nil {
+			return goenv.Setup{}, nil, err
+		}
 		setup, err := c.Go(tree, lint, filepath.Join(lint, "own"), build)
 		return setup, func() error { return nil }, err
 	}
@@ -52,23 +55,13 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, e
 	if err != nil {
 		return goenv.Setup{}, nil, err
 	}
-	blanks, empty := gocache.Blanks{Dir: filepath.Join(c.State, "gocache", "blank")}, filepath.Join(once, goenv.Build)
-	if c.Exe != "" {
-		err = blanks.Take(empty)
-	}
-	var setup goenv.Setup
-	if err == nil {
-		setup, err = c.Go(tree, once, filepath.Join(once, "own"), build)
-	}
+	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
 	if err == nil {
 		setup, err = c.show(setup, filepath.Join(once, "fetched"), stack.Words(g.Args))
 	}
 	return setup, func() error {
 		if err := fetched.Hide(filepath.Join(once, "fetched")); err != nil {
 			return err
-		}
-		if c.Exe != "" {
-			_ = blanks.Give(empty) // else the go command makes another
 		}
 		return os.RemoveAll(once)
 	}, err

@@ -3,12 +3,11 @@
 package goenv
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
@@ -20,8 +19,8 @@ type Setup struct {
 	Readable, Writable []string
 }
 
-// Build is the directory of the build cache, in that of all caches.
-const Build = "go-build"
+// Lint is the directory of golangci-lint's cache, in that of all caches.
+const Lint = "golangci"
 
 // Prepare makes ready the Go tools for a tree: no network, no other toolchain, no
 // change of go.mod, and every cache in the directory cache, which it creates.
@@ -29,14 +28,11 @@ const Build = "go-build"
 // A build cache is trusted blindly by the go command, and a test may write
 // wherever a gate may. So cache must belong to the gates of one attempt, or
 // one landing, alone: not to the agent's own shell, and not to the next
-// attempt. A build cache that nobody put anything in may be used again; see
-// Blanks in sys/gocache.
+// attempt.
 func Prepare(dir, cache string) (Setup, error) {
-	build, lint := filepath.Join(cache, Build), filepath.Join(cache, "golangci")
-	for _, d := range []string{build, lint} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return Setup{}, fmt.Errorf("go caches: %w", err)
-		}
+	build, lint := filepath.Join(cache, "go-build"), filepath.Join(cache, Lint)
+	if err := gocache.Lay(build); err != nil {
+		return Setup{}, err
 	}
 	mod := "-mod=readonly"
 	if gosrc.IsFile(filepath.Join(dir, "vendor", "modules.txt")) && !gosrc.IsFile(filepath.Join(dir, "go.work")) {
