@@ -101,6 +101,8 @@ type chat struct {
 	desk Desk
 	api  *client
 
+	asking chan struct{} // holds one while a question is on its way
+
 	mu    sync.Mutex // guards what follows
 	book  Book
 	items []pending.Item    // that wait
@@ -113,7 +115,7 @@ func Serve(ctx context.Context, desk Desk, book Book, o Options) error {
 		return err
 	}
 	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
-	c := &chat{Options: o, desk: desk, book: book, given: map[string]string{}, api: &client{
+	c := &chat{Options: o, desk: desk, book: book, given: map[string]string{}, asking: make(chan struct{}, 1), api: &client{
 		base: strings.TrimRight(cmp.Or(o.Base, "https://api.telegram.org"), "/"), token: o.Token,
 		http: &http.Client{
 			Timeout:       o.Poll + 15*time.Second,
@@ -240,6 +242,8 @@ func (c *chat) ask(ctx context.Context, i pending.Item) error {
 	if buttons != nil {
 		params["reply_markup"] = buttons
 	}
+	c.asking <- struct{}{}
+	defer func() { <-c.asking }()
 	var m message
 	err := c.api.call(ctx, "sendMessage", params, &m)
 	c.mu.Lock()
@@ -360,7 +364,7 @@ func (c *chat) take(ctx context.Context, u update) {
 		if m.From == nil || !c.may(m.Chat.ID, *m.From) || m.ReplyTo == nil || m.Text == "" {
 			return
 		}
-		said, err := c.answer(ctx, c.replied(m), *m.From)
+		said, err := c.answer(ctx, c.replied(ctx, m), *m.From)
 		c.reply(ctx, "sendMessage", map[string]any{"chat_id": c.Chat, "text": cut(outcome(said, err)), "reply_parameters": map[string]any{"message_id": m.ID, "allow_sending_without_reply": true}})
 	}
 }
@@ -405,8 +409,20 @@ func (c *chat) pressed(data string) meant {
 	return meant{i, i.Choices[n], true}
 }
 
-func (c *chat) replied(m *message) meant {
-	i, ok := c.find(func(n note) bool { return n.message != 0 && n.message == m.ReplyTo.ID })
+// replied returns the question that a message replies to. Whoever reads one may
+// reply before the server has said here which message it is.
+func (c *chat) replied(ctx context.Context, m *message) meant {
+	fits := func(n note) bool { return n.message != 0 && n.message == m.ReplyTo.ID }
+	i, ok := c.find(fits)
+	if ok {
+		return meant{i, m.Text, true}
+	}
+	select {
+	case c.asking <- struct{}{}:
+		<-c.asking
+	case <-ctx.Done():
+	}
+	i, ok = c.find(fits)
 	return meant{i, m.Text, ok}
 }
 

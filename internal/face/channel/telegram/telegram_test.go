@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -268,6 +270,46 @@ func TestLong(t *testing.T) {
 	}
 }
 
+// slow is a server that keeps to itself for a second which number a message has
+// that everybody reads already, and all that was said to it.
+type slow []string
+
+func (s *slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	*s = append(*s, string(body))
+	time.Sleep(time.Second)
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"ok":true,"result":{"message_id":9}}`))}, nil
+}
+
+// TestRepliesAtOnce takes a reply to a question whose sending has not come back.
+func TestRepliesAtOnce(t *testing.T) {
+	c := httpless(t)
+	if err := c.book.Forget(asked.Mark()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var said slow
+		c.api.http.Transport, c.asking = &said, make(chan struct{}, 1)
+		sent := make(chan error)
+		go func() { sent <- c.ask(t.Context(), asked) }()
+		synctest.Wait()
+		reply := &message{ID: 10, From: &user{ID: ada}, Text: "yes", ReplyTo: &message{ID: 9}}
+		reply.Chat.ID = c.Chat
+		go c.take(t.Context(), update{Message: reply})
+		if err := <-sent; err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(said) != 2 || !strings.Contains(said[1], "taken") {
+			t.Errorf("said: %q", said)
+		}
+	})
+}
+
 // TestCheck refuses what would let strangers read or answer.
 func TestCheck(t *testing.T) {
 	good := Options{Token: telegramtest.Token, Chat: 7}
@@ -330,6 +372,9 @@ func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) 
 	return "taken", nil
 }
 
+// asked is what waits in a chat without a server.
+var asked = pending.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
+
 // httpless is a chat whose server is not there.
 func httpless(t *testing.T) *chat {
 	t.Helper()
@@ -337,12 +382,11 @@ func httpless(t *testing.T) *chat {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := pending.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
-	if err := book.Put(i.Mark(), note{"x", 1}.String()); err != nil {
+	if err := book.Put(asked.Mark(), note{"x", 1}.String()); err != nil {
 		t.Fatal(err)
 	}
 	return &chat{
-		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, desk: nobody{t}, book: book, items: []pending.Item{i},
+		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, desk: nobody{t}, book: book, items: []pending.Item{asked}, asking: make(chan struct{}, 1),
 		api: &client{base: "http://127.0.0.1:0", token: "1:x", http: &http.Client{}},
 	}
 }
