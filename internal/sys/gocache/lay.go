@@ -12,14 +12,14 @@ import (
 // leaves alone what is there. Where a file system has no such links, nothing
 // is lost: whoever opens the cache makes the directories that it misses.
 func Lay(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "00"), 0o700); err != nil {
 		return fmt.Errorf("lay out a build cache: %w", err)
 	}
-	first := filepath.Join(dir, "00")
-	if os.Symlink(".", first) != nil {
+	first := filepath.Join(dir, "01")
+	if os.Symlink("00", first) != nil {
 		return nil
 	}
-	for i := 1; i < 256; i++ {
+	for i := 2; i < 256; i++ {
 		if os.Link(first, filepath.Join(dir, fmt.Sprintf("%02x", i))) != nil {
 			return nil
 		}

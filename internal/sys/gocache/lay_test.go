@@ -14,13 +14,13 @@ import (
 func TestLay(t *testing.T) {
 	for name, c := range map[string]struct {
 		before func(cache string) error
-		want   string // the entries 00 and ff: a directory of their own, or the cache itself
+		want   string // the entries 01 and ff: that of 00, or a directory of their own
 	}{
-		"none yet":          {func(string) error { return nil }, "cache, cache"},
-		"no entry yet":      {func(cache string) error { return os.MkdirAll(cache, 0o700) }, "cache, cache"},
-		"laid out before":   {gocache.Lay, "cache, cache"},
-		"a directory":       {func(cache string) error { return os.MkdirAll(filepath.Join(cache, "00"), 0o700) }, "own, none"},
-		"a directory later": {func(cache string) error { return os.MkdirAll(filepath.Join(cache, "ff"), 0o700) }, "cache, own"},
+		"none yet":          {func(string) error { return nil }, "00, 00"},
+		"no entry yet":      {func(cache string) error { return os.MkdirAll(cache, 0o700) }, "00, 00"},
+		"laid out before":   {gocache.Lay, "00, 00"},
+		"a directory":       {func(cache string) error { return os.MkdirAll(filepath.Join(cache, "01"), 0o700) }, "own, none"},
+		"a directory later": {func(cache string) error { return os.MkdirAll(filepath.Join(cache, "ff"), 0o700) }, "00, own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -28,7 +28,7 @@ func TestLay(t *testing.T) {
 			if err := errors.Join(c.before(cache), gocache.Lay(cache)); err != nil {
 				t.Fatal(err)
 			}
-			whole, err := os.Stat(cache)
+			first, err := os.Stat(filepath.Join(cache, "00"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,12 +36,12 @@ func TestLay(t *testing.T) {
 				switch entry, err := os.Stat(filepath.Join(cache, name)); {
 				case err != nil:
 					return "none"
-				case os.SameFile(entry, whole):
-					return "cache"
+				case os.SameFile(entry, first):
+					return "00"
 				}
 				return "own"
 			}
-			if got := is("00") + ", " + is("ff"); got != c.want {
+			if got := is("01") + ", " + is("ff"); got != c.want {
 				t.Errorf("it has %s, not %s", got, c.want)
 			}
 		})

@@ -88,6 +88,9 @@ func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
 func (c Caches) Go(tree, dir, own string, others ...string) (goenv.Setup, error) {
+	if err := gocache.Lay(filepath.Join(dir, goenv.Build)); err != nil {
+		return goenv.Setup{}, err
+	}
 	setup, err := goenv.Prepare(tree, dir)
 	if err != nil || c.Exe == "" {
 		return setup, err

@@ -3,11 +3,12 @@
 package goenv
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
@@ -19,8 +20,11 @@ type Setup struct {
 	Readable, Writable []string
 }
 
-// Lint is the directory of golangci-lint's cache, in that of all caches.
-const Lint = "golangci"
+// Where the build cache and that of golangci-lint are, in the directory of all.
+const (
+	Build = "go-build"
+	Lint  = "golangci"
+)
 
 // Prepare makes ready the Go tools for a tree: no network, no other toolchain, no
 // change of go.mod, and every cache in the directory cache, which it creates.
@@ -30,9 +34,9 @@ const Lint = "golangci"
 // one landing, alone: not to the agent's own shell, and not to the next
 // attempt.
 func Prepare(dir, cache string) (Setup, error) {
-	build, lint := filepath.Join(cache, "go-build"), filepath.Join(cache, Lint)
-	if err := gocache.Lay(build); err != nil {
-		return Setup{}, err
+	build, lint := filepath.Join(cache, Build), filepath.Join(cache, Lint)
+	if err := os.MkdirAll(build, 0o700); err != nil {
+		return Setup{}, fmt.Errorf("go caches: %w", err)
 	}
 	mod := "-mod=readonly"
 	if gosrc.IsFile(filepath.Join(dir, "vendor", "modules.txt")) && !gosrc.IsFile(filepath.Join(dir, "go.work")) {
