@@ -11,9 +11,9 @@ import (
 // in literals of several lines and between #if 0 and #endif is taken out, line
 // ends stay. So an assertion that was put there counts as gone. Where a mark
 // is never closed it was none, and the text after it stays.
-func bare(file, text string) string {
+func (h *habits) bare(file, text string) string {
 	ending := strings.ToLower(path.Ext(file))
-	b := barer{in: text, never: map[string]bool{}}
+	b := barer{in: text, expected: h.expected, never: map[string]bool{}}
 	switch {
 	case slices.Contains([]string{".py", ".rb", ".sh", ".bash", ".bats"}, ending):
 		b.hash = true
@@ -30,40 +30,28 @@ func bare(file, text string) string {
 	case ".java", ".kt", ".kts", ".scala", ".cs", ".groovy":
 		b.long = []string{`"""`}
 	case ".rb":
-		b.in = rubyBlock.ReplaceAllStringFunc(b.in, ends)
+		b.in = h.rubyBlock.ReplaceAllStringFunc(b.in, ends)
 	case ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp":
-		b.in = switchedOff(b.in)
+		b.in = h.switchedOff(b.in)
 	}
 	return b.all()
 }
-
-var (
-	// rubyBlock is a comment of several lines.
-	rubyBlock = regexp.MustCompile(`(?ms)^=begin\b.*?^=end\b`)
-	// expected is a comment of Go's that is compared with what an example says.
-	expected = regexp.MustCompile(`^// (?:Unordered )?[Oo]utput:`)
-	// opens and closes are lines of the preprocessor of C.
-	opens  = regexp.MustCompile(`^\s*#\s*if(?:n?def)?\b`)
-	closes = regexp.MustCompile(`^\s*#\s*endif\b`)
-	others = regexp.MustCompile(`^\s*#\s*el(?:se|if)`)
-	never  = regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`)
-)
 
 // ends returns the line ends of a text, and nothing else.
 func ends(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
 
 // switchedOff takes out what the preprocessor of C never lets through.
-func switchedOff(text string) string {
+func (h *habits) switchedOff(text string) string {
 	lines, depth := strings.Split(text, "\n"), 0 // depth 1: in a branch that is never taken
 	for i, l := range lines {
 		switch {
-		case depth == 0 && never.MatchString(l):
+		case depth == 0 && h.never.MatchString(l):
 			depth = 1
 		case depth == 0:
 			continue
-		case opens.MatchString(l):
+		case h.opens.MatchString(l):
 			depth++
-		case closes.MatchString(l), depth == 1 && others.MatchString(l):
+		case h.closes.MatchString(l), depth == 1 && h.others.MatchString(l):
 			depth--
 		}
 		lines[i] = ""
@@ -77,6 +65,7 @@ func switchedOff(text string) string {
 // barer goes through a text once.
 type barer struct {
 	in          string
+	expected    *regexp.Regexp  // a comment that stays
 	hash, slash bool            // how comments begin
 	long        []string        // marks of literals that go over several lines
 	never       map[string]bool // ends that do not come any more
@@ -112,7 +101,7 @@ func (b *barer) next(i int) (kept, gone int) {
 		return 0, len(lineOf(rest))
 	case b.slash && strings.HasPrefix(rest, "//"):
 		line := lineOf(rest)
-		if expected.MatchString(line) {
+		if b.expected.MatchString(line) {
 			return len(line), 0
 		}
 		return 0, len(line)

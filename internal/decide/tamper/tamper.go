@@ -44,13 +44,13 @@ type File struct {
 	New  *string // nil: it is gone
 }
 
-// bare returns the file without what is not run of it.
-func (f File) bare() File {
+// code returns a file without what is not run of it.
+func (h *habits) code(f File) File {
 	without := func(text *string) *string {
 		if text == nil {
 			return nil
 		}
-		t := bare(f.Path, *text)
+		t := h.bare(f.Path, *text)
 		return &t
 	}
 	return File{f.Path, without(f.Old), without(f.New)}
@@ -66,14 +66,17 @@ func Judges(file string) bool {
 // Look returns what a change does to what judges it, in the order of its
 // files.
 func Look(files []File) []nexus.Finding {
-	l := look{subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
+	if len(files) == 0 {
+		return nil
+	}
+	l := look{habits: learn(), subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
 	for _, f := range files {
 		if !testfile.Part(f.Path) && !config(f.Path) && !script(f.Path) {
 			l.subjects[stem(f.Path)] = true
 		}
 		if f.New != nil && testfile.Part(f.Path) {
-			code := f.bare()
-			for _, name := range languageOf(f.Path).names(*code.New) {
+			code := l.code(f)
+			for _, name := range l.languageOf(f.Path).names(*code.New) {
 				l.kept[name]++
 			}
 			for _, a := range compare(code).added {
@@ -92,6 +95,8 @@ func Look(files []File) []nexus.Finding {
 
 // look is one look at a change.
 type look struct {
+	*habits
+
 	subjects map[string]bool // names of the files that are tested
 	kept     map[string]int  // names of tests that are there, over all files of the change
 	moved    map[string]int  // lines that the change put into any file of tests
@@ -122,7 +127,7 @@ func (l *look) file(f File) {
 	}
 	if (script(f.Path) || config(f.Path) || testfile.Part(f.Path)) && path.Base(f.Path) != "package.json" { // of that one, only the checks count
 		for _, a := range d.added {
-			if (swallows.MatchString(a.text) || makefile(f.Path) && dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
+			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
 				l.add(f, a.number, nexus.Major, Swallowed, "a failure is swallowed: %s", short(a.text))
 			}
 		}
@@ -131,7 +136,7 @@ func (l *look) file(f File) {
 		return
 	}
 	for _, a := range d.added {
-		if suppresses.MatchString(a.text) {
+		if l.suppresses.MatchString(a.text) {
 			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is told to look away: %s", short(a.text))
 		}
 	}
@@ -159,7 +164,7 @@ func (l *look) quarantine(f File) {
 
 // test looks at a file of tests.
 func (l *look) test(f File, d diff) {
-	lang := languageOf(f.Path)
+	lang := l.languageOf(f.Path)
 	for _, a := range d.added {
 		if m := lang.focus(a.text); m != "" {
 			l.add(f, a.number, nexus.Major, Skipped, "%s keeps the other tests from running", m)
@@ -167,7 +172,7 @@ func (l *look) test(f File, d diff) {
 		if what := l.mocked(a.text); what != "" {
 			l.add(f, a.number, nexus.Minor, Mocked, "it replaces %s, which this change is about", what)
 		}
-		if !comment(a.text) && reports.MatchString(a.text) {
+		if !comment(a.text) && l.reports.MatchString(a.text) {
 			l.add(f, a.number, nexus.Major, Swallowed, "it has a say in what runs and how that is told: %s", short(a.text))
 		}
 	}
@@ -181,7 +186,7 @@ func (l *look) test(f File, d diff) {
 	if f.New != nil {
 		now = *f.New
 	}
-	code := f.bare()
+	code := l.code(f)
 	had := lang.names(*code.Old)
 	if gone := l.gone(had); len(gone) > 0 {
 		l.add(f, 0, nexus.Major, Deleted, "%s: %s", count(len(gone), "test is gone", "tests are gone"), some(gone))
@@ -204,27 +209,27 @@ func (l *look) quieter(f File, d diff, lang language, now string) {
 		if m := lang.skip(a.text); m != "" && lang.skips(now) > lang.skips(*f.Old) {
 			l.add(f, a.number, nexus.Major, Skipped, "a test that was there is skipped: %s", short(a.text))
 		}
-		if inverts.MatchString(a.text) && grown(inverts, *f.Old, now) > len(lang.names(now))-len(lang.names(*f.Old)) {
+		if l.inverts.MatchString(a.text) && grown(l.inverts, *f.Old, now) > len(lang.names(now))-len(lang.names(*f.Old)) {
 			l.add(f, a.number, nexus.Major, Loosened, "a test that was there shall fail: %s", short(a.text))
 		}
-		if forgives.MatchString(a.text) {
+		if l.forgives.MatchString(a.text) {
 			l.add(f, a.number, nexus.Major, Swallowed, "what fails is caught: %s", short(a.text))
 		}
-		if leaves.MatchString(a.text) && cutsOff(now, a.number) {
+		if l.leaves.MatchString(a.text) && l.cutsOff(now, a.number) {
 			l.add(f, a.number, nexus.Major, Loosened, "what follows is never reached: %s", short(a.text))
 		}
 	}
 }
 
 // cutsOff reports whether statements follow on a line, in the same block.
-func cutsOff(text string, number int) bool {
+func (h *habits) cutsOff(text string, number int) bool {
 	lines := strings.Split(text, "\n")
 	depth := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
 	for _, next := range lines[min(number, len(lines)):] {
 		switch word := strings.TrimSpace(next); {
 		case word == "" || comment(word):
 		default:
-			return depth(next) == depth(lines[number-1]) && !another.MatchString(word)
+			return depth(next) == depth(lines[number-1]) && !h.another.MatchString(word)
 		}
 	}
 	return false
@@ -237,7 +242,7 @@ func grown(pattern *regexp.Regexp, old, now string) int {
 
 // mocked returns what a line replaces, if that is a file of the change.
 func (l *look) mocked(text string) string {
-	for i, target := range mocks.FindStringSubmatch(text) {
+	for i, target := range l.mocks.FindStringSubmatch(text) {
 		parts := strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '.' || r == ':' })
 		if i > 0 && slices.ContainsFunc(parts, func(p string) bool { return l.subjects[strings.ToLower(p)] }) {
 			return target
@@ -256,7 +261,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 		}
 		if lang.assert.MatchString(r.text) {
 			lost = append(lost, r)
-			if !weakens.MatchString(r.text) {
+			if !l.weakens.MatchString(r.text) {
 				strong = append(strong, r)
 			}
 		}
@@ -265,7 +270,7 @@ func (l *look) asserts(f File, d diff, lang language) {
 	for _, a := range d.added {
 		if lang.assert.MatchString(a.text) {
 			won++
-			if weakens.MatchString(a.text) {
+			if l.weakens.MatchString(a.text) {
 				weak = append(weak, a)
 			} else {
 				closely++
@@ -300,7 +305,7 @@ func (l *look) gone(names []string) []string {
 
 // config looks at a file that says how tests run.
 func (l *look) config(f File, d diff) {
-	about := subjectOf(f.Path)
+	about := l.subjectOf(f.Path)
 	for _, a := range d.added {
 		if about.loads != nil && about.loads.MatchString(a.text) && !comment(a.text) {
 			l.add(f, a.number, nexus.Minor, Command, "something is loaded or replaced before the checks run: %s", short(a.text))
@@ -312,7 +317,7 @@ func (l *look) config(f File, d diff) {
 	switch {
 	case path.Base(f.Path) == "package.json":
 		if f.Old != nil && f.New != nil {
-			for _, what := range commands(*f.Old, *f.New) {
+			for _, what := range l.commands(*f.Old, *f.New) {
 				l.add(f, 0, nexus.Major, Command, "%s", what)
 			}
 		} else if f.New == nil {
@@ -325,7 +330,7 @@ func (l *look) config(f File, d diff) {
 	case f.Old != nil:
 		l.first(f, d.added, about.narrows, "it runs fewer checks: %s")
 	default:
-		l.first(f, d.added, alone, "it runs fewer checks: %s")
+		l.first(f, d.added, l.alone, "it runs fewer checks: %s")
 	}
 }
 
