@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/recall"
 )
 
 // Clone is a private bare clone. It may be used from many goroutines, and
@@ -32,7 +33,7 @@ type Clone struct {
 // Open makes the clone of user in dir/repo.git, or brings it up to date with
 // what is checked out there.
 func Open(ctx context.Context, user git.Repo, dir string) (*Clone, error) {
-	c := &Clone{user: user, git: git.Repo{Dir: filepath.Join(dir, "repo.git")}}
+	c := &Clone{user: user, git: git.Repo{Dir: filepath.Join(dir, "repo.git"), Memory: recall.New(git.ID)}}
 	if _, err := os.Stat(c.git.Dir); err != nil {
 		if err := disk.Lock(ctx, filepath.Join(dir, "clone.lock"), c.make); err != nil {
 			return nil, err

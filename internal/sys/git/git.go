@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/recall"
 )
 
 // Repo is a git directory, with what git is to see beside it. It is a value;
@@ -29,6 +30,8 @@ type Repo struct {
 	Work  string   // work tree, absolute; empty for none
 	Index string   // index file, absolute; empty for the one in Dir
 	Env   []string // further environment, such as GIT_AUTHOR_NAME=...
+
+	Memory *recall.Memory // of what was asked in Dir; nil for none
 }
 
 // ExitError says that git ran and did not succeed.
@@ -70,6 +73,9 @@ func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
 
 // RunIn is Run with a standard input; nil is empty.
 func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	if said, ok := r.Memory.Said(args); ok && stdin == nil {
+		return said, nil
+	}
 	out := &capped{max: maxOutput}
 	if err := r.stream(ctx, stdin, out, args); err != nil {
 		if x, ok := errors.AsType[*ExitError](err); ok {
@@ -80,14 +86,22 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 	if out.cut {
 		return "", fmt.Errorf("git %s: more than %d bytes of output", args[0], maxOutput)
 	}
+	if stdin == nil {
+		r.Memory.Keep(args, out.String())
+	}
 	return out.String(), nil
 }
 
 // RunTo is Run that keeps the first limit bytes of the output and says
 // whether there were more.
 func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
+	if said, ok := r.Memory.Said(args); ok && len(said) <= limit {
+		return said, false, nil
+	}
 	b := &capped{max: limit}
-	err = r.stream(ctx, nil, b, args)
+	if err = r.stream(ctx, nil, b, args); err == nil && !b.cut {
+		r.Memory.Keep(args, b.String())
+	}
 	return b.String(), b.cut, err
 }
 
