@@ -143,7 +143,7 @@ func (s *stage) killAfter(cmd *exec.Cmd, n int) bool {
 // each time. Nothing is lost, nothing lands twice, nothing is left behind, and
 // no call of a model is paid for twice but the one in flight.
 func TestKill(t *testing.T) {
-	raced.Skip(t, "the program that is killed is built without it")
+	raced.Skip(t, "what is killed at random tells little about races, and takes long with it")
 	t.Parallel()
 	kills := 10
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_KILLS")); err == nil {
@@ -151,7 +151,7 @@ func TestKill(t *testing.T) {
 	} else if os.Getenv("NEXUS_NIGHTLY") != "" {
 		kills = 200
 	}
-	exe := build(t)
+	exe := program(t)
 	seed := uint64(time.Now().UnixNano())
 	if n, err := strconv.ParseUint(os.Getenv("NEXUS_SEED"), 10, 64); err == nil {
 		seed = n

@@ -97,7 +97,7 @@ func echo(t *testing.T, next http.Handler) (url string, keyed, leaked *atomic.In
 // processes. Nothing is found, and the tree has them all.
 func TestPlantedKeys(t *testing.T) {
 	t.Parallel()
-	exe := build(t)
+	exe := program(t)
 	for name, file := range map[string]bool{"environment": false, "file": true} {
 		t.Run(name, func(t *testing.T) { plantKeys(t, exe, file) })
 	}
