@@ -11,7 +11,7 @@ export GOFLAGS += -tags=grpcnotrace
 LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
 
-.PHONY: demo test check static race fmt lint vuln docs bench fuzz nightly deps help
+.PHONY: demo test check static race fmt vet lint vuln docs bench fuzz nightly deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
@@ -21,16 +21,18 @@ test: ## run all tests
 
 check: static race ## everything that a change must pass
 
-static: fmt lint vuln ## what is known without running much
-	go vet ./...
-	go test -count=1 ./internal/archtest
-	go test -count=1 -run '^TestDocs' ./internal/face/cli
+static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order
 	go test $(LEAN) -race -shuffle=on -p 3 -timeout 25m ./...
 
 fmt: ## name files that are not formatted
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }
+
+vet: ## look for mistakes, for code in the wrong room, and for docs that are not up to date
+	go vet ./...
+	go test -count=1 ./internal/archtest
+	go test -count=1 -run '^TestDocs' ./internal/face/cli
 
 lint: ## run the linters
 	$(TOOL) golangci-lint run
