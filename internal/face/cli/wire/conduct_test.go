@@ -31,7 +31,7 @@ func TestLetGo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer j.Close() //nolint:errcheck // the test is over
+			defer j.Close()
 			lease, err := j.Acquire(t.Context(), "run", journal.Self(), hold.TTL)
 			if err != nil {
 				t.Fatal(err)
