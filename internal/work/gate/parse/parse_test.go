@@ -274,6 +274,7 @@ func TestVirtualEnvironments(t *testing.T) {
 		"pipenv cannot make one":      {"pipenv run pytest", "", "Creating a virtualenv for this project...\nfail\n", 1, nexus.Environmental},
 		"pipenv has no such tool":     {"pipenv run pytest", "", "Error: the command pytest could not be found within PATH or Pipfile's [scripts].\n", 1, nexus.Environmental},
 		"uv makes one":                {"uv run --no-sync pytest", red, "Using CPython 3.13.1\nCreating virtual environment at: .venv\n", 1, nexus.Environmental},
+		"npx has no such tool":        {"npx --no-install eslint .", "", "npm error code ENOTCACHED\nnpm error request to https://example.com/eslint failed: cache mode is 'only-if-cached' but no cached response is available.\n", 1, nexus.Environmental},
 		"uv has no such tool":         {"uv run --no-sync pytest", "", "error: Failed to spawn: `pytest`\n  Caused by: No such file or directory (os error 2)\n", 2, nexus.Environmental},
 		"uv cannot read its manifest": {"uv run --no-sync pytest", "", "error: Failed to parse: `pyproject.toml`\n  Caused by: TOML parse error at line 1, column 1\n", 2, nexus.Fail},
 	} {

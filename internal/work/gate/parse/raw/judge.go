@@ -178,6 +178,7 @@ func missingTool() []*regexp.Regexp {
 		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
 		re(`npx canceled due to missing packages and no YES option: \["?((?:@[\w.-]+/)?[\w.-]+)`),
 		re(`^npm (?:ERR!|error) could not determine executable to (run)$`),
+		re(`^npm (?:ERR!|error) request to \S+(?:/|%2f)([\w.-]+) failed: cache mode is 'only-if-cached'`), // npx, offline
 		re(`^error: Could not find an existing '((?:@[\w.-]+/)?[\w.-]+)' binary to run`),
 		re(`^g?make(?:\[\d+\])?: ([\w./+-]+): No such file or directory$`),
 	}
