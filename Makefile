@@ -10,6 +10,8 @@ export GOFLAGS += -tags=grpcnotrace
 # go vet looks at all packages in check, and nobody debugs a test's binary
 LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
+# one package more than processors: some wait most of their time
+PACKAGES := $(shell expr $$(nproc) + 1)
 
 .PHONY: demo test check static race fmt vet lint vuln docs bench fuzz nightly deps help
 
@@ -17,14 +19,14 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
 
 test: ## run all tests
-	go test $(LEAN) -timeout 20m ./...
+	go test $(LEAN) -p $(PACKAGES) -timeout 20m ./...
 
 check: static race ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order
-	go test $(LEAN) -race -shuffle=on -p 3 -timeout 25m ./...
+	go test $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 25m ./...
 
 fmt: ## name files that are not formatted
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }
