@@ -4,8 +4,8 @@ import "regexp"
 
 // habits are how tests are written and what keeps them from telling. They are
 // learned for one look at a change: every process of Nexus starts with this
-// package, most of them for a command in a sandbox, and compiling takes longer
-// than the rest of such a start.
+// package, most of them for a command in a sandbox, and compiling took a quarter
+// of such a start.
 type habits struct {
 	// rubyBlock is a comment of several lines.
 	rubyBlock *regexp.Regexp
