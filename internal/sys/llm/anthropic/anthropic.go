@@ -94,9 +94,10 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		err = wire.Cut()
 	}
 	if err == nil {
-		watch.Drain(resp.Body)
 		var answer llm.Response
-		if answer, err = d.close(); err == nil {
+		answer, err = d.close()
+		watch.Drain(resp.Body)
+		if err == nil {
 			return answer, nil
 		}
 	}

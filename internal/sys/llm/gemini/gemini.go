@@ -134,8 +134,11 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	body := watch.Body(resp.Body)
 	events := wire.NewEvents(body)
 	for err == nil && events.Next() {
+		if d.ended() && ctx.Err() != nil { // what came of the wait for more is no whole event
+			break
+		}
 		if err = d.take(events.Data(), m.key()); d.ended() {
-			watch.Whole()
+			watch.Whole(wire.Lingers)
 		}
 	}
 	if err == nil && !d.ended() { // a finished message needs no formal end
@@ -144,9 +147,10 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		}
 	}
 	if err == nil {
-		watch.Drain(io.NopCloser(body))
 		var answer llm.Response
-		if answer, err = d.close(); err == nil {
+		answer, err = d.close()
+		watch.Drain(io.NopCloser(body))
+		if err == nil {
 			if !d.counted { // nothing may pass as free
 				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
 			}

@@ -63,11 +63,15 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, t Turn, said diale
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	p := performance{w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), begin: at.begin, settle: settle}
+	p := performance{
+		w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), linger: s.options.Linger,
+		begin: at.begin, settle: settle,
+	}
 	if t.Fault == Slow && p.pause == 0 {
 		p.pause = 20 * time.Millisecond
 	}
 	p.give(answer.Events(), said.Wire, t.Fault)
+	p.stay()
 }
 
 // key returns the key that came with the request, for the fault that repeats
@@ -96,6 +100,7 @@ type performance struct {
 	w         http.ResponseWriter
 	gone, end <-chan struct{} // the client's end, and ours
 	pause     time.Duration   // before each event
+	linger    time.Duration   // after the last
 	begin     func()
 	settle    func(paid bool)
 }
@@ -177,6 +182,25 @@ func (p performance) wait() bool {
 func (p performance) stall() {
 	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
 	wait(p.gone, p.end)
+}
+
+// stay keeps the connection open after the end of the answer.
+func (p performance) stay() {
+	if p.linger == 0 {
+		return
+	}
+	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
+	var over <-chan time.Time                   // never
+	if p.linger > 0 {
+		t := time.NewTimer(p.linger)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-over:
+	case <-p.gone:
+	case <-p.end:
+	}
 }
 
 // noisy puts between events what a client must not mind.

@@ -24,6 +24,7 @@ type Options struct {
 	Log    io.Writer     // gets a line of JSON for each request once it is settled; may be nil
 	Pace   time.Duration // a pause before each event, for people who watch
 	Bodies bool          // keep what was sent, in [Seen.Body]
+	Linger time.Duration // how long a connection stays open after the end of an answer; below 0: until the client goes away
 
 	Now func() time.Time // for the windows of an account, which needs it
 }

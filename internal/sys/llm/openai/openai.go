@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -92,7 +93,12 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	events := ssestream.NewDecoder(resp)
 	defer func() { _ = events.Close() }()
 	for !d.over && err == nil && events.Next() {
-		err = d.take(events.Event().Data, m.key())
+		if d.reason != "" && ctx.Err() != nil { // what came of the wait for more is no whole event
+			break
+		}
+		if err = d.take(events.Event().Data, m.key()); d.reason != "" {
+			watch.Whole(m.lingers(d.counted))
+		}
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && d.reason == "" { // a finished message needs no formal end
@@ -101,9 +107,10 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		}
 	}
 	if err == nil {
-		watch.Drain(resp.Body)
 		var answer llm.Response
-		if answer, err = d.close(); err == nil {
+		answer, err = d.close()
+		watch.Drain(resp.Body)
+		if err == nil {
 			if !d.counted { // many servers do not; nothing may pass as free
 				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
 			}
@@ -111,6 +118,15 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		}
 	}
 	return wire.Lost(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
+}
+
+// lingers is how long a finished message may be followed by more: the usage
+// where it is still to come, and the formal end, which some servers forget.
+func (m *model) lingers(counted bool) time.Duration {
+	if counted || m.server.NoOptions {
+		return wire.Lingers
+	}
+	return 10 * wire.Lingers
 }
 
 // Models implements [llm.Provider].

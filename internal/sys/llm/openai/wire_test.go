@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -222,5 +224,41 @@ func TestRefusals(t *testing.T) {
 		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
+	}
+}
+
+// TestHalfOpen checks that an answer is taken that gave its reason to stop and
+// then neither a formal end nor the end of its connection, also where the
+// server dies within a line: all that still can come is the usage.
+func TestHalfOpen(t *testing.T) {
+	const counted = `!{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2}}`
+	for name, c := range map[string]struct {
+		stream string
+		usage  nexus.Usage
+		after  time.Duration
+	}{
+		"with usage":    {stream(`{"content":"Hi"}|stop`, counted), nexus.Usage{Input: 5, Output: 2}, time.Second},
+		"without usage": {stream(`{"content":"Hi"}|stop`), nexus.Usage{}, 10 * time.Second},
+		"half a line":   {stream(`{"content":"Hi"}|stop`, counted) + `data: {"cho`, nexus.Usage{Input: 5, Output: 2}, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, wait := conform.Inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, c.stream)
+					<-r.Context().Done()
+				}))
+				defer wait()
+				start := time.Now()
+				m := openai.New(openai.Config{BaseURL: "http://inside.invalid/v1", HTTP: client, Limits: llm.Limits{Idle: 5 * time.Minute}})
+				got, err := m.Stream(t.Context(), conform.Conversation("c"), nil)
+				if err != nil || got.Message.Text() != "Hi" || got.Stop != llm.StopDone || time.Since(start) != c.after {
+					t.Errorf("%+v after %s: %v", got, time.Since(start), err)
+				}
+				if got.Estimated != (c.usage == nexus.Usage{}) || !got.Estimated && got.Usage != c.usage {
+					t.Errorf("%+v, estimated: %t", got.Usage, got.Estimated)
+				}
+			})
+		})
 	}
 }

@@ -77,9 +77,10 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		}
 	}
 	if err == nil {
-		watch.Drain(resp.Body)
 		var answer llm.Response
-		if answer, err = d.close(); err == nil {
+		answer, err = d.close()
+		watch.Drain(resp.Body)
+		if err == nil {
 			if !d.counted { // nothing may pass as free
 				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, max(d.bytes, d.whole)), true
 			}

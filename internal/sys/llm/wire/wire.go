@@ -113,12 +113,12 @@ func (b watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lingers is how long a message that is whole may be followed by more.
-const lingers = time.Second
+// Lingers is how long a message that is whole may be followed by more.
+const Lingers = time.Second
 
 // Whole says that the message is whole though nothing said that it ends: what
 // still follows must come soon, and a server that stays silent is left.
-func (w *Watch) Whole() {
+func (w *Watch) Whole(lingers time.Duration) {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
@@ -146,7 +146,7 @@ func page(resp *http.Response) bool {
 // Failure says what became of a call that ended with err, with resp nil if
 // there was no response. Nothing of it holds the key.
 func Failure(ctx context.Context, err error, resp *http.Response, key string) *llm.Error {
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errDone) { // ours says nothing about the answer
 		class := llm.Fatal // the caller wants no more
 		if errors.Is(cause, errIdle) || errors.Is(cause, errLong) || errors.Is(cause, errBytes) {
 			class = llm.Transient

@@ -110,8 +110,14 @@ func Run(t *testing.T, w dialect.Wire, m Model) {
 	for _, f := range append([]llmtest.Fault{""}, llmtest.Faults()...) {
 		t.Run(cmp.Or(string(f), "none"), func(t *testing.T) {
 			t.Parallel()
-			testFault(t, w, m, f)
+			testFault(t, w, m, f, 0)
 		})
+		for _, linger := range lingers(f) {
+			t.Run(fmt.Sprintf("%s, open for %s", cmp.Or(f, "none"), linger), func(t *testing.T) {
+				t.Parallel()
+				testFault(t, w, m, f, linger)
+			})
+		}
 	}
 	t.Run("round trip", func(t *testing.T) { testRoundTrip(t, m) })
 	t.Run("usage", func(t *testing.T) { testUsage(t, w, m) })
@@ -155,13 +161,28 @@ func twoCalls() llmtest.Turn {
 	}
 }
 
-func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault) {
+// lingers returns how long the connection stays open after an answer with
+// the fault, besides not at all: what has come of an answer that is whole must
+// not hang on it. Below 0 it is until the client goes away.
+func lingers(f llmtest.Fault) []time.Duration {
+	const short = 100 * time.Millisecond // longer than a client waits for the end of a body
+	switch f {
+	case llmtest.HalfJSON, llmtest.NoID, llmtest.SameID, llmtest.Length, llmtest.Empty, llmtest.Refuse, llmtest.ErrorEvent:
+		return []time.Duration{short}
+	case llmtest.BadJSON:
+		return []time.Duration{short, -1}
+	default:
+		return nil
+	}
+}
+
+func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger time.Duration) {
 	t.Helper()
 	turn := twoCalls()
 	if turn.Fault = f; f == llmtest.RateLimit {
 		turn.After = "7"
 	}
-	s := start(t, llmtest.Options{}, turn)
+	s := start(t, llmtest.Options{Linger: linger}, turn)
 	limits := llm.Limits{}
 	if f == llmtest.Stall || f == llmtest.Silent {
 		limits.Idle = time.Second // a busy machine may rest between two events, too
