@@ -2,6 +2,7 @@ package supply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,31 +57,30 @@ func (n note) write(home string) error {
 // meanwhile.
 func (s *Store) Lend(ctx context.Context, home, dir string, sets []Set, fresh bool) error {
 	n := readNote(home)
-	if n.holds(sets) && !slices.ContainsFunc(n.Lent, func(l lent) bool { return !l.good(home, dir, fresh) }) {
+	plan := layout(sets)
+	if n.holds(plan) && !slices.ContainsFunc(n.Lent, func(l lent) bool { return !l.good(home, dir, fresh) }) {
 		return nil
 	}
 	if err := s.back(home, dir, n); err != nil {
 		return err
 	}
 	n = note{}
-	for _, set := range sets {
-		err := disk.Share(ctx, s.lock(set.Key), func(context.Context) error {
-			if _, ok := s.Find(set.Key); !ok {
-				return fmt.Errorf("supply: %s was swept", set.Key)
+	for _, p := range plan {
+		err := disk.Share(ctx, s.lock(p.set.Key), func(context.Context) error {
+			if _, ok := s.Find(p.set.Key); !ok {
+				return fmt.Errorf("supply: %s was swept", p.set.Key)
 			}
-			_ = disk.Write(s.path(set.Key, "lent"), nil) // its time says when it was used last; a guess is enough
-			for _, p := range set.Paths {
-				l := lent{Key: set.Key, Path: p}
-				n.Lent = append(n.Lent, l)
-				if err := n.write(home); err != nil { // it is found again whatever comes now
-					return err
-				}
-				l, err := s.lend(home, dir, set, l, len(n.Lent))
-				if err != nil {
-					return err
-				}
-				n.Lent[len(n.Lent)-1] = l
+			_ = disk.Write(s.path(p.set.Key, "lent"), nil) // its time says when it was used last; a guess is enough
+			l := lent{Key: p.set.Key, Path: p.path}
+			n.Lent = append(n.Lent, l)
+			if err := n.write(home); err != nil { // it is found again whatever comes now
+				return err
 			}
+			l, err := s.lend(home, dir, p.set, l, len(n.Lent))
+			if err != nil {
+				return err
+			}
+			n.Lent[len(n.Lent)-1] = l
 			return nil
 		})
 		if err != nil {
@@ -96,6 +96,28 @@ func (s *Store) Lend(ctx context.Context, home, dir string, sets []Set, fresh bo
 	return n.write(home)
 }
 
+// part is one path of a set that a tree is to get.
+type part struct {
+	set  Set
+	path string
+}
+
+// layout orders the paths of sets so that one that lies within another comes
+// after it: a layer that is mounted is never written over or removed. Of sets
+// that have the same path, the last one gives it.
+func layout(sets []Set) []part {
+	var all []part
+	for _, set := range sets {
+		for _, p := range set.Paths {
+			all = append(slices.DeleteFunc(all, func(o part) bool { return o.path == p }), part{set, p})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b part) int {
+		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
+	})
+	return all
+}
+
 // own returns where what is written to it is found.
 func (l lent) own(home, dir string) string {
 	if l.At != "" {
@@ -104,18 +126,11 @@ func (l lent) own(home, dir string) string {
 	return filepath.Join(dir, filepath.FromSlash(l.Path))
 }
 
-// holds reports whether exactly the paths of these sets are lent.
-func (n note) holds(sets []Set) bool {
-	i := 0
-	for _, set := range sets {
-		for _, p := range set.Paths {
-			if i >= len(n.Lent) || n.Lent[i].Key != set.Key || n.Lent[i].Path != p || n.Lent[i].Seen == "" {
-				return false
-			}
-			i++
-		}
-	}
-	return i == len(n.Lent)
+// holds reports whether exactly these paths are lent.
+func (n note) holds(plan []part) bool {
+	return slices.EqualFunc(n.Lent, plan, func(l lent, p part) bool {
+		return l.Key == p.set.Key && l.Path == p.path && l.Seen != ""
+	})
 }
 
 // good reports whether what was lent is still there, and with fresh, as it was.

@@ -270,3 +270,47 @@ func TestSweep(t *testing.T) {
 		t.Error(gone, err)
 	}
 }
+
+// TestLendWithin lends a set that lies within another one, and one that has a
+// path of another, in whichever order they come, and takes them back.
+func TestLendWithin(t *testing.T) {
+	for name, copies := range map[string]bool{"overlay": false, "copy": true} {
+		t.Run(name, func(t *testing.T) {
+			s := store(t, copies)
+			put := func(key string, paths ...string) supply.Set {
+				set, _, err := s.Make(t.Context(), key, func(_ context.Context, _, files string) (supply.Set, error) {
+					for _, p := range paths {
+						write(t, filepath.Join(files, p, "from"), key)
+					}
+					return supply.Set{Source: "made", Paths: paths}, nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return set
+			}
+			root, docs, within := put("root", "node_modules", "docs/node_modules"), put("docs", "docs/node_modules"), put("within", "node_modules/a/node_modules")
+			home, dir := tree(t, s, "a")
+			for _, sets := range [][]supply.Set{{root, docs, within}, {within, root, docs}, {docs}, {root, docs}} {
+				for range 2 {
+					if err := s.Lend(t.Context(), home, dir, sets, true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := read(filepath.Join(dir, "docs/node_modules/from")); got != "docs" {
+					t.Errorf("docs has that of %s", got)
+				}
+				if got := read(filepath.Join(dir, "node_modules/a/node_modules/from")); len(sets) == 3 && got != "within" {
+					t.Errorf("what lies within has that of %s", got)
+				}
+				write(t, filepath.Join(dir, "docs/node_modules/from"), "an agent")
+			}
+			if err := s.Lend(t.Context(), home, dir, nil, true); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "docs/node_modules")); !errors.Is(err, fs.ErrNotExist) {
+				t.Error("was not taken back:", err)
+			}
+		})
+	}
+}

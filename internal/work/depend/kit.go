@@ -57,6 +57,7 @@ type Kit struct {
 	mu       sync.Mutex                  // guards what follows
 	looked   map[string][]Place          // by tree
 	foreign  map[string][]submodule.Link // by tree
+	lends    map[string]bool             // by what a place's packages depend on
 	versions map[string]string
 	ready    map[string]Ready // by directory of the tree
 }
@@ -71,6 +72,7 @@ type Tree struct {
 type Ready struct {
 	Key    string // of everything together; empty where nothing is needed
 	Failed []Failure
+	says   map[string]string // what each gate's command runs, by its name
 	words  []string
 	vars   []string
 	bins   []bin
@@ -140,7 +142,7 @@ func (r Ready) Vars(dir string, vars []string) []string {
 // Empty when it can.
 func (r Ready) Lacks(g gate.Gate) string {
 	for _, f := range r.Failed {
-		if f.Need == Sure && f.Needs(g) == Sure {
+		if f.Need == Sure && f.Needs(g, r.says[g.Name]) == Sure {
 			return fmt.Sprintf("the dependencies of %s are missing: %s. %s", f.File, f.Why, f.Hint())
 		}
 	}
@@ -203,15 +205,16 @@ func (k *Kit) Equip(ctx context.Context, t Tree, find func(dir string) ([]gate.G
 // process may use the tree meanwhile. What cannot be installed is no error but
 // in what it returns. Told hears of what was made.
 func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool, told func(nexus.EnvironmentPrepared) error) (Ready, error) {
-	r := Ready{vars: k.Wish.Vars}
+	r := Ready{vars: k.Wish.Vars, says: map[string]string{}}
 	for _, g := range gates {
+		r.says[g.Name] = says(t.Dir, g)
 		r.words = append(r.words, stack.Words(g.Args)...)
 	}
 	modules, places, err := k.modules(ctx, t, told)
 	if err != nil {
 		return r, err
 	}
-	jobs, err := k.jobs(ctx, t, gates, places)
+	jobs, err := k.jobs(ctx, t, gates, r.says, places)
 	if err != nil {
 		return r, err
 	}
@@ -328,7 +331,7 @@ type job struct {
 
 // jobs returns what the gates of a tree need. What its submodules do is never
 // sure: work here does not hang on it.
-func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate, modules []string) ([]job, error) {
+func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate, says map[string]string, modules []string) ([]job, error) {
 	var jobs []job
 	whole := k.Wish.Install != "" || k.Wish.Init != "" || len(k.Wish.Link) > 0
 	open := slices.ContainsFunc(gates, asks)
@@ -338,15 +341,16 @@ func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate, modules []str
 	for _, p := range k.find(t) {
 		need := None
 		for _, g := range gates {
-			need = max(need, p.Needs(g))
+			need = max(need, p.Needs(g, says[g.Name]))
 		}
 		if slices.ContainsFunc(modules, func(m string) bool { return below(p.Dir, m) }) {
 			need = min(need, Maybe)
 		}
-		if need == None || k.Wish.Off && p.Same == nil {
+		off := k.Wish.Off || need == Lend
+		if need == None || off && p.Same == nil || need == Lend && !k.lendable(p) {
 			continue
 		}
-		jobs = append(jobs, job{places: []Place{p}, need: need, wish: Wish{Off: k.Wish.Off}})
+		jobs = append(jobs, job{places: []Place{p}, need: need, wish: Wish{Off: off}})
 	}
 	if whole {
 		all := job{need: Sure, wish: k.Wish}
@@ -363,6 +367,23 @@ func (k *Kit) jobs(ctx context.Context, t Tree, gates []gate.Gate, modules []str
 		}
 	}
 	return jobs, nil
+}
+
+// lendable reports whether what the user has installed of a place can be lent.
+// The answer stays the same for as long as the kit is used: all trees of a run
+// are given the same.
+func (k *Kit) lendable(p Place) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ok, known := k.lends[p.sum]
+	if !known {
+		if k.lends == nil {
+			k.lends = map[string]bool{}
+		}
+		ok = k.differs(p) == nil
+		k.lends[p.sum] = ok
+	}
+	return ok
 }
 
 // find returns the places of a tree, which is looked at once.

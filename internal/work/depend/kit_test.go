@@ -326,6 +326,49 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
+// TestNested has a project of its own below the one that the gate is of. Its
+// packages are not installed for that gate, but lent where the user has them,
+// by a set of their own.
+func TestNested(t *testing.T) {
+	needs(t, "npm", "node")
+	files := project()
+	files["docs/package.json"] = `{"name": "docs", "version": "1.0.0", "dependencies": {"theme": "file:theme"}}`
+	files["docs/.npmrc"] = "install-links=true\n"
+	files["docs/theme/package.json"] = `{"name": "theme", "version": "1.0.0", "scripts": {"postinstall": "test -e /nowhere"}}`
+	b := newBench(t, files)
+	b.npm("install", "--package-lock-only")
+	b.npm("install", "--package-lock-only", "--prefix", "docs")
+	b.commit()
+	one := b.tree("T1.1")
+	r := b.prepare(one, false)
+	if len(r.Failed) != 0 || len(b.told) != 1 || b.told[0].Locks[0] != "package-lock.json" {
+		t.Fatalf("%+v, %+v", r.Failed, b.told)
+	}
+	both := gate.Gate{Name: "docs", Args: []string{"sh", "-c", "cd docs && npm test"}, Format: "exit"}
+	if r := b.prepare(b.tree("T1.2"), false, both); len(r.Failed) != 1 || r.Failed[0].File != "docs/package-lock.json" || r.Lacks(both) == "" {
+		t.Errorf("a gate that names the directory: %+v", r.Failed)
+	}
+
+	b.npm("install")
+	b.npm("install", "--prefix", "docs", "--ignore-scripts")
+	other := depend.Kit{Store: b.kit.Store, Box: b.kit.Box, Git: b.kit.Git, User: b.user, Timeout: b.kit.Timeout} // as the next run has it
+	other.Store.Dir += "2"
+	b.kit, b.told = &other, nil
+	for range 2 {
+		r = b.prepare(one, true)
+		b.write(filepath.Join(one.Dir, "docs/node_modules/theme/mine"), "an agent's")
+		b.write(filepath.Join(one.Dir, "node_modules/fake-jest/mine"), "an agent's")
+	}
+	if len(r.Failed) != 0 || len(b.told) != 2 {
+		t.Fatalf("%+v, %+v", r.Failed, b.told)
+	}
+	for i, want := range []string{"node_modules", "docs/node_modules"} {
+		if strings.Join(b.told[i].Paths, " ") != want {
+			t.Errorf("%+v", b.told[i])
+		}
+	}
+}
+
 // TestOnlyWhatIsNeeded does not look at a tree whose gates need nothing of it.
 func TestOnlyWhatIsNeeded(t *testing.T) {
 	b := newBench(t, map[string]string{"go.mod": "module m\n", "docs/package-lock.json": "{}", "docs/package.json": "{}"})

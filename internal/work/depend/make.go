@@ -283,14 +283,19 @@ func within(dir string, args []string) []string {
 	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + dir}, args...)
 }
 
+// differs says why the packages of a place cannot be taken from the user's
+// checkout: they are not what the lock file says.
+func (k *Kit) differs(p Place) error {
+	if k.User == "" || p.Same == nil {
+		return errors.New("they cannot be compared with the lock file")
+	}
+	return p.Same(filepath.Join(k.User, filepath.FromSlash(p.Dir)), p.text)
+}
+
 // take copies the packages of a place from the user's checkout, or says why
 // they are not what the lock file says.
 func (m *maker) take(p Place) error {
-	if m.User == "" || p.Same == nil {
-		return errors.New("they cannot be compared with the lock file")
-	}
-	at := filepath.Join(m.User, filepath.FromSlash(p.Dir))
-	if err := p.Same(at, p.text); err != nil {
+	if err := m.differs(p); err != nil {
 		return err
 	}
 	var taken []string
@@ -313,6 +318,7 @@ func (m *maker) take(p Place) error {
 
 // found returns what a place's packages are in, in a directory that is a
 // checkout: beside the lock file, and below where its packages have their own.
+// A directory below with a lock file of its own is another place.
 func found(root string, p Place) []string {
 	var all []string
 	for _, out := range p.Out {
@@ -332,10 +338,11 @@ func found(root string, p Place) []string {
 		case !d.IsDir() || at == from:
 			return nil
 		case d.Name() == p.Deep:
-			rel, _ := filepath.Rel(root, at) // at is below root
-			if rel = filepath.ToSlash(rel); !slices.Contains(all, rel) {
+			if rel := relative(root, at); !slices.Contains(all, rel) {
 				all = append(all, rel)
 			}
+			return fs.SkipDir
+		case slices.Contains(p.inner, relative(root, at)):
 			return fs.SkipDir
 		case strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || strings.Count(at, string(filepath.Separator)) > strings.Count(from, string(filepath.Separator))+8:
 			return fs.SkipDir
@@ -343,6 +350,12 @@ func found(root string, p Place) []string {
 		return nil
 	})
 	return all
+}
+
+// relative names a path below a directory as git does.
+func relative(root, at string) string {
+	rel, _ := filepath.Rel(root, at) // at is below root
+	return filepath.ToSlash(rel)
 }
 
 // holds reports whether git keeps a path, or something in it.

@@ -25,9 +25,9 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 	for _, p := range Places(dir) {
 		need := None
 		for _, g := range gates {
-			need = max(need, p.Needs(g))
+			need = max(need, p.Needs(g, says(dir, g)))
 		}
-		if need == None {
+		if need <= Lend {
 			continue
 		}
 		o := Outlook{File: p.File}

@@ -25,6 +25,9 @@ type Place struct {
 	File string // the lock file, relative to the tree
 	text string // of the lock file
 	sum  string // of everything in the tree that the packages depend on
+
+	inner []string // directories below with a lock file of the same family, whose packages are not this one's
+	outer bool     // a directory above has a lock file of the same family
 }
 
 // Places returns the lock files of a tree, those of the root first. A place
@@ -64,7 +67,20 @@ func Places(dir string) []Place {
 		}
 		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
 	})
+	nest(all)
 	return all
+}
+
+// nest tells each place which others of its family lie below it.
+func nest(all []Place) {
+	for i := range all {
+		for j := range all {
+			if all[i].Family == all[j].Family && all[i].Dir != all[j].Dir && below(all[j].Dir, all[i].Dir) {
+				all[i].inner = append(all[i].inner, all[j].Dir)
+				all[j].outer = true
+			}
+		}
+	}
 }
 
 func depth(dir string) int {
@@ -80,39 +96,66 @@ type Need int
 // The needs.
 const (
 	None  Need = iota // it does without
+	Lend              // it may do without: what the user has installed is lent, and nothing is installed
 	Maybe             // it runs something that nobody here knows
 	Sure              // it runs a program of the place's family
 )
 
-// Needs reports whether a gate needs what a place installs.
-func (p Place) Needs(g gate.Gate) Need {
+// Needs reports whether a gate needs what a place installs. A gate needs the
+// packages of the lock file that is nearest to its directory, on the way up to
+// the root. Those of a directory below are another project's, unless the gate's
+// command names that directory; says is that command with the scripts that it
+// runs, see [Kit.says].
+func (p Place) Needs(g gate.Gate, says string) Need {
 	switch g.Format {
 	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt, parse.GolangCI:
 		return None
 	}
 	at := path.Clean("./" + filepath.ToSlash(g.Dir))
-	if !below(at, p.Dir) && !below(p.Dir, at) {
+	most := Sure
+	switch inside := below(p.Dir, at); {
+	case p.Dir == at || inside && names(says, at, p.Dir):
+	case inside && p.outer: // the gate has packages of its own, or a place between has
+		most = Lend
+	case inside:
+		most = Maybe
+	case !below(at, p.Dir):
 		return None
+	case slices.ContainsFunc(p.inner, func(d string) bool { return below(at, d) }):
+		most = Maybe // a place nearer to the gate has what it needs first
 	}
 	own := ecosystem.Programs(p.Family)
 	known := false
 	for _, w := range stack.Words(g.Args) {
 		w = path.Base(w)
 		if slices.Contains(own, w) || p.Family == "node" && strings.HasPrefix(w, "node_modules") {
-			return Sure
+			return most
 		}
 		known = known || slices.Contains(others(), w)
 	}
 	if known {
 		return None
 	}
-	return Maybe
+	return min(most, Maybe)
+}
+
+// names reports whether a command that runs in a directory names another one
+// below that.
+func names(says, at, dir string) bool {
+	rel := strings.TrimPrefix(dir, at+"/")
+	for _, w := range stack.Words([]string{says}) {
+		w = strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/")
+		if w == rel || strings.HasPrefix(w, rel+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // asks reports whether a gate may need anything at all.
 func asks(g gate.Gate) bool {
 	return slices.ContainsFunc(families(), func(f string) bool {
-		return Place{Ecosystem: ecosystem.Ecosystem{Family: f}, Dir: "."}.Needs(g) != None
+		return Place{Ecosystem: ecosystem.Ecosystem{Family: f}, Dir: "."}.Needs(g, "") != None
 	})
 }
 
