@@ -181,6 +181,8 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "not the work failed but what it runs on: see nexus doctor, and nexus logs for what came before")
 	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
 		all = append(all, "it is green alone and red once merged: nexus show "+id+" says with what, and what landed meanwhile may be at fault")
+	case len(t.Refused) > 0 && a.Category != nexus.VerifierRejected:
+		all = append(all, "a verifier refused its work: read what it says in nexus show "+id+", then say what it should do with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
 	case a.Category == nexus.IsolationViolation:
 		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
 	case a.Category == nexus.VerifierRejected:

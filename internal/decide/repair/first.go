@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -85,21 +86,27 @@ func proveOwn(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 }
 
 // read lets somebody read a tree that the gates let through: a verifier first
-// where the tests came first, or where the change touches what judges it, and
-// a reviewer after that. Without a verdict the gates decide, unless it is they
-// that were touched.
+// where the tests came first, where the change touches its tests and gates, or
+// where a verifier refused the work before, and a reviewer after that. Without
+// a verdict the gates decide, unless it is they that were touched, or unless a
+// refusal stands.
 func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	r := a.Last()
 	v := r.Verified
+	stands := refused(t, a)
 	switch {
-	case r.Suspect == nil && !a.Strategy.Sessions(), v != nil && v.Read && v.Category == "":
+	case r.Suspect == nil && !a.Strategy.Sessions() && !stands, v != nil && v.Read && v.Category == "":
 		return Step{Move: Review}
 	case v == nil:
 		return Step{Move: Verify}
-	case !v.Read && r.Suspect != nil:
+	case !v.Read && (r.Suspect != nil || stands):
+		why := "it touches what judges it, and nobody said whether that is right"
+		if stands {
+			why = "a verifier refused the work, and none has said that it is right now"
+		}
 		return Step{
 			Move: End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected,
-			Why: fmt.Sprintf("it touches what judges it, and nobody said whether that is right: %s", cmp.Or(v.Why, "no verdict")),
+			Why: fmt.Sprintf("%s: %s", why, cmp.Or(v.Why, "no verdict")),
 		}
 	case !v.Read:
 		return Step{Move: Review}
@@ -108,6 +115,17 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 		return Step{Move: End, Outcome: nexus.Exhausted, Category: v.Category, Why: fmt.Sprintf("rejected by the verifier %d times: %s", n, v.Why)}
 	}
 	return write(t, a, l, Step{Role: firstRole(t), Cause: VerifyGate, Findings: v.Findings, Why: v.Why})
+}
+
+// refused reports whether a verifier refused the work on a task, in this attempt
+// or an earlier one, and none approved it since.
+func refused(t *state.Task, a *state.Attempt) bool {
+	for _, r := range slices.Backward(a.Rounds) {
+		if v := r.Verified; v != nil && v.Read {
+			return v.Category != ""
+		}
+	}
+	return len(t.Refused) > 0
 }
 
 // proven reports whether tests of the attempt were seen red.

@@ -167,3 +167,34 @@ func TestTestsFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedBefore holds that work on a task that a verifier refused reaches a
+// reviewer only with a verifier's consent, whatever the strategy of the attempt
+// and whoever refused it in which attempt.
+func TestRefusedBefore(t *testing.T) {
+	green := join(wrote(1, coder, ""), verdict(nexus.Pass, ""))
+	unread := []nexus.Fact{nexus.WorkVerified{Attempt: "T1.2", Tree: "t", Why: "no verdict"}}
+	for _, way := range []nexus.Strategy{nexus.TestAfter, nexus.NoTest} {
+		for name, c := range map[string]struct {
+			facts []nexus.Fact
+			want  repair.Step
+		}{
+			"nobody looked":      {green, repair.Step{Move: repair.Verify}},
+			"a verifier agrees":  {join(green, verified("")), repair.Step{Move: repair.Review}},
+			"a verifier refuses": {join(green, verified(nexus.VerifierRejected)), repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "verify", Findings: []nexus.Finding{{Gate: "verify", Message: "mend it"}}, Why: "as seen"}},
+			"no verdict": {join(green, unread), repair.Step{
+				Move: repair.End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected,
+				Why: "a verifier refused the work, and none has said that it is right now: no verdict",
+			}},
+			"it agreed to an earlier round": {
+				join(green, verified(""), wrote(2, coder, "review"), verdict(nexus.Pass, "")), repair.Step{Move: repair.Review},
+			},
+		} {
+			task := &state.Task{Task: nexus.Task{ID: "T1"}, Refused: []state.Refusal{{Attempt: "T1.1", Why: "the key is fixed"}}}
+			got := repair.Next(task, with(way, c.facts...), nexus.Limits{}, repair.Facts{Tested: true})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s, %s: -want +got\n%s", way, name, diff)
+			}
+		}
+	}
+}

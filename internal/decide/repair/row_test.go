@@ -230,8 +230,11 @@ func (s stand) read(r *state.Round) string {
 			no++
 		}
 	}
-	if r.Suspect != nil {
+	switch {
+	case r.Suspect != nil:
 		said = ", it touches its judges"
+	case s.refusedBefore() && (!s.a.Strategy.Sessions() || r.Verified != nil && !r.Verified.Read):
+		said = ", a verifier refused it before"
 	}
 	switch v := r.Verified; {
 	case v == nil:
@@ -245,6 +248,17 @@ func (s stand) read(r *state.Round) string {
 	default:
 		return said + ", and the verifier says no"
 	}
+}
+
+// refusedBefore reports whether the last verdict before this round was a no.
+func (s stand) refusedBefore() bool {
+	no := false
+	for _, o := range s.a.Rounds[:len(s.a.Rounds)-1] {
+		if o.Verified != nil && o.Verified.Read {
+			no = o.Verified.Category != ""
+		}
+	}
+	return no
 }
 
 // does returns what may come of a step, each as facts: what the world says.

@@ -14,6 +14,8 @@ func divide(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fac
 	leave := facts(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
 	e := s.Splits.Of(t.ID)
 	switch {
+	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's consent
+		return park(t, sought.Why)
 	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Mends.Of(t.ID) != nil: // mending has bounds of its own
 		return leave
 	case e == nil:

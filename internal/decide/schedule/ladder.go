@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/assess"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -33,6 +34,8 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 	switch {
 	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
 		return fail(t, fmt.Sprintf("refused by the train %d times: %s", a.Refusals, a.Why))
+	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // as a journal says that an earlier version wrote
+		return park(t, "no verifier has approved it since")
 	case a.Outcome == nexus.Accepted:
 		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
@@ -55,6 +58,9 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 			return divide(s, t, nexus.SplitSought{Why: replan(*r), Rescope: true})
 		case assess.NeedsPerson(a.Why): // nor has it what only a person can give
 			return park(t, a.Why)
+		}
+		if strategy.Next(t) != a.Strategy { // a tester who cannot do without code is no worse than one who touched it
+			return climb(s, t, a)
 		}
 		return escalate(s, t, a, park)
 	default:
@@ -108,6 +114,9 @@ func climb(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	if n := len(tries); n >= broken && allBroken(tries[n-broken:]) {
 		return park(t, fmt.Sprintf("the machinery failed %d times: %s", broken, a.Why))
 	}
+	if a.Category == nexus.GreenfieldNoTests && strategy.Next(t) == a.Strategy {
+		return escalate(s, t, a, park) // it was lite already: more of the same tier would write no test either
+	}
 	limit, capped := s.Limits.PerTier[t.Tier]
 	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) {
 		return nil
@@ -140,7 +149,8 @@ func repeats(tries []*state.Attempt) bool {
 }
 
 // escalate moves the task to the next tier that may try it. At the top it
-// goes on with less of a strategy; where there is no less it is split, or left.
+// continues with less of a strategy; where there is no less it is split, or
+// left.
 func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
 	why := cmp.Or(a.Why, string(a.Outcome))
 	if len(t.At(t.Tier)) == 0 {
@@ -151,12 +161,25 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 		to, ok = to.Next()
 	}
 	if !ok {
-		if less, ok := strategy.Lower(strategy.Next(t)); ok {
+		if less, ok := lower(t, a); ok {
 			return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: t.Tier, Why: why, Strategy: less})
 		}
 		return leave(t, why)
 	}
 	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
+}
+
+// lower returns the strategy that a task continues with after the last tier.
+// It never takes a judge away that refused the work: where a verifier's refusal
+// stands the next strategy has a verifier too, and what only a person can judge
+// is left to a person.
+func lower(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
+	way := strategy.Next(t)
+	if way != a.Strategy {
+		return way, true // no attempt was made with it yet
+	}
+	less, ok := strategy.Lower(way)
+	return less, ok && !a.Category.NeedsPerson() && (len(t.Refused) == 0 || less.Sessions())
 }
 
 // closed reports whether no attempt may be made at a tier.
@@ -179,10 +202,40 @@ func replan(f nexus.ReplanAsked) string {
 
 // park leaves a task to a person's judgement.
 func park(t *state.Task, why string) []nexus.Fact {
-	return facts(nexus.TaskParked{Task: t.ID, Why: why})
+	return facts(nexus.TaskParked{Task: t.ID, Why: why + refusals(t)})
 }
 
-// fail leaves a task whose end is mechanical.
+// fail leaves a task whose end is mechanical. Where a verifier's refusal stands
+// it is for a person all the same.
 func fail(t *state.Task, why string) []nexus.Fact {
+	if len(t.Refused) > 0 {
+		return park(t, why)
+	}
 	return facts(nexus.TaskParked{Task: t.ID, Why: why, Failed: true})
+}
+
+// refusals lists the refusals of a task that still stand, empty for none.
+func refusals(t *state.Task) string {
+	var b strings.Builder
+	for i, r := range t.Refused {
+		lead := "; "
+		if i == 0 {
+			lead = fmt.Sprintf(". A verifier refused the work %d times and has approved none since: ", len(t.Refused))
+			if len(t.Refused) == 1 {
+				lead = ". A verifier refused the work and has approved none since: "
+			}
+		}
+		fmt.Fprintf(&b, "%s%s round %d (%s, %s): %s", lead, r.Attempt, r.Round, r.Tier, r.Strategy, brief(r.Why))
+	}
+	return b.String()
+}
+
+// brief cuts a reason for a list of them. The journal has the whole of it.
+func brief(why string) string {
+	const most = 240
+	why = strings.Join(strings.Fields(why), " ")
+	if r := []rune(why); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return why
 }

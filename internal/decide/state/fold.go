@@ -296,6 +296,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t := s.tasks[f.Task]
 		t.Criteria = slices.Clone(t.Criteria) // workers have it
 		t.Criteria[f.Number-1] = f.Criterion
+		t.Refused = nil // of work that was to do something else
 	case nexus.ReplanAsked:
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f
@@ -362,6 +363,9 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	case before != Working && a.Stage == Working:
 		a.Clock = s.clock(at)
 	}
+	if f, ok := f.(nexus.WorkVerified); ok {
+		verified(t, a, f)
+	}
 	s.follow(t, a, f)
 }
 
@@ -386,6 +390,18 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 			t.Status = nexus.Pending
 		}
 	default:
+	}
+}
+
+// verified keeps the refusals of a task's work. A verdict that could not be
+// read changes nothing.
+func verified(t *Task, a *Attempt, f nexus.WorkVerified) {
+	switch {
+	case !f.Read:
+	case f.Category == "":
+		t.Refused = nil
+	default:
+		t.Refused = append(slices.Clip(t.Refused), Refusal{a.ID, len(a.Rounds), a.Tier, a.Strategy, f.Why})
 	}
 }
 

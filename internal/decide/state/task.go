@@ -36,6 +36,19 @@ type Task struct {
 
 	MercyRounds int           // rounds before that chance
 	MercyWorked time.Duration // time worked before it
+
+	Refused []Refusal // verifiers' refusals of its work that still stand, oldest first
+}
+
+// Refusal is a verifier's verdict against the work on a task. It stands until
+// a verifier approves later work on the same criteria, or a person changes
+// these.
+type Refusal struct {
+	Attempt  nexus.AttemptID
+	Round    int
+	Tier     nexus.Tier
+	Strategy nexus.Strategy
+	Why      string
 }
 
 // Current returns the last attempt, nil before the first.

@@ -50,20 +50,16 @@ func Choose(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Str
 	return nexus.TDDStrict, why
 }
 
-// Next returns the strategy of a task's next attempt. Where a role broke the
-// isolation of the strict strategy the next one has none, and where nobody
-// wrote a test the code comes first.
+// Next returns the strategy of a task's next attempt. After an attempt in which
+// a role broke the isolation of the strict strategy, or in which its tester
+// wrote no test, the next ones are lite.
 func Next(t *state.Task) nexus.Strategy {
 	s := cmp.Or(t.Course, t.Strategy, nexus.TestAfter)
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
 		switch a.Category {
-		case nexus.IsolationViolation:
+		case nexus.IsolationViolation, nexus.GreenfieldNoTests:
 			if s == nexus.TDDStrict {
 				s = nexus.TDDLite
-			}
-		case nexus.GreenfieldNoTests:
-			if s.Proves() {
-				s = nexus.TestAfter
 			}
 		default:
 		}

@@ -137,6 +137,27 @@ func (w *work) suspected() []nexus.Finding {
 	return nil
 }
 
+// refused returns what verifiers had against earlier work on the task, for
+// another to look at.
+func (w *work) refused() []string {
+	var all []string
+	for _, r := range w.task.Refused {
+		if r.Attempt != w.a.ID { // those of this one follow: the view may be older, or newer
+			all = append(all, r.Why)
+		}
+	}
+	for _, r := range w.a.Rounds {
+		switch v := r.Verified; {
+		case v == nil || !v.Read:
+		case v.Category == "":
+			all = nil
+		default:
+			all = append(all, v.Why)
+		}
+	}
+	return all
+}
+
 // verify lets a verifier hold the work against the task, in a conversation of
 // its own.
 func (w *work) verify(ctx context.Context) error {
@@ -147,7 +168,7 @@ func (w *work) verify(ctx context.Context) error {
 		}
 	}
 	old, err := w.read(ctx, nexus.Verifier, done+1, prompt.Brief{
-		Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(),
+		Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
 	}, verify.Schema())
 	if err != nil {
 		return err

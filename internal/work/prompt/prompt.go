@@ -64,6 +64,7 @@ type Brief struct {
 	Dead      []string         // why earlier attempts ended, oldest first
 	Evidence  []nexus.Evidence // what the gates said
 	Suspect   []nexus.Finding  // what the change does to what judges it
+	Refused   []string         // what verifiers had against earlier work on the task
 	Conflicts []string         // files that hold conflict markers
 	Meanwhile []nexus.Task     // tasks that landed since Base
 	Diff      string           // the change so far, for those who test, review or merge it
@@ -88,6 +89,10 @@ func (b Brief) Text() string {
 		{
 			Title: "Found before", Body: before(b.Before), Rank: 2,
 			Lead: "Earlier reviews of this task found these. See first which of them are mended, and report again those that are not.",
+		},
+		{
+			Title: "Refused before", Body: list(b.Refused), Rank: 2,
+			Lead: "Verifiers refused earlier work on this task for these reasons, and it lands only if you approve it. Say of each whether it still holds; one that does is a reason to refuse.",
 		},
 		{
 			Title: "To be explained", Body: suspects(b.Suspect),

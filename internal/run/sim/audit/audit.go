@@ -69,6 +69,7 @@ type account struct {
 	rounds       int
 	begins       nexus.Tier     // where it was routed or moved to
 	way          nexus.Strategy // that it was lowered to
+	refused      bool           // a verifier refused its work, and none approved it since
 }
 
 // New opens the books. Wrong hears of what must never be.
@@ -305,6 +306,9 @@ func (b *Audit) attempt(f nexus.Fact) {
 // accept checks that exactly the accepted tree was judged and approved.
 func (b *Audit) accept(f nexus.AttemptEnded) {
 	b.first(f)
+	if b.tasks[b.of[f.Attempt]].refused {
+		b.wrong("%s is accepted, and a verifier refused the work and none approved it since", f.Attempt)
+	}
 	v, r, t := b.verdicts[f.Attempt], b.reviews[f.Attempt], b.tasks[b.of[f.Attempt]]
 	exempt := t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
 	if v.Tree != f.Tree || v.State != nexus.Pass && (v.State != nexus.NotRun || !exempt) {
@@ -478,8 +482,12 @@ func (b *Audit) train(f nexus.Fact) {
 	}
 }
 
-// resolved checks that a reviewer read what a merger made.
+// resolved checks that no refusal of what landed stands, and that a reviewer
+// read what a merger made.
 func (b *Audit) resolved(f nexus.TrainLanded) {
+	if b.tasks[f.Task].refused {
+		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
+	}
 	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
 		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
 	}

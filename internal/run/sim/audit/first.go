@@ -19,6 +19,9 @@ func (b *Audit) tdd(f nexus.Fact) {
 		b.suspects[f.Attempt] = f.Tree
 	case nexus.WorkVerified:
 		b.verified[f.Attempt] = f
+		if t := b.tasks[b.of[f.Attempt]]; f.Read {
+			t.refused = f.Category != ""
+		}
 	default:
 	}
 }
@@ -49,6 +52,9 @@ func (b *Audit) lower(t *account, f nexus.TaskEscalated) {
 	had, now := slices.Index(all, t.way), slices.Index(all, f.Strategy)
 	if now < 0 || t.way != "" && now <= had {
 		b.wrong("%s goes on with %s after %s", t.ID, f.Strategy, t.way)
+	}
+	if t.refused && !f.Strategy.Sessions() {
+		b.wrong("%s goes on with %s, which has no verifier, and one refused the work", t.ID, f.Strategy)
 	}
 	t.way = f.Strategy
 	clear(t.tries)
