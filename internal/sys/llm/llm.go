@@ -83,12 +83,15 @@ type Part struct {
 	Raw    json.RawMessage `json:"raw,omitempty"`    // the provider's own (thinking, signatures), sent back as it came
 }
 
-// Call is a tool call. Input is valid JSON; a call whose input was cut off
-// never leaves a provider's room.
+// Call is a tool call. Input is a JSON object, and the id is unique in the
+// answer. A call that the model made otherwise has a Flaw, an empty input, and
+// where need be a name and an id that can be sent back; it is never run. A call
+// of an answer that was cut off never leaves a provider's room.
 type Call struct {
 	ID    string          `json:"id"`
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
+	Flaw  string          `json:"flaw,omitzero"` // what is wrong with the call as it came; empty: nothing
 }
 
 // Result answers the call with the same ID.
@@ -107,6 +110,8 @@ const (
 	StopTools  Stop = "tools"  // it waits for tool results
 	StopLength Stop = "length" // the answer was cut at MaxTokens
 	StopRefuse Stop = "refuse" // it will not answer
+
+	StopMalformed Stop = "malformed" // the provider could not read its calls and keeps them to itself
 )
 
 // Response is a whole answer, or what is known of a call that failed.
@@ -119,6 +124,7 @@ type Response struct {
 	Terms     Terms       // on which it was answered, as far as the provider says
 	Model     string      // what answered, as the provider names it
 	ID        string      // the provider's request id, for support
+	Flaw      string      // with StopMalformed: what the provider says about it; may be empty
 }
 
 // Calls returns the tool calls of the answer in order.

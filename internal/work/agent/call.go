@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -152,7 +153,7 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
 	m := resp.Message
 	m.From = llm.Assistant
-	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse {
+	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse || resp.Stop == llm.StopMalformed {
 		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
 	}
 	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
@@ -167,7 +168,7 @@ func (c *conversation) hear(resp llm.Response) (llm.Message, error) {
 	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: says(m)})
 	for _, call := range callsOf(m) {
 		c.Tally, c.lately = c.Tally.Called(call.Tool), call.Tool
-		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: tool.About(call)})
+		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: cmp.Or(call.Flaw, tool.About(call))})
 	}
 	return m, nil
 }

@@ -130,7 +130,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 		return "", true, end, err
 	}
 	clear(c.failures)
-	if resp.Stop == llm.StopRefuse {
+	if resp.Stop == llm.StopRefuse || resp.Stop == llm.StopMalformed {
 		return "", false, nil, nil
 	}
 	return strings.TrimSpace(resp.Message.Text()), false, nil, nil

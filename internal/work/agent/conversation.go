@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
@@ -13,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // recordTime bounds the record of a turn that was paid for, which goes on
@@ -134,7 +136,7 @@ func (c *conversation) open(ctx context.Context) (*ending, error) {
 	case c.track.Handin != nil:
 		return c.handedIn(c.track.Handin), nil // its end is recorded already
 	case c.messages[len(c.messages)-1].From == llm.Assistant:
-		end, err := c.silent("", c.messages[len(c.messages)-1])
+		end, err := c.silent("", c.messages[len(c.messages)-1], "")
 		return c.close(ctx, end, err)
 	default:
 		return nil, nil
@@ -191,7 +193,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	}
 	calls := whole(callsOf(message), resp)
 	if len(calls) == 0 {
-		end, err := c.silent(resp.Stop, message)
+		end, err := c.silent(resp.Stop, message, resp.Flaw)
 		return c.close(ctx, end, err)
 	}
 	if err := c.keep(ctx); err != nil {
@@ -213,6 +215,8 @@ func (c *conversation) spent() *ending {
 	switch {
 	case turns > 0 && c.taken >= turns:
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
+	case c.track.Malformed > track.MaxMalformed:
+		return malformed(c.track.Malformed)
 	case c.track.Refused > track.MaxRefused:
 		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d hand-ins were refused", c.track.Refused)}
 	case c.Tally.Over(c.Limits, c.lately) != "":
@@ -230,9 +234,15 @@ func (c *conversation) spent() *ending {
 	}
 }
 
-// silent decides on an answer without a call, or one that was cut off: a
-// nudge, or the end.
-func (c *conversation) silent(stop llm.Stop, m llm.Message) (*ending, error) {
+// malformed is the ending of a session whose model cannot make a call that is
+// one.
+func malformed(answers int) *ending {
+	return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
+}
+
+// silent decides on an answer without a call, one that was cut off, or one
+// whose calls the provider could not read and says so: a nudge, or the end.
+func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*ending, error) {
 	text := m.Text()
 	switch {
 	case stop == llm.StopRefuse:
@@ -241,6 +251,10 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message) (*ending, error) {
 		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", track.MaxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
 		return nil, c.say(track.NudgeCut, "nudge", 0)
+	case stop == llm.StopMalformed && c.track.Malformed >= track.MaxMalformed:
+		return malformed(track.MaxMalformed + 1), nil
+	case stop == llm.StopMalformed:
+		return nil, c.say(strings.TrimSpace(track.NudgeMalformed+prompt.Line(flaw)), "nudge", 0)
 	case c.track.Silent <= track.MaxSilent:
 		return nil, c.say(track.NudgeSilent, "nudge", 0)
 	case c.Schema != nil:

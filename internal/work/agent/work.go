@@ -81,6 +81,8 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		switch {
 		case ctx.Err() != nil:
 			return answers
+		case call.Flaw != "":
+			answers[i] = notDone(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
 		case finished:
 			answers[i] = notDone(call, "not done: you had handed in before this call")
 		case call.Tool == finish && failed:
@@ -106,7 +108,7 @@ func (c *conversation) one(ctx context.Context, call llm.Call) tool.Answer {
 
 func (c *conversation) readOnly(calls []llm.Call) bool {
 	for _, call := range calls {
-		if !c.tools.ReadOnly(call.Tool) {
+		if call.Flaw != "" || !c.tools.ReadOnly(call.Tool) {
 			return false
 		}
 	}

@@ -145,6 +145,9 @@ func (d *Deputy) answer(ctx context.Context, q nexus.QuestionAsked, t nexus.Task
 		return errors.Join(err, failed)
 	}
 	for _, c := range resp.Calls() {
+		if c.Flaw != "" {
+			return errors.New(c.Flaw)
+		}
 		a, err := Parse(c.Input)
 		switch {
 		case err != nil:

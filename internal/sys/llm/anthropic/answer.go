@@ -79,6 +79,7 @@ type draft struct {
 	reason string
 	over   bool // the message is complete
 	bytes  int  // of the answer so far
+	step   int  // answers before this one
 	heard  func(llm.Delta)
 }
 
@@ -211,7 +212,7 @@ func (d *draft) close() (llm.Response, error) {
 			r.Message.Parts = append(r.Message.Parts, part)
 		}
 	}
-	return wire.Close(r)
+	return wire.Close(r, d.step), nil
 }
 
 // part returns the block as a part, and false for an empty text.

@@ -243,13 +243,13 @@ func (d *draft) close() (llm.Response, error) {
 	case "MAX_TOKENS":
 		r.Stop = llm.StopLength
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
-		return r, d.failed("invalid_tool_input", "the model made a call that is none")
+		r.Stop, r.Flaw = llm.StopMalformed, d.message
 	case "OTHER", "CONTINUATION":
 		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason of its own")
 	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and what may come
 		r.Stop = llm.StopRefuse
 	}
-	return wire.Close(r)
+	return wire.Close(r, d.step), nil
 }
 
 func (d *draft) failed(code, text string) error {

@@ -207,16 +207,4 @@ func ours(id string) string {
 	return id
 }
 
-// steps counts the answers so far, so that made ids differ over a
-// conversation and stay the same when it is asked again.
-func steps(r llm.Request) int {
-	n := 0
-	for _, m := range r.Messages {
-		if m.From == llm.Assistant {
-			n++
-		}
-	}
-	return n
-}
-
 func madeID(step, index int) string { return fmt.Sprintf("%s%d-%d", made, step, index) }

@@ -42,8 +42,14 @@ func spoil(s *dialect.Said, f Fault) {
 	case HalfJSON:
 		c := &s.Calls[last]
 		c.Input = c.Input[:len(c.Input)/2]
+	case NoObject:
+		s.Calls[last].Input = "[" + s.Calls[last].Input + "]"
 	case NoID:
 		s.Calls[last].ID = ""
+	case NoName:
+		s.Calls[last].Tool = ""
+	case OddName:
+		s.Calls[last].Tool = "functions." + s.Calls[last].Tool
 	case SameID:
 		for i := range s.Calls {
 			s.Calls[i].ID = s.Calls[0].ID

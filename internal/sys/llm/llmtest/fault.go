@@ -38,8 +38,11 @@ const (
 
 	BadJSON  Fault = "bad-json"
 	HalfJSON Fault = "half-json"
+	NoObject Fault = "no-object"
 	NoID     Fault = "no-id"
 	SameID   Fault = "same-id"
+	NoName   Fault = "no-name"
+	OddName  Fault = "odd-name"
 	Length   Fault = "length"
 	Empty    Fault = "empty"
 	Refuse   Fault = "refuse"
@@ -57,7 +60,7 @@ func Faults() []Fault {
 	return []Fault{
 		RateLimit, Throttled, NoQuota, Broken, Gateway, Unavailable, Overloaded, BadKey, Expired, Forbidden, TooLong, Wrong, Policy,
 		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall,
-		BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays,
+		BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays,
 	}
 }
 
@@ -86,10 +89,13 @@ func (f Fault) About() string {
 		Short:       "the stream ends in the middle as if it were whole",
 		ErrorEvent:  "an error in the middle of the stream",
 		Stall:       "silence in the middle of the stream until the client goes away",
-		BadJSON:     "the input of the last call is not JSON",
+		BadJSON:     "text follows the input of the last call",
 		HalfJSON:    "the input of the last call ends in the middle, and nothing says so",
+		NoObject:    "the input of the last call is a list",
 		NoID:        "the last call has no id",
 		SameID:      "all calls have the same id",
+		NoName:      "the last call names no tool",
+		OddName:     "the last call names a tool that cannot be sent back",
 		Length:      "the answer is cut at its limit, within the last call",
 		Empty:       "an answer without content",
 		Refuse:      "the model will not answer",
@@ -105,7 +111,7 @@ func (f Fault) About() string {
 // calls returns how many calls a turn needs for the fault to make sense.
 func (f Fault) calls() int {
 	switch f {
-	case BadJSON, HalfJSON, NoID, Length, Huge:
+	case BadJSON, HalfJSON, NoObject, NoID, NoName, OddName, Length, Huge:
 		return 1
 	case SameID:
 		return 2
@@ -118,7 +124,7 @@ func (f Fault) calls() int {
 // the provider would charge for.
 func (f Fault) whole() bool {
 	switch f {
-	case "", BadJSON, HalfJSON, NoID, SameID, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays:
+	case "", BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays:
 		return true
 	default:
 		return false

@@ -73,18 +73,6 @@ type draft struct {
 	heard   func(llm.Delta)
 }
 
-// steps counts the answers so far, so that made ids differ over a
-// conversation and stay the same when it is asked again.
-func steps(r llm.Request) int {
-	n := 0
-	for _, m := range r.Messages {
-		if m.From == llm.Assistant {
-			n++
-		}
-	}
-	return n
-}
-
 // piece is a call on its way.
 type piece struct {
 	index    int
@@ -263,7 +251,7 @@ func (d *draft) close() (llm.Response, error) {
 		r.Message.Parts = append(r.Message.Parts, llm.Part{Text: text})
 	}
 	r.Message.Parts = append(r.Message.Parts, calls...)
-	return wire.Close(r)
+	return wire.Close(r, d.step), nil
 }
 
 // private returns what the server wants back with the message.

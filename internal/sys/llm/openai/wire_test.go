@@ -72,6 +72,10 @@ const (
 	usage = `!{"id":"c1","model":"m","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`
 )
 
+func flawed(id, tool, flaw string) []llm.Part {
+	return []llm.Part{{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage("{}"), Flaw: flaw}}}
+}
+
 func TestRequest(t *testing.T) {
 	for _, name := range []string{"API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID", "CUSTOM_HEADERS"} {
 		t.Setenv("OPENAI_"+name, "X-Leak: http://127.0.0.1:1")
@@ -159,11 +163,11 @@ func TestAnswer(t *testing.T) {
 		},
 		"input that is a list": {
 			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"[1]"}}]}|tool_calls`, usage, done},
-			class:  llm.Transient,
+			stop:   llm.StopTools, parts: flawed("1", "t", `its input is JSON, but not an object: "[1]"`),
 		},
 		"no tool": {
 			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"arguments":"{}"}}]}|tool_calls`, usage, done},
-			class:  llm.Transient,
+			stop:   llm.StopTools, parts: flawed("1", "unnamed", "it names no tool"),
 		},
 		"no usage":        {events: []string{`{"content":"abc"}|stop`, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
 		"no formal end":   {events: []string{`{"content":"abc"}|stop`}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},

@@ -63,6 +63,7 @@ type draft struct {
 	refused bool
 	over    bool
 	counted bool
+	step    int // answers before this one
 	bytes   int // of pieces
 	whole   int // of whole items, whose pieces need not have come
 	heard   func(llm.Delta)
@@ -252,5 +253,5 @@ func (d *draft) close() (llm.Response, error) {
 	default:
 		r.Stop = llm.StopDone // or StopTools: the calls decide
 	}
-	return wire.Close(r)
+	return wire.Close(r, d.step), nil
 }

@@ -65,7 +65,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	resp.Body = watch.Body(resp.Body)
 	defer func() { _ = resp.Body.Close() }()
-	d := draft{heard: heard}
+	d := draft{heard: heard, step: wire.Steps(r)}
 	events := wire.NewEvents(resp.Body)
 	for !d.over && err == nil && events.Next() {
 		err = d.take(events.Data(), m.key())

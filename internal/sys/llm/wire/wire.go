@@ -211,58 +211,6 @@ func broken(code, why string) *llm.Error {
 	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(why)}
 }
 
-// Close makes a whole answer out of parts that arrived completely. The calls
-// of an answer that was cut or refused are dropped; those of any other must
-// be sound, each with an id of its own and an object as its input.
-func Close(r llm.Response) (llm.Response, error) {
-	if r.Stop == llm.StopLength || r.Stop == llm.StopRefuse {
-		r.Message.Parts = withoutCalls(r.Message.Parts)
-		return r, nil
-	}
-	seen := map[string]bool{}
-	for _, c := range r.Calls() {
-		switch {
-		case c.ID == "":
-			return r, broken("missing_call_id", "a tool call has no id")
-		case seen[c.ID]:
-			return r, broken("duplicate_call_id", "two tool calls have the same id")
-		case c.Tool == "":
-			return r, broken("missing_tool", "a tool call names no tool")
-		case !object(c.Input):
-			return r, broken("invalid_tool_input", "the input of a tool call is not a JSON object")
-		}
-		seen[c.ID] = true
-	}
-	r.Stop = llm.StopDone
-	if len(seen) > 0 {
-		r.Stop = llm.StopTools
-	}
-	return r, nil
-}
-
-// withoutCalls drops calls, and thinking that nothing follows any more, which
-// could not be sent back.
-func withoutCalls(parts []llm.Part) []llm.Part {
-	var kept []llm.Part
-	for _, p := range parts {
-		if p.Call == nil {
-			kept = append(kept, p)
-		}
-	}
-	for len(kept) > 0 && kept[len(kept)-1].Raw != nil {
-		kept = kept[:len(kept)-1]
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	return kept
-}
-
-func object(data []byte) bool {
-	data = bytes.TrimSpace(data)
-	return len(data) > 0 && data[0] == '{' && json.Valid(data)
-}
-
 // Encode writes v as JSON without escaping what HTML would mind, so that code
 // costs the bytes that it has.
 func Encode(v any) ([]byte, error) {

@@ -5,6 +5,7 @@ package track
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -19,6 +20,8 @@ const (
 	MaxSilent   = 2 // answers in a row without a call that bring a nudge
 	MaxCut      = 3 // answers that were cut off
 	MaxRefused  = 3 // hand-ins that did not fit
+
+	MaxMalformed = 4 // answers in a row with calls that are none
 )
 
 // nudge begins every message that we send by ourselves; it sets no count back.
@@ -26,8 +29,10 @@ const nudge = "Nudge: "
 
 // The nudges.
 const (
-	NudgeSilent = nudge + "you made no call. Go on with the tools, or call finish to hand in."
-	NudgeCut    = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
+	NudgeSilent    = nudge + "you made no call. Go on with the tools, or call finish to hand in."
+	NudgeCut       = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
+	NudgeMalformed = nudge + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
+
 	NudgeRepeat = nudge + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
 		"or call finish and say what is in the way."
 )
@@ -40,6 +45,7 @@ type Track struct {
 	Silent               int // answers in a row without a call
 	Cut                  int // answers cut off since we last asked for something
 	Refused              int // hand-ins refused since then
+	Malformed            int // answers in a row with malformed calls
 	Handin               json.RawMessage
 	finishing            map[string]json.RawMessage // hand-ins of the last answer, by call
 }
@@ -67,6 +73,9 @@ func (t *Track) See(m llm.Message) {
 	switch {
 	case text == NudgeCut:
 		t.Cut++
+	case strings.HasPrefix(text, strings.TrimSpace(NudgeMalformed)):
+		t.Malformed++
+		t.Silent-- // it was an answer with calls
 	case !results && !strings.HasPrefix(text, nudge) && !strings.HasPrefix(text, compact.Note):
 		*t = Track{}
 	}
@@ -80,8 +89,16 @@ func (t *Track) said(m llm.Message) {
 		return
 	}
 	t.Silent, t.finishing = 0, map[string]json.RawMessage{}
+	if slices.ContainsFunc(calls, func(c llm.Call) bool { return c.Flaw != "" }) {
+		t.Malformed++
+	} else {
+		t.Malformed = 0
+	}
 	turn := ""
 	for _, c := range calls {
+		if c.Flaw != "" {
+			continue
+		}
 		if handin, ok := tool.HandsIn(c); ok {
 			t.finishing[c.ID] = handin
 			t.lastCall, t.sameCalls = "", 0

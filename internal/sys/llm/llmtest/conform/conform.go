@@ -41,6 +41,7 @@ type want struct {
 	some  bool     // part of an answer arrives before it fails
 	stop  llm.Stop // of an answer; empty is tools
 	calls int      // that reach the caller
+	flaw  string   // of the last of them
 	text  string   // "" is the whole text
 }
 
@@ -70,10 +71,13 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		llmtest.Short:       {class: llm.Transient, code: "incomplete", some: true},
 		llmtest.ErrorEvent:  {class: llm.Overload, some: true},
 		llmtest.Stall:       {class: llm.Transient, some: true},
-		llmtest.BadJSON:     {class: llm.Transient, code: "invalid_tool_input", some: true},
-		llmtest.HalfJSON:    {class: llm.Transient, code: "invalid_tool_input", some: true},
-		llmtest.NoID:        {class: llm.Transient, code: "missing_call_id", some: true},
-		llmtest.SameID:      {class: llm.Transient, code: "duplicate_call_id", some: true},
+		llmtest.BadJSON:     {stop: llm.StopTools, calls: 2, flaw: `text behind the JSON: "\"}"`},
+		llmtest.HalfJSON:    {stop: llm.StopTools, calls: 2, flaw: "ends too early"},
+		llmtest.NoObject:    {stop: llm.StopTools, calls: 2, flaw: "not an object"},
+		llmtest.NoID:        {stop: llm.StopTools, calls: 2, flaw: "has no id"},
+		llmtest.SameID:      {stop: llm.StopTools, calls: 2, flaw: "has the same id"},
+		llmtest.NoName:      {stop: llm.StopTools, calls: 2, flaw: "names no tool"},
+		llmtest.OddName:     {stop: llm.StopTools, calls: 2, flaw: `no tool can be called "functions.read_file"`},
 		llmtest.Length:      {stop: llm.StopLength},
 		llmtest.Empty:       {stop: llm.StopDone, text: "-"},
 		llmtest.Refuse:      {stop: llm.StopRefuse, text: "I cannot help with that."},
@@ -86,6 +90,10 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 	}
 	if w == dialect.Gemini || w == dialect.Chat { // whose calls may lack one
 		t[llmtest.NoID] = whole
+	}
+	if w == dialect.Gemini { // which keeps what it cannot read itself
+		t[llmtest.BadJSON] = want{stop: llm.StopMalformed}
+		t[llmtest.HalfJSON] = t[llmtest.BadJSON]
 	}
 	return t
 }
@@ -167,7 +175,7 @@ func twoCalls() llmtest.Turn {
 func lingers(f llmtest.Fault) []time.Duration {
 	const short = 100 * time.Millisecond // longer than a client waits for the end of a body
 	switch f {
-	case llmtest.HalfJSON, llmtest.NoID, llmtest.SameID, llmtest.Length, llmtest.Empty, llmtest.Refuse, llmtest.ErrorEvent:
+	case llmtest.HalfJSON, llmtest.NoObject, llmtest.NoID, llmtest.SameID, llmtest.Length, llmtest.Empty, llmtest.Refuse, llmtest.ErrorEvent:
 		return []time.Duration{short}
 	case llmtest.BadJSON:
 		return []time.Duration{short, -1}
@@ -222,6 +230,11 @@ func wantAnswer(t *testing.T, got llm.Response, w want) {
 	t.Helper()
 	if got.Stop != w.stop || len(got.Calls()) != w.calls {
 		t.Errorf("got %s with %d calls, want %s with %d", got.Stop, len(got.Calls()), w.stop, w.calls)
+	}
+	for i, c := range got.Calls() {
+		if want := i == 1 && w.flaw != ""; (c.Flaw != "") != want || want && (!strings.Contains(c.Flaw, w.flaw) || string(c.Input) != "{}") {
+			t.Errorf("call %+v, want the flaw %q: %t", c, w.flaw, want)
+		}
 	}
 	text := strings.TrimPrefix(cmp.Or(w.text, speech), "-")
 	if got.Message.Text() != text || got.Message.From != llm.Assistant {

@@ -46,7 +46,13 @@ func Matrix(t *testing.T, m Model) []Row {
 
 func saw(got llm.Response, err error) string {
 	if err == nil {
-		return fmt.Sprintf("answer: %s", got.Stop)
+		text := fmt.Sprintf("answer: %s", got.Stop)
+		for _, c := range got.Calls() {
+			if c.Flaw != "" {
+				text += ", a call with a flaw"
+			}
+		}
+		return text
 	}
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {

@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Steps counts the answers in a request, so that ids that are made for calls
+// differ over a conversation and stay the same when it is asked again.
+func Steps(r llm.Request) int {
+	n := 0
+	for _, m := range r.Messages {
+		if m.From == llm.Assistant {
+			n++
+		}
+	}
+	return n
+}
+
+// Close makes a whole answer out of parts that arrived completely; step is
+// what [Steps] says about its request. The calls of an answer that was cut,
+// refused or could not be read are dropped. A call of any other that the model
+// made wrongly keeps its place, with its flaw, so that the model can be told.
+func Close(r llm.Response, step int) llm.Response {
+	switch r.Stop {
+	case llm.StopLength, llm.StopRefuse, llm.StopMalformed:
+		r.Message.Parts = withoutCalls(r.Message.Parts)
+		return r
+	default:
+	}
+	seen := map[string]bool{}
+	for i, p := range r.Message.Parts {
+		if p.Call == nil {
+			continue
+		}
+		c := sound(*p.Call, seen)
+		if c.ID == "" || seen[c.ID] {
+			c.ID = fmt.Sprintf("made-call-%d-%d", step, i)
+		}
+		for seen[c.ID] { // the model made that one up, too
+			c.ID += "x"
+		}
+		seen[c.ID] = true
+		r.Message.Parts[i].Call = &c
+	}
+	r.Stop = llm.StopDone
+	if len(seen) > 0 {
+		r.Stop = llm.StopTools
+	}
+	return r
+}
+
+// sound returns the call as it can be run, or else as it can be sent back,
+// with its flaw.
+func sound(c llm.Call, seen map[string]bool) llm.Call {
+	name := speakable(c.Tool)
+	flaw := inputFlaw(c.Input)
+	switch {
+	case c.Tool == "":
+		flaw = "it names no tool"
+	case name != c.Tool:
+		flaw = fmt.Sprintf("no tool can be called %.100q", c.Tool)
+	case flaw != "":
+	case c.ID == "":
+		flaw = "it has no id"
+	case seen[c.ID]:
+		flaw = "an earlier call of the same answer has the same id"
+	}
+	if flaw != "" {
+		c.Tool, c.Input, c.Flaw = name, json.RawMessage("{}"), flaw
+	}
+	return c
+}
+
+// longestName is the most characters that every provider takes in the name of
+// a tool.
+const longestName = 64
+
+// speakable returns a tool's name as every provider takes it back.
+func speakable(tool string) string {
+	plain := func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}
+	if tool == "" {
+		return "unnamed"
+	}
+	name := strings.Map(plain, tool)
+	return name[:min(len(name), longestName)]
+}
+
+// inputFlaw says why the input of a call is not one JSON object, empty where
+// it is.
+func inputFlaw(input []byte) string {
+	d := json.NewDecoder(bytes.NewReader(input))
+	var first json.RawMessage
+	err := d.Decode(&first)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && syntax.Offset < int64(len(input)) {
+		return fmt.Sprintf("its input is not JSON: %v, at byte %d of %s", err, syntax.Offset, quote(input))
+	}
+	if err != nil {
+		return "its input is not whole JSON, it ends too early: " + quote(input)
+	}
+	if rest := input[d.InputOffset():]; len(bytes.TrimSpace(rest)) > 0 {
+		return "its input has text behind the JSON: " + quote(rest)
+	}
+	if first[0] != '{' {
+		return "its input is JSON, but not an object: " + quote(first)
+	}
+	return ""
+}
+
+// quoted is the most bytes of an input that a flaw repeats.
+const quoted = 200
+
+// quote shows the beginning and the end of an input, which is where most of
+// what is wrong with one stands.
+func quote(input []byte) string {
+	text := strings.ToValidUTF8(string(bytes.TrimSpace(input)), "?")
+	if text == "" {
+		return "nothing"
+	}
+	if len(text) > quoted {
+		text = strings.ToValidUTF8(text[:quoted/2], "") + " [...] " + strings.ToValidUTF8(text[len(text)-quoted/2:], "")
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// withoutCalls drops calls, and thinking that nothing follows any more, which
+// could not be sent back.
+func withoutCalls(parts []llm.Part) []llm.Part {
+	var kept []llm.Part
+	for _, p := range parts {
+		if p.Call == nil {
+			kept = append(kept, p)
+		}
+	}
+	for len(kept) > 0 && kept[len(kept)-1].Raw != nil {
+		kept = kept[:len(kept)-1]
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}

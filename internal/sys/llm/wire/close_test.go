@@ -1,0 +1,80 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+)
+
+// answer is one whose calls come in order.
+func answer(calls ...llm.Call) llm.Response {
+	r := llm.Response{Stop: llm.StopDone, Message: llm.Message{From: llm.Assistant}}
+	for _, c := range calls {
+		r.Message.Parts = append(r.Message.Parts, llm.Part{Call: &c})
+	}
+	return r
+}
+
+// TestClose holds what is said about each way to make a call wrongly.
+func TestClose(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"path":"a"}`:                      "",
+		" {\"path\":\"a\"}\n":               "",
+		`{"a":1,"a":2}`:                     "",
+		`{"path":"a`:                        `not whole JSON, it ends too early: "{\"path\":\"a"`,
+		` `:                                 "it ends too early: nothing",
+		`{"path":"a"}}`:                     `text behind the JSON: "}"`,
+		`{} {}`:                             `text behind the JSON: "{}"`,
+		`{"path":'a'}`:                      "is not JSON: invalid character '\\'' looking for beginning of value, at byte 9",
+		"```json\n{}\n```":                  "is not JSON: invalid character '`'",
+		`[1]`:                               `but not an object: "[1]"`,
+		`"{\"path\":\"a\"}"`:                "but not an object",
+		`null`:                              "but not an object",
+		`12`:                                "but not an object",
+		"{\"path\":\"" + "\x00" + "\"}":     "invalid character '\\x00' in string literal",
+		"{" + strings.Repeat(" ", 4000):     "it ends too early",
+		`{"a":"` + strings.Repeat("ä", 900): "[...]",
+	} {
+		got := wire.Close(answer(llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(input)}), 3).Calls()[0]
+		if (got.Flaw == "") != (want == "") || !strings.Contains(got.Flaw, want) || len(got.Flaw) > 1500 {
+			t.Errorf("%.100q: %q, want %q", input, got.Flaw, want)
+		}
+		if (string(got.Input) == input) != (want == "") {
+			t.Errorf("%.100q is passed on as %s", input, got.Input)
+		}
+	}
+	object := json.RawMessage("{}")
+	got := wire.Close(answer(llm.Call{ID: "1", Tool: "a", Input: object}, llm.Call{ID: "1", Tool: "b", Input: object},
+		llm.Call{Tool: "c", Input: object}, llm.Call{ID: "2", Input: object}, llm.Call{ID: "3", Tool: "ls -l/" + strings.Repeat("x", 99), Input: object}), 3)
+	flaws := []string{"", "an earlier call of the same answer has the same id", "it has no id", "it names no tool", "no tool can be called"}
+	for i, c := range got.Calls() {
+		if !strings.HasPrefix(c.Flaw, flaws[i]) || (c.Flaw == "") != (flaws[i] == "") {
+			t.Errorf("%+v, want %q", c, flaws[i])
+		}
+	}
+	if c := got.Calls(); c[1].ID != "made-call-3-1" || c[3].Tool != "unnamed" || !strings.HasPrefix(c[4].Tool, "ls_-l_xxx") || got.Stop != llm.StopTools {
+		t.Errorf("%+v", got)
+	}
+}
+
+// FuzzClose checks that any calls can be run or sent back.
+func FuzzClose(f *testing.F) {
+	f.Add("1", "t", `{"a":1}`, "1", "", "{")
+	f.Add("made-call-3-1", "t", `{}`, "", "t.x", "[]")
+	f.Fuzz(func(t *testing.T, id1, tool1, input1, id2, tool2, input2 string) {
+		r := wire.Close(answer(llm.Call{ID: id1, Tool: tool1, Input: json.RawMessage(input1)}, llm.Call{ID: id2, Tool: tool2, Input: json.RawMessage(input2)}), 3)
+		c := r.Calls()
+		if len(c) != 2 || c[0].ID == c[1].ID {
+			t.Fatalf("%+v", c)
+		}
+		for i, c := range c {
+			var object map[string]any
+			if c.ID == "" || c.Tool == "" || json.Unmarshal(c.Input, &object) != nil || object == nil {
+				t.Errorf("call %d: %+v", i, c)
+			}
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+)
+
+// TestMalformedCallsGoBackToTheModel checks on every wire that a model that
+// makes a call wrongly is told what is wrong, in place of a result or in words,
+// and that the calls beside it are made. It is asked once for each answer.
+func TestMalformedCallsGoBackToTheModel(t *testing.T) {
+	told := map[llmtest.Fault]string{
+		llmtest.BadJSON: "text behind the JSON", llmtest.HalfJSON: "ends too early", llmtest.NoObject: "not an object",
+		llmtest.NoID: "has no id", llmtest.SameID: "the same id", llmtest.NoName: "names no tool", llmtest.OddName: "functions.write_file",
+	}
+	for fault, says := range told {
+		for name := range models("") {
+			if fault == llmtest.NoID && name == "gemini" { // where they may lack one
+				continue
+			}
+			t.Run(string(fault)+"/"+name, func(t *testing.T) {
+				back, once := says, "package sum"
+				if name == "gemini" && (fault == llmtest.BadJSON || fault == llmtest.HalfJSON) { // which keeps it to itself
+					back, once = "Nudge: your calls could not be read", "Nudge"
+				}
+				turn := calls(call("read_file", map[string]any{"path": "sum.go"}), call("write_file", map[string]any{"path": "no.go", "content": "package no\n"}))
+				turn.Fault = fault
+				next := done()
+				next.Expect = []string{back, once}
+				b := newBench(t, nexus.Coder, script(turn, next))
+				b.model = models(b.server.URL())[name]
+				out := b.must(t)
+				if n := len(b.server.Requests()); out.Outcome != nexus.Accepted || n != 2 {
+					t.Errorf("%s after %d requests: %s", out.Outcome, n, out.Why)
+				}
+				failed := 0
+				for _, f := range b.desk.Facts() {
+					if a, ok := f.(nexus.ToolAnswered); ok && a.Failed {
+						failed++
+					}
+				}
+				if _, err := os.Stat(filepath.Join(b.dir, "no.go")); err == nil || failed != 1 && once != "Nudge" {
+					t.Errorf("a malformed call was made, or not counted: %d failed", failed)
+				}
+				wholeConversation(t, out.Messages)
+				settled(t, b)
+			})
+		}
+	}
+}
+
+// TestMalformedCallsEnd checks that a model that never makes a sound call is
+// not asked without end.
+func TestMalformedCallsEnd(t *testing.T) {
+	for name := range models("") {
+		t.Run(name, func(t *testing.T) {
+			turn := calls(call("finish", map[string]any{"summary": "x", "status": "done"}))
+			turn.Fault, turn.Times = llmtest.BadJSON, -1
+			b := newBench(t, nexus.Coder, script(turn, turn, turn, turn, turn, turn, turn, turn))
+			b.model = models(b.server.URL())[name]
+			out := b.must(t)
+			if n := len(b.server.Requests()); out.Outcome != nexus.NoProgress || n != 5 || !strings.Contains(out.Why, "5 answers in a row with malformed calls") {
+				t.Errorf("%s after %d requests: %s", out.Outcome, n, out.Why)
+			}
+			settled(t, b)
+			if tr := b.resume(t, ""); len(tr.Messages) != len(out.Messages) {
+				t.Errorf("%d messages recorded of %d", len(tr.Messages), len(out.Messages))
+			}
+		})
+	}
+}
