@@ -72,6 +72,10 @@ func (s *sum) add(e nexus.Evidence) {
 		s.ran = true
 		s.broken = append(s.broken, nexus.Finding{Gate: e.Gate, Message: cmp.Or(e.Why, "the tests do not end")})
 	case nexus.NotRun:
+		for _, f := range e.Findings { // files that cannot be loaded: what they need may be the work
+			s.ran = true
+			s.failure(e.Gate, f)
+		}
 	case nexus.Environmental, nexus.MissingAsset, nexus.Unverifiable:
 		s.unsure = fmt.Sprintf("gate %s: %s: %s", e.Gate, e.State, cmp.Or(e.Why, "no reason given"))
 	}

@@ -40,6 +40,7 @@ func TestAgainst(t *testing.T) {
 	}
 	panics := finding{Code: "panic", Test: "m.TestA", Message: "panic: x"}
 	compile := finding{Code: "compile", File: "a.go", Message: "undefined: x"}
+	mine := finding{Code: "compile", File: "mine.test.js", Message: "SyntaxError: x"}
 	mod := finding{Code: "environment", File: "go.mod", Message: "go: go.mod requires go >= 1.99"}
 	more := finding{Code: "more", Message: "and 3 more findings"}
 	ran := func(e nexus.Evidence, passed, failed int) nexus.Evidence {
@@ -81,6 +82,12 @@ func TestAgainst(t *testing.T) {
 		{"the machine broke", said(nexus.Pass), said(nexus.Environmental), nexus.Environmental, 0, ""},
 		{"ran and passed before", said(nexus.Pass), said(nexus.NotRun), nexus.Fail, 0, "it ran before"},
 		{"ran and failed before", said(nexus.Fail, red), said(nexus.NotRun), nexus.Fail, 0, "it ran before"},
+		{"tests do not load, as before", said(nexus.NotRun, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "as before the work began"},
+		{"tests do not load, as an earlier version said", said(nexus.Fail, compile), said(nexus.NotRun, compile), nexus.NotRun, 1, "as before the work began"},
+		{"other tests do not load", said(nexus.NotRun, compile), said(nexus.NotRun, compile, mine), nexus.Fail, 1, ""},
+		{"the first tests do not load", said(nexus.NotRun), said(nexus.NotRun, mine), nexus.Fail, 1, ""},
+		{"tests loaded before", said(nexus.Pass), said(nexus.NotRun, compile), nexus.Fail, 1, "it ran before"},
+		{"some tests loaded before", ran(said(nexus.Fail, compile), 3, 0), said(nexus.NotRun, compile), nexus.Fail, 1, "it ran before"},
 		{"was not run", said(nexus.NotRun), said(nexus.NotRun), nexus.NotRun, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -222,7 +222,7 @@ func TestStatesOfCommands(t *testing.T) {
 		{"no-such-tool --x", 0, nexus.Environmental, "no-such-tool"},
 		{"sleep 60", 200 * time.Millisecond, nexus.Timeout, "did not end within 200ms"},
 		{"kill -9 $$", 0, nexus.Environmental, "killed"},
-		{"true && go test ./...", 0, nexus.Fail, ""},
+		{"true && go test ./...", 0, nexus.NotRun, "no test ran"},
 	} {
 		g, ok := detect.Accept(nexus.Criterion{Check: tt.line})
 		if !ok {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
@@ -99,11 +98,7 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 		raw.Findings = nil
 		return raw, base, cached, err
 	}
-	if g.Of != "" && raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {
-		if raw.State != nexus.NotRun {
-			raw.Why = strings.TrimSuffix(fmt.Sprintf("%s: %s", raw.State, raw.Why), ": ")
-		}
-		raw.State, raw.Findings = nexus.NotRun, nil
+	if raw = some(g, base, raw); g.Idle(raw) {
 		return raw, base, cached, nil
 	}
 	if f, ok := parse.Find(g.Format); ok && f.Warns && base.State == nexus.Fail {

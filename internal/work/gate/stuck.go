@@ -2,10 +2,12 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // Idle reports whether a gate that runs some of another's tests could judge by
@@ -30,6 +32,25 @@ func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) 
 		return err
 	})
 	return hangs, err
+}
+
+// some returns what a gate that runs some of another's tests says of them: it is
+// idle where they told nothing. That they could not be loaded tells something
+// where the other's tests ran on the base.
+func some(g Gate, base, raw nexus.Evidence) nexus.Evidence {
+	if g.Of == "" {
+		return raw
+	}
+	if raw.State == nexus.NotRun && weigh.Unran(raw) && (base.State == nexus.Pass || base.State == nexus.Fail) {
+		raw.State = nexus.Fail
+	}
+	if raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {
+		if raw.State != nexus.NotRun {
+			raw.Why = strings.TrimSuffix(fmt.Sprintf("%s: %s", raw.State, raw.Why), ": ")
+		}
+		raw.State, raw.Findings = nexus.NotRun, nil
+	}
+	return raw
 }
 
 // touched returns the evidence before it was weighed where a gate hangs, as on

@@ -255,7 +255,7 @@ func (t *trial) near(g gate.Gate, m Mutant) gate.Gate {
 // quiet reports whether a gate has nothing against a tree: it passed, or there
 // was nothing to run, or all it says is its exit code.
 func quiet(e nexus.Evidence) bool {
-	return e.State == nexus.Pass || e.State == nexus.NotRun || e.State == nexus.Unverifiable && e.Exit == 0
+	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
 // weigh says what the tests say of a fault, held against what they say

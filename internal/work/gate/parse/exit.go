@@ -23,6 +23,7 @@ func readExit(in Input) Report {
 	}
 	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
 	switch {
+	case known && f.Tests && r.State == nexus.NotRun && believed: // it says why none of its tests ran
 	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests)):
 		r.State, r.Why = nexus.Fail, ""
 		if len(r.Findings) == 0 {
@@ -50,6 +51,11 @@ func readExit(in Input) Report {
 // failed is the report of a command that exits with an error, and whose words
 // no format explains.
 func failed(in Input, r Report, all []string) Report {
+	if in.Tests {
+		if unran := in.Unran(); unran.State == nexus.NotRun {
+			return unran
+		}
+	}
 	r.State, r.Why = nexus.Fail, ""
 	if general := findings(in, all); len(general) > 0 {
 		r.Findings = general

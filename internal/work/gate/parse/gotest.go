@@ -178,6 +178,8 @@ func (l *testLog) report() Report {
 		if l.in.Exit == 0 && r.State == nexus.Pass {
 			r = Report{State: nexus.Unverifiable, Why: "go test printed no events"}
 		}
+	case raw.Nothing(r.Findings, r.Counts) != "":
+		r.State, r.Why, r.Counts.Failed = nexus.NotRun, raw.Nothing(r.Findings, r.Counts), 0
 	case len(r.Findings) > 0 || r.Counts.Failed > 0:
 		r.State = nexus.Fail
 	case len(quiet) > 0:
@@ -318,7 +320,7 @@ func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding
 	for _, u := range units {
 		f, _ := l.finding(u)
 		f.Code = raw.CodeVanished
-		f.Message = strings.TrimSuffix("the test began and never ended\n"+f.Message, "\n"+wordless)
+		f.Message = strings.TrimSuffix(raw.Begun+"\n"+f.Message, "\n"+wordless)
 		all = append(all, f)
 	}
 	return all

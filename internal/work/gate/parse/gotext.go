@@ -47,6 +47,9 @@ func readGoTest(in Input) Report {
 	if r.Why == unexplained && slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Test != "" }) {
 		r.State, r.Why = nexus.Fail, "" // of a package that failed it does not say that its tests passed
 	}
+	if r.State == nexus.NotRun && g.ok > 0 {
+		r.State, r.Why = nexus.Fail, ""
+	}
 	r.Counts.Passed += g.ok
 	r.Counted = g.log.events > 0
 	for i := range r.Findings {

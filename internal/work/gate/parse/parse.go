@@ -92,6 +92,7 @@ func settle(in Input, f Format, r Report) Report {
 	for i := range r.Findings {
 		r.Findings[i] = rootless(sound(r.Findings[i]), in.Root)
 	}
+	r.Why = rootless(nexus.Finding{Message: r.Why}, in.Root).Message
 	switch {
 	case r.State == "":
 		r.State, r.Why = nexus.Unverifiable, "the output was not understood"

@@ -166,7 +166,7 @@ func TestText(t *testing.T) {
 		{
 			name: "go test without a module", format: "go-test", exit: 1, out: "FAIL\t./... [setup failed]\nFAIL\n",
 			err:  "# ./...\npattern ./...: directory prefix . does not contain main module or its dependencies\n",
-			want: "fail 0/0/0\n:0:0 [compile] : pattern ./...: directory prefix . does not contain main module or its dependencies",
+			want: "not-run 0/0/0 (no test ran: pattern ./...: directory prefix . does not contain main module or its dependencies)\n:0:0 [compile] : pattern ./...: directory prefix . does not contain main module or its dependencies",
 		},
 		{name: "go test without a file", format: "go-test", out: "?   \ta/c\t[no test files]\n", want: "not-run 0/0/0 (no test ran)"},
 		{
@@ -283,6 +283,30 @@ func TestVirtualEnvironments(t *testing.T) {
 			if r.State != tt.state || r.State == nexus.Environmental && (len(r.Findings) != 1 || r.Findings[0].Code != "missing-tool" || r.Findings[0].Advice == "") {
 				t.Errorf("%s, %s: %s", name, format, show(r))
 			}
+		}
+	}
+}
+
+// TestNoTestRan tells a script that could not load its tests from one whose
+// tests fail, whoever runs them.
+func TestNoTestRan(t *testing.T) {
+	for _, tt := range []struct {
+		name, format, out string
+		exit              int
+		want              nexus.GateState
+	}{
+		{"a script that starts mocha", "exit", "> mocha\n\nError: Cannot find module 'chai'\nRequire stack:\n- /src/a.js\n", 1, nexus.NotRun},
+		{"a script that starts ruby", "exit", "a.rb:1:in `require': cannot load such file -- x (LoadError)\n", 1, nexus.NotRun},
+		{"a script that fails", "exit", "AssertionError: 1 == 2\n    at a.js:1:1\n", 1, nexus.Fail},
+		{"a test that fails for a module", "pytest", "=== test session starts ===\ncollected 1 item\n=== short test summary info ===\nFAILED a.py::t - ModuleNotFoundError: No module named 'x'\n=== 1 failed in 0.1s ===\n", 1, nexus.Fail},
+		{"a plain file of node that fails", "tap", "TAP version 13\n# AssertionError [ERR_ASSERTION]: 1 == 2\n# Subtest: /src/a.test.js\nnot ok 1 - /src/a.test.js\n  ---\n  error: 'test failed'\n  ...\n1..1\n# tests 1\n# pass 0\n# fail 1\n", 1, nexus.Fail},
+		{"a runner that exits 0 all the same", "exit", "TAP version 13\n# SyntaxError: Unexpected token\n# Subtest: /src/a.test.js\nnot ok 1 - /src/a.test.js\n1..1\n# tests 1\n# pass 0\n# fail 1\n", 0, nexus.NotRun},
+		{"a test that began and did not end", "go-test-json", `{"Action":"run","Package":"m","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"m"}` + "\n", 1, nexus.Fail},
+		{"packages that do not build", "go-test-json", `{"ImportPath":"m","Action":"build-output","Output":"# m\n"}` + "\n" + `{"ImportPath":"m","Action":"build-output","Output":"./a_test.go:3:2: undefined: x\n"}` + "\n" + `{"Action":"fail","Package":"m","FailedBuild":"m"}` + "\n", 1, nexus.NotRun},
+	} {
+		r := parse.Read(parse.Input{Format: tt.format, Stdout: []byte(tt.out), Exit: tt.exit, Tests: true, Root: "/src"})
+		if r.State != tt.want || r.State == nexus.NotRun && (!strings.HasPrefix(r.Why, "no test ran: ") || len(r.Findings) == 0 || r.Counts.Failed != 0) {
+			t.Errorf("%s: %s", tt.name, show(r))
 		}
 	}
 }

@@ -37,6 +37,9 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if base.Gate != now.Gate || base.Tree == "" {
 		base = nexus.Evidence{} // nothing was there before
 	}
+	if now.State == nexus.NotRun && Unran(now) && base.State == nexus.Fail && Unran(base) {
+		base.State = nexus.NotRun // earlier versions had another word for it
+	}
 	switch {
 	case Lacks(now) && Lacks(base): // nobody can hold that against the work
 		now.State = nexus.NotRun
@@ -46,9 +49,11 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
 		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
 		return now
-	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail):
+	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail || base.State == nexus.Unverifiable && base.Exit == 0 && now.Exit != 0):
 		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
 		return now
+	case now.State == nexus.NotRun && base.State == nexus.NotRun && Unran(now):
+		return unran(base, now, wants)
 	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
 		return now
 	case slices.ContainsFunc(slices.Concat(base.Findings, now.Findings), func(f nexus.Finding) bool { return f.Code == "more" }):
@@ -75,6 +80,22 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		now.Why = strings.Join(why, "; ")
 	}
 	now.Findings = w.fresh
+	return now
+}
+
+// Unran reports whether a gate's findings say why none of its tests ran.
+func Unran(e nexus.Evidence) bool { return raw.Nothing(e.Findings, e.Counts) != "" }
+
+// unran weighs a gate that ran no test and did not on the base: that is no
+// pass, and nobody's failure. What it names and did not name then is the
+// work's: its own tests that cannot be loaded, for example.
+func unran(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	w := weighed(base, now, wants)
+	if len(w.fresh) == 0 {
+		now.Why += ", as before the work began"
+		return now
+	}
+	now.State, now.Findings = nexus.Fail, w.fresh
 	return now
 }
 

@@ -48,6 +48,19 @@ func (in Input) Silent() Report {
 	return Report{State: nexus.Fail, Findings: []nexus.Finding{{Code: CodeExit, Message: in.Last()}}}
 }
 
+// Unran is the report of a runner that failed and named no test: it ran none,
+// if it says that it could not load a file.
+func (in Input) Unran() Report {
+	all := in.Text()
+	if _, ok := Trouble(all); ok {
+		return in.Silent()
+	}
+	if f, ok := Unloadable(all); ok {
+		return Report{State: nexus.NotRun, Why: Nothing([]nexus.Finding{f}, nexus.Counts{}), Findings: []nexus.Finding{f}}
+	}
+	return in.Silent()
+}
+
 // Run is what a runner said of the tests that it ran.
 type Run struct {
 	Findings []nexus.Finding
@@ -71,7 +84,13 @@ func (in Input) Suite(r Run) Report {
 		out.Findings = append(out.Findings, nexus.Finding{Code: CodeVanished, Message: fmt.Sprintf("%d of %d tests did not report how they ended", r.Planned-ran, r.Planned)})
 	}
 	red := r.Counts.Failed > 0 || slices.ContainsFunc(out.Findings, Blocks)
+	none := ""
+	if red && len(r.Flaky) == 0 {
+		none = Nothing(out.Findings, r.Counts)
+	}
 	switch {
+	case none != "":
+		out.State, out.Why, out.Counts.Failed = nexus.NotRun, none, 0 // what failed are files
 	case red:
 		out.State = nexus.Fail
 		if len(out.Findings) == 0 {
@@ -89,7 +108,7 @@ func (in Input) Suite(r Run) Report {
 		out.State, out.Why = nexus.Environmental, fmt.Sprintf("every test passed, yet its exit code is %d", in.Exit)
 		out.Findings = append(out.Findings, nexus.Finding{Code: CodeExit, Message: in.Last()})
 	case in.Exit != 0:
-		return in.Silent()
+		return in.Unran()
 	case r.Empty || r.Counted && r.Counts.Passed == 0 && len(r.Flaky) == 0:
 		out.State, out.Why = nexus.NotRun, "no test ran"
 	case !r.Counted:

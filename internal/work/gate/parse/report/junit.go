@@ -151,7 +151,7 @@ func (j *junit) close(u *unit) {
 	lines := raw.Lines([]byte(u.said.String()))
 	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(u.message)}
 	if u.state == "run" {
-		f.Code, f.Message = raw.CodeVanished, "the test began and never ended"
+		f.Code, f.Message = raw.CodeVanished, raw.Begun
 	}
 	if len(lines) == 0 && f.Message == "" {
 		lines = raw.Lines([]byte(u.wrote.String()))

@@ -72,6 +72,12 @@ func TAP(in raw.Input) raw.Report {
 	case !t.planned && t.points > 0 && !in.Cut:
 		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is not whole"})
 	}
+	for i, f := range t.run.Findings {
+		if f.Test == "bats-gather-tests" || f.Test == "setup_file failed" { // so bats says that it could not run a file
+			t.run.Findings[i].Code, t.run.Findings[i].Test = raw.CodeCompile, ""
+		}
+	}
+	in.Load(in.Text(), `^not ok \d+ - (\S+)$`, t.run.Findings)
 	return in.Suite(t.run)
 }
 
