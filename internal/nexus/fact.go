@@ -67,7 +67,8 @@ type (
 	RunResumed struct{}
 	// RunReopened takes a run on that had ended.
 	RunReopened struct {
-		Why string `json:"why,omitzero"`
+		Why     string `json:"why,omitzero"`
+		Deliver bool   `json:"deliver,omitzero"` // only to publish and to land what landed: no task is worked on
 	}
 	// RunDrained intends to end the run: nothing starts any more, and what
 	// runs stops at its next turn.
@@ -142,12 +143,19 @@ type (
 	}
 	// QuestionAsked waits for a person, until its deadline if it has one.
 	QuestionAsked struct {
-		ID       string    `json:"id"`
+		ID       string    `json:"id"` // "q1", "q2", ... within the run; asked again, it keeps its name
 		Attempt  AttemptID `json:"attempt,omitzero"`
 		Text     string    `json:"text"`
 		Fallback string    `json:"fallback"`
 		Deadline time.Time `json:"deadline,omitzero"`
 		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/trigger
+		Mark     string    `json:"mark,omitzero"`    // what the one who asks calls it
+	}
+	// QuestionLeft says that nobody answered in time a question that nothing
+	// may answer but a person. It stays open, and what asked it goes on as far
+	// as it can without.
+	QuestionLeft struct {
+		ID string `json:"id"`
 	}
 	// QuestionAnswered closes a question; the first answer wins.
 	QuestionAnswered struct {

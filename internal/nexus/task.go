@@ -127,12 +127,13 @@ const (
 	StatusFailed     RunStatus = "failed"
 	StatusStopped    RunStatus = "stopped"
 	StatusLimit      RunStatus = "limit"
+	StatusWaiting    RunStatus = "waiting" // for the answer of a person
 )
 
 // Ended reports whether the run is over.
 func (s RunStatus) Ended() bool {
 	switch s {
-	case StatusDone, StatusPartial, StatusFailed, StatusStopped, StatusLimit:
+	case StatusDone, StatusPartial, StatusFailed, StatusStopped, StatusLimit, StatusWaiting:
 		return true
 	default:
 		return false

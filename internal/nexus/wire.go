@@ -12,7 +12,7 @@ func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
-		RequestSettled{}, QuestionAsked{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
+		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, ChecksProved{}, IsolationBroken{}, TamperSuspected{},
@@ -94,6 +94,7 @@ func (RunEnded) fact() string            { return "run.ended" }
 func (RequestMade) fact() string         { return "request.made" }
 func (RequestSettled) fact() string      { return "request.settled" }
 func (QuestionAsked) fact() string       { return "question.asked" }
+func (QuestionLeft) fact() string        { return "question.left" }
 func (QuestionAnswered) fact() string    { return "question.answered" }
 func (PlanSought) fact() string          { return "plan.sought" }
 func (PlanProposed) fact() string        { return "plan.proposed" }

@@ -17,6 +17,7 @@ type Opening struct {
 	Spent   nexus.Money   // by other runs on this day
 	Limits  *nexus.Limits // new caps, nil to keep the run's
 	Reopen  bool          // take a run on that has ended
+	Deliver bool          // the same, only to publish and to land what landed, where somebody asked for that
 	Purse   Purse         // nil when no other run shares the day's money
 	Sandbox string        // what confines the work
 }
@@ -55,10 +56,14 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 	switch {
 	case s.Status == "":
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", run), Hint: "nexus runs lists them."}
-	case s.Status.Ended() && !o.Reopen:
+	case s.Status.Ended() && !o.Reopen && (!o.Deliver || len(s.Requests) == 0):
 		return c, nil
 	case s.Status.Ended():
-		if err := c.record(ctx, nexus.RunReopened{Why: "taken up again"}); err != nil {
+		f := nexus.RunReopened{Why: "taken up again"}
+		if o.Deliver && len(s.Landings) > 0 {
+			f = nexus.RunReopened{Why: "what landed is to be delivered", Deliver: true}
+		}
+		if err := c.record(ctx, f); err != nil {
 			return nil, err
 		}
 	}

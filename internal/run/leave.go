@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
@@ -77,10 +78,15 @@ func settles(facts []nexus.Fact) bool {
 // question that the attempt asked before its process died is not asked twice:
 // what a person answered meanwhile is the answer.
 func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(Answer)) error {
-	if old := c.asked(q); old != nil {
+	old := c.asked(q)
+	q.Mark, q.ID = q.ID, fmt.Sprintf("q%d", len(c.State.Questions)+1)
+	if old != nil {
 		q.ID = old.ID
-	} else if err := c.record(ctx, q); err != nil {
-		return err
+	}
+	if old == nil || old.By == "" && old.Left { // somebody may be there now
+		if err := c.record(ctx, q); err != nil {
+			return err
+		}
 	}
 	c.held = append(c.held, waiter{question: q.ID, gone: gone, answer: answer})
 	return c.release(ctx)
@@ -90,7 +96,7 @@ func (c *Core) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool,
 // when somebody answered it.
 func (c *Core) asked(q nexus.QuestionAsked) *state.Question {
 	for _, old := range c.State.Questions {
-		if old.ID == q.ID || old.Attempt == q.Attempt && old.Text == q.Text && old.By != "fallback" {
+		if old.Mark == q.ID || old.Attempt == q.Attempt && old.Text == q.Text && old.By != "fallback" {
 			return old
 		}
 	}
@@ -128,6 +134,8 @@ func (c *Core) answer(ctx context.Context, w waiter) (a Answer, done bool, err e
 			case q.ID != w.question:
 			case q.By != "":
 				return Answer{Text: q.Answer}, true, nil
+			case q.Left:
+				return Answer{Text: nexus.Unapproved}, true, nil
 			case q.Attempt != "" && c.State.Drain != nil: // nobody may spend what would follow
 				return Answer{Err: stopped{c.State.Drain.Why}}, true, nil
 			}

@@ -164,7 +164,7 @@ func hopeless(code nexus.Code) bool {
 func (c *Core) orphans() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, q := range c.State.Questions {
-		if q.By != "" || c.goesOn(q.Attempt) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
+		if q.By != "" || c.goesOn(q.Attempt) || trigger.Stays(q.Trigger) && slices.Contains(c.State.Asks(), q) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
 			return r.Verb == nexus.VerbAnswer && r.ID == q.ID
 		}) {
 			continue

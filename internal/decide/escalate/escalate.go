@@ -166,6 +166,16 @@ func last(all []Fault) []Fault {
 	return kept
 }
 
+// asks names the question that a task was left for, empty for none.
+func asks(s *state.State, t *state.Task) string {
+	for _, q := range s.Asks() {
+		if s.Asker(q) == t {
+			return q.ID
+		}
+	}
+	return ""
+}
+
 // suggest returns what could be done, by why the task was left.
 func suggest(s *state.State, t *state.Task) []string {
 	id := string(t.ID)
@@ -177,6 +187,8 @@ func suggest(s *state.State, t *state.Task) []string {
 	case t.Replan != nil:
 		all = append(all, "plan it anew, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
 	case a == nil:
+	case asks(s, t) != "":
+		all = append(all, "say yes or no to what it asks: nexus approve "+asks(s, t)+" or nexus reject "+asks(s, t)+", then nexus resume")
 	case a.Broken, a.Outcome == "" && a.Refusals == 0:
 		all = append(all, "not the work failed but what it runs on: see nexus doctor, and nexus logs for what came before")
 	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:

@@ -97,10 +97,7 @@ type Book struct {
 	index map[nexus.RunID]*run
 }
 
-type run struct {
-	*state.State
-	asked map[string]time.Time // by question
-}
+type run struct{ *state.State }
 
 // Apply folds an event of any run. A run whose events do not follow upon each
 // other is left out from there on.
@@ -110,7 +107,7 @@ func (b *Book) Apply(e nexus.Event) {
 		if b.index == nil {
 			b.index = map[nexus.RunID]*run{}
 		}
-		r = &run{state.New(e.Run), map[string]time.Time{}}
+		r = &run{state.New(e.Run)}
 		b.index[e.Run] = r
 		b.runs = append(b.runs, r)
 	}
@@ -120,10 +117,6 @@ func (b *Book) Apply(e nexus.Event) {
 	if err := r.Apply(e); err != nil {
 		b.index[e.Run] = nil
 		b.runs = slices.DeleteFunc(b.runs, func(x *run) bool { return x == r })
-		return
-	}
-	if f, ok := e.Fact.(nexus.QuestionAsked); ok {
-		r.asked[f.ID] = e.At
 	}
 }
 
@@ -133,9 +126,7 @@ func (b *Book) Apply(e nexus.Event) {
 func (b *Book) Items() []Item {
 	var all []Item
 	for n, r := range b.runs {
-		if !r.Status.Ended() {
-			all = append(all, r.questions()...)
-		}
+		all = append(all, r.questions(n == len(b.runs)-1)...)
 		if !r.Status.Ended() || n == len(b.runs)-1 {
 			all = append(all, r.tasks()...)
 		}
@@ -144,18 +135,43 @@ func (b *Book) Items() []Item {
 	return all
 }
 
-func (r *run) questions() []Item {
+// questions returns the open questions. Of a run that is over and not the
+// latest, those of tasks are left with the tasks.
+func (r *run) questions(latest bool) []Item {
 	var all []Item
-	for _, q := range r.Questions {
-		at := r.asked[q.ID]
-		if q.By != "" || !q.Deadline.IsZero() && !q.Deadline.After(at) || r.answers(q.ID) != nil {
+	for _, q := range r.Asks() {
+		due := q.Deadline
+		if trigger.Stays(q.Trigger) {
+			due = time.Time{} // it may be answered at any time
+		}
+		if !due.IsZero() && !due.After(q.At) || r.answers(q) != nil || q.Attempt != "" && r.Status.Ended() && !latest {
 			continue
 		}
 		t := trigger.Find(q.Trigger)
 		all = append(all, Item{
 			Run: r.Run, ID: q.ID, Trigger: t.Name, Severity: t.Severity, Text: legible.Show(q.Text), Choices: t.Choices,
-			Fallback: legible.Show(trigger.Fallback(q.QuestionAsked)), Asked: at, Deadline: q.Deadline,
+			Fallback: legible.Show(trigger.Fallback(q.QuestionAsked)), Asked: q.At, Deadline: due,
 		})
+	}
+	return all
+}
+
+// Agreed is an answer that lets what landed be published.
+type Agreed struct {
+	Run nexus.RunID
+	Seq int64 // of the request
+}
+
+// Agreed returns the answers to whether what landed may be published that no
+// conductor has taken yet.
+func (b *Book) Agreed() []Agreed {
+	var all []Agreed
+	for _, r := range b.runs {
+		for _, q := range r.Asks() {
+			if said := r.answers(q); said != nil && q.Attempt == "" {
+				all = append(all, Agreed{r.Run, said.Seq})
+			}
+		}
 	}
 	return all
 }
@@ -163,7 +179,7 @@ func (r *run) questions() []Item {
 func (r *run) tasks() []Item {
 	var all []Item
 	for _, t := range r.Tasks {
-		if t.Status != nexus.Parked && t.Status != nexus.Failed || r.answers(string(t.ID)) != nil || r.Drain != nil && !r.Status.Ended() {
+		if t.Status != nexus.Parked && t.Status != nexus.Failed || r.steered(t.ID) != nil || r.asks(t) || r.Drain != nil && !r.Status.Ended() {
 			continue
 		}
 		why := trigger.Find(reason(t))
@@ -191,14 +207,28 @@ func reason(t *state.Task) string {
 	}
 }
 
-// answers returns the request about a question or a task that waits to be
-// settled, nil where there is none.
-func (r *run) answers(id string) *state.Request {
-	for i, q := range r.Requests {
-		switch {
-		case q.Verb == nexus.VerbAnswer && q.ID == id:
+// asks reports whether a task was left because it waits for an answer: that is
+// what is shown then.
+func (r *run) asks(t *state.Task) bool {
+	return slices.ContainsFunc(r.Asks(), func(q *state.Question) bool { return r.Asker(q) == t })
+}
+
+// answers returns the answer to a question that waits to be settled, nil where
+// there is none.
+func (r *run) answers(q *state.Question) *state.Request {
+	for i, x := range r.Requests {
+		if x.Verb == nexus.VerbAnswer && (x.ID == q.ID || x.ID == q.Mark && q.Mark != "") {
 			return &r.Requests[i]
-		case (q.Verb == nexus.VerbRetry || q.Verb == nexus.VerbSkip) && string(q.Task) == id:
+		}
+	}
+	return nil
+}
+
+// steered returns the request about a task that was left which waits to be
+// settled, nil where there is none.
+func (r *run) steered(id nexus.TaskID) *state.Request {
+	for i, x := range r.Requests {
+		if (x.Verb == nexus.VerbRetry || x.Verb == nexus.VerbSkip) && x.Task == id {
 			return &r.Requests[i]
 		}
 	}
@@ -217,13 +247,15 @@ func (b *Book) Find(id nexus.RunID, name string) (Item, error) {
 	if r == nil {
 		return Item{}, &nexus.Error{Code: nexus.CodeNotFound, Message: "nothing of that name waits for an answer", Hint: "nexus status names what does."}
 	}
-	if q := r.answers(name); q != nil {
-		return Item{}, &LateError{cmp.Or(q.By, "a person"), cmp.Or(q.Text, string(q.Verb))}
-	}
-	for _, q := range slices.Backward(r.Questions) {
-		if q.ID == name && q.By != "" {
+	said := r.steered(nexus.TaskID(name))
+	if q := r.Question(name); q != nil {
+		if q.By != "" {
 			return Item{}, &LateError{q.By, q.Answer}
 		}
+		said = r.answers(q)
+	}
+	if said != nil {
+		return Item{}, &LateError{cmp.Or(said.By, "a person"), cmp.Or(said.Text, string(said.Verb))}
 	}
 	if t := r.Task(nexus.TaskID(name)); t != nil {
 		return Item{}, &LateError{"", string(t.Status)}

@@ -13,6 +13,9 @@ import (
 // nothing where that is over, or of no use.
 func mends(s *state.State) []nexus.Fact {
 	m := s.Mending
+	if s.Delivers() {
+		return nil // what landed is delivered as it is
+	}
 	if fs := fixes(s); fs != nil {
 		return fs
 	}

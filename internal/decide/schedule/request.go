@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -36,12 +37,7 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		}
 		return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + by})
 	case nexus.VerbAnswer:
-		for _, q := range s.Questions {
-			if q.ID == r.ID && q.By == "" {
-				return yes(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
-			}
-		}
-		return no("no open question has the id %q", r.ID)
+		return answer(s, r, no, yes)
 	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.Find(s, r.ID); ok {
 			return yes() // that it was asked for is all there is to it
@@ -61,6 +57,21 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		return settleTask(s, t, r, no, yes)
 	}
 	return no("unknown request %q", r.Verb)
+}
+
+// answer takes what a person says to an open question. The task that was left
+// for want of it goes on.
+func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	q := s.Question(r.ID)
+	if q == nil || q.By != "" {
+		return no("no open question has the id %q", r.ID)
+	}
+	by := cmp.Or(r.By, "a person")
+	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
+	if t := s.Asker(q); q.Left && t != nil && slices.Contains(s.Asks(), q) {
+		fs = append(fs, nexus.TaskRetried{Task: t.ID, By: by})
+	}
+	return yes(fs...)
 }
 
 func ending(s *state.State) string {

@@ -9,6 +9,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
@@ -65,7 +66,7 @@ func Wake(s *state.State) time.Time {
 		at = s.Due(s.Limits.RunTime)
 	}
 	for _, q := range s.Questions {
-		if q.By == "" && !q.Deadline.IsZero() && (at.IsZero() || q.Deadline.Before(at)) {
+		if q.By == "" && !q.Left && !q.Deadline.IsZero() && (at.IsZero() || q.Deadline.Before(at)) {
 			at = q.Deadline
 		}
 	}
@@ -83,7 +84,10 @@ func Wake(s *state.State) time.Time {
 // deadlines applies what was to happen by now.
 func deadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
-		if q.By == "" && !q.Deadline.IsZero() && !now.Before(q.Deadline) {
+		switch due := q.By == "" && !q.Left && !q.Deadline.IsZero() && !now.Before(q.Deadline); {
+		case due && trigger.Stays(q.Trigger):
+			return facts(nexus.QuestionLeft{ID: q.ID})
+		case due:
 			return facts(nexus.QuestionAnswered{ID: q.ID, Text: trigger.Fallback(q.QuestionAsked), By: "fallback"})
 		}
 	}
@@ -248,6 +252,9 @@ func end(s *state.State) []nexus.Fact {
 	if s.Drain != nil {
 		return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 	}
+	if asks := s.Asks(); len(asks) > 0 {
+		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waiting(s, asks)})
+	}
 	c := s.Counts()
 	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]
 	switch {
@@ -260,9 +267,25 @@ func end(s *state.State) []nexus.Fact {
 	case open == 0:
 		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, and the last tree does not pass: " + unmended(s)})
 	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s)})
+		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s, nil)})
 	}
-	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s)})
+	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
+}
+
+// waiting names what the run waits for, and what else did not land.
+func waiting(s *state.State, asks []*state.Question) string {
+	text, of := "", map[nexus.TaskID]bool{}
+	for _, q := range asks {
+		who := ""
+		if t := s.Asker(q); t != nil {
+			who, of[t.ID] = " of "+string(t.ID), true
+		}
+		text += fmt.Sprintf("%s%s waits for a person: %s; ", q.ID, who, q.Text)
+	}
+	if c := s.Counts(); c[nexus.Landed] == len(s.Tasks)-c[nexus.Split] {
+		return strings.TrimSuffix(text, "; ")
+	}
+	return text + summary(s, of)
 }
 
 // unmended says why the last tree does not pass, and what was to mend it.
@@ -280,11 +303,15 @@ func published(s *state.State) string {
 	return cmp.Or(s.Published.Why, "no branch was made")
 }
 
-// summary counts what did not land and names it, with what keeps it.
-func summary(s *state.State) string {
+// summary counts what did not land and names it, with what keeps it; but for
+// some tasks, of which that was said.
+func summary(s *state.State, but map[nexus.TaskID]bool) string {
 	c := s.Counts()
 	text := fmt.Sprintf("%d of %d tasks landed", c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	for _, t := range s.Tasks {
+		if but[t.ID] {
+			continue
+		}
 		switch status := s.StatusOf(t); status {
 		case nexus.Blocked:
 			by, _ := s.Blocker(t)

@@ -31,14 +31,8 @@ func (s *State) apply(e nexus.Event) {
 		if !f.Granted {
 			s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
 		}
-	case nexus.QuestionAsked:
-		s.Questions = append(s.Questions, &Question{QuestionAsked: f})
-	case nexus.QuestionAnswered:
-		for _, q := range s.Questions {
-			if q.ID == f.ID && q.By == "" {
-				q.Answer, q.By = f.Text, f.By
-			}
-		}
+	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
+		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
 	case nexus.RoutesSought, nexus.RoutesTold:
@@ -120,7 +114,10 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		s.Ledger.Cap(s.Limits, f.Spent)
 		s.Pressed = min(s.Pressed, s.Ledger.Pressure())
 	case nexus.RunReopened:
-		s.Drain, s.Result, s.Published, s.Why, s.Ended = nil, nil, nil, "", time.Time{}
+		s.Drain, s.Published, s.Why, s.Ended = nil, nil, "", time.Time{}
+		if s.deliver = f.Deliver; !f.Deliver {
+			s.Result = nil
+		}
 		s.PlanError, s.PlanOutcome = "", ""
 		for _, a := range []*Attempt{s.Planning, s.Mending} {
 			if a != nil {
@@ -552,4 +549,6 @@ func (s *State) depart(f nexus.TrainDeparted, at time.Time) {
 }
 
 // MergeID names the merger's work for an attempt.
-func MergeID(id nexus.AttemptID) nexus.AttemptID { return id + "-merge" }
+func MergeID(id nexus.AttemptID) nexus.AttemptID { return id + mergeSuffix }
+
+const mergeSuffix = "-merge"

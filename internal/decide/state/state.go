@@ -70,6 +70,7 @@ type State struct {
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
 	machine  []machine.Transition
+	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	phase    nexus.RunStatus      // where paused and recovering go back to
 	held     time.Duration        // it was paused, or nobody conducted it
 	since    time.Time            // when that began; zero while it goes on
@@ -108,13 +109,6 @@ type Guidance struct {
 	Seq  int64
 	Task nexus.TaskID
 	Text string
-}
-
-// Question is a question to a person.
-type Question struct {
-	nexus.QuestionAsked
-	Answer string
-	By     string // empty while open
 }
 
 type evidenceKey struct{ tree, gate string }

@@ -77,7 +77,7 @@ func in(t *testing.T) map[nexus.RunStatus]func() *state.State {
 		nexus.StatusPaused:     after(working, nexus.RunPaused{}),
 		nexus.StatusRecovering: after(working, nexus.RunRecovered{}),
 	}
-	for _, end := range []nexus.RunStatus{nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit} {
+	for _, end := range []nexus.RunStatus{nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit, nexus.StatusWaiting} {
 		all[end] = after(working, nexus.RunEnded{Status: end})
 	}
 	return all

@@ -39,8 +39,11 @@ func (s *State) next(f nexus.Fact) (nexus.RunStatus, error) {
 	switch {
 	case to == machine.Back:
 		return s.phase, nil
-	case nexus.Kind(f) == "run.reopened" && !s.Planned:
+	case kind == "run.reopened" && !s.Planned:
 		return nexus.StatusPlanning, nil
+	}
+	if f, ok := f.(nexus.RunReopened); ok && f.Deliver {
+		return nexus.StatusReviewing, nil
 	}
 	return to, nil
 }

@@ -57,8 +57,8 @@ func All() []Trigger {
 		{Retries, Yellow, Skip, task, "a task failed after all that may be tried; it stays failed"},
 		{Cost, Red, Abort, task, "a task's budget is used up; nothing more is spent on it"},
 		{Conflict, Red, Abort, task, "work does not merge with what landed; it stays out"},
-		{Security, Red, Abort, agree, "an agent asks leave for a command; it is not run, and the task is parked"},
-		{Publish, Red, Abort, agree, "what landed is to be published; it is kept, and not published"},
+		{Security, Red, Abort, agree, "an agent asks leave for a command; it is not run, the task is parked, and the question stays open"},
+		{Publish, Red, Abort, agree, "what landed is to be published; it is kept, not published, and the question stays open"},
 	}
 }
 
@@ -76,6 +76,10 @@ func Find(name string) Trigger {
 	}
 	return Trigger{name, Red, Abort, []string{"yes", "no"}, "nobody knows what it is; nothing is done"}
 }
+
+// Stays reports whether a question of that trigger stays open when nobody
+// answers it in time: only a person can say yes or no to it.
+func Stays(name string) bool { return Find(name).Fall == Abort }
 
 // Fallback returns what a question that nobody answered is answered with: its
 // own fallback where that is green, and never a yes elsewhere, whatever

@@ -187,6 +187,28 @@ func (d *Desk) request(ctx context.Context, run nexus.RunID, wish nexus.Request)
 	}
 }
 
+// Deliver calls do, one after the other, for each run that nobody conducts and
+// in which somebody agreed to publish what landed, until the context ends. The
+// same answer is not tried twice.
+func (d *Desk) Deliver(ctx context.Context, do func(context.Context, nexus.RunID)) {
+	tried := map[int64]bool{}
+	for ctx.Err() == nil {
+		d.mu.Lock()
+		due, grown := d.book.Agreed(), d.grown
+		d.mu.Unlock()
+		for _, a := range due {
+			if !tried[a.Seq] && !d.held(ctx, a.Run) {
+				tried[a.Seq] = true
+				do(ctx, a.Run)
+			}
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // refused says why the conductor did not grant a request: as a rule, somebody
 // was faster.
 func refused(d *Desk, run nexus.RunID, wish nexus.Request, why string) error {

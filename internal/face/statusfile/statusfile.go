@@ -140,7 +140,7 @@ func statusOf(s nexus.RunStatus) Status {
 		return Completed
 	case nexus.StatusFailed, nexus.StatusLimit:
 		return Failed
-	case nexus.StatusPartial, nexus.StatusStopped:
+	case nexus.StatusPartial, nexus.StatusStopped, nexus.StatusWaiting:
 		return Stalled
 	default:
 		return Running

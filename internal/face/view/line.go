@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/mended"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/reach"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -135,7 +136,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
 		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
-	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionAnswered:
+	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return "", describeRequest(f)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved:
 		return "plan", describePlan(f)
@@ -310,6 +311,9 @@ func describeRun(f nexus.Fact) string {
 	case nexus.ResultOffered:
 		return "publishing " + Short(f.Commit)
 	case nexus.ResultPublished:
+		if f.Branch == "" {
+			return Because("not published", f.Why)
+		}
 		text := fmt.Sprintf("published %s at %s", f.Branch, Short(f.Commit))
 		if f.Target != "" {
 			text += ", " + f.Target + " moved along"
@@ -337,16 +341,26 @@ func describeRequest(f nexus.Fact) string {
 		}
 		return Because(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
-		text := fmt.Sprintf("question %s: %s (otherwise: %s)", f.ID, f.Text, f.Fallback)
-		if f.Deadline.IsZero() {
-			return text + "; nexus answer " + f.ID + " TEXT"
+		text := fmt.Sprintf("%s waits for a person: %s (%s)", f.ID, f.Text, replies(f))
+		if f.Deadline.IsZero() || trigger.Stays(f.Trigger) {
+			return text
 		}
 		return text + f.Deadline.Local().Format("; until 15:04:05")
+	case nexus.QuestionLeft:
+		return fmt.Sprintf("%s stays open: nobody answered", f.ID)
 	case nexus.QuestionAnswered:
-		return Because(fmt.Sprintf("question %s answered%s: %s", f.ID, by(f.By), f.Text), f.Why)
+		return Because(fmt.Sprintf("%s answered%s: %s", f.ID, by(f.By), f.Text), f.Why)
 	default:
 		return ""
 	}
+}
+
+// replies says with which commands a question is answered.
+func replies(q nexus.QuestionAsked) string {
+	if trigger.Stays(q.Trigger) {
+		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)
+	}
+	return fmt.Sprintf("nexus answer %s TEXT; otherwise: %s", q.ID, q.Fallback)
 }
 
 func describePlan(f nexus.Fact) string {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -49,6 +50,21 @@ func Report(s Style, r Run, more bool) string {
 		b.WriteString("\n" + s.Bold("next") + "\n" + next(r))
 	}
 	return b.String()
+}
+
+// Delivered says in a line where what landed is now, or why it is not there.
+func (r Run) Delivered() string {
+	count := Count(r.Counts.Landed, "task")
+	switch {
+	case r.Moved != "":
+		return fmt.Sprintf("%s landed on %s, now at %s", count, r.Moved, Short(r.Commit))
+	case r.Branch != "" && r.Stayed != "":
+		return fmt.Sprintf("%s published as %s, at %s; %s", count, r.Branch, Short(r.Commit), r.Stayed)
+	case r.Branch != "":
+		return fmt.Sprintf("%s published as %s, at %s", count, r.Branch, Short(r.Commit))
+	default:
+		return "not published: " + r.Stayed
+	}
 }
 
 // lookAt lists the files that a person should look at before what landed is
@@ -124,7 +140,21 @@ func onto(r Run) string {
 func next(r Run) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
+	for _, q := range r.Asks {
+		switch goOn := ""; {
+		case len(q.Choices) == 0:
+			add(fmt.Sprintf("nexus answer %s TEXT", q.ID), "say what it asks")
+		default:
+			if q.Task != "" && r.Status.Ended() {
+				goOn = " && nexus resume"
+			}
+			add("nexus approve "+q.ID+goOn, "agree; or say no: nexus reject "+q.ID)
+		}
+	}
 	for _, t := range r.Tasks {
+		if slices.ContainsFunc(r.Asks, func(q Ask) bool { return q.Task == t.ID }) {
+			continue
+		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
 			add("nexus show "+string(t.ID), "what was tried, and why it stopped")
 			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), "give it another chance")

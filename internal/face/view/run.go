@@ -7,6 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -38,7 +39,40 @@ type Run struct {
 	Tasks   []Task               `json:"tasks"`
 	Quota   []Quota              `json:"quota,omitempty"` // providers that take no calls for now
 	Alerts  []alert.Raised       `json:"alerts,omitempty"`
-	Asks    []state.Question     `json:"-"`
+	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
+}
+
+// Ask is a question that waits for a person.
+type Ask struct {
+	ID       string          `json:"id"` // "q1": what nexus approve, reject and answer take
+	Task     nexus.TaskID    `json:"task,omitzero"`
+	Attempt  nexus.AttemptID `json:"attempt,omitzero"`
+	Text     string          `json:"text"`
+	Trigger  string          `json:"trigger"`
+	Choices  []string        `json:"choices,omitempty"` // the only answers; none: any text
+	Fallback string          `json:"fallback"`          // what follows where nobody answers
+	Asked    time.Time       `json:"asked"`
+	Deadline time.Time       `json:"deadline,omitzero"` // when the run goes on without an answer
+}
+
+// asks returns the questions that wait for a person.
+func asks(s *state.State) []Ask {
+	var all []Ask
+	for _, q := range s.Asks() {
+		t := trigger.Find(q.Trigger)
+		a := Ask{
+			ID: q.ID, Attempt: q.Attempt, Text: q.Text, Trigger: t.Name, Choices: t.Choices,
+			Fallback: trigger.Fallback(q.QuestionAsked), Asked: q.At, Deadline: q.Deadline,
+		}
+		if q.Left {
+			a.Deadline = time.Time{}
+		}
+		if t := s.Asker(q); t != nil {
+			a.Task = t.ID
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // Quota is a provider without quota.
@@ -112,11 +146,7 @@ func Of(s *state.State, now time.Time) Run {
 			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why})
 		}
 	}
-	for _, q := range s.Questions {
-		if q.By == "" {
-			r.Asks = append(r.Asks, *q)
-		}
-	}
+	r.Asks = asks(s)
 	for _, t := range s.Tasks {
 		row := TaskOf(s, t, now)
 		r.Rounds += row.Rounds

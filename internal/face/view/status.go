@@ -137,7 +137,7 @@ func (s Style) status(status nexus.RunStatus) string {
 		return s.Good(string(status))
 	case nexus.StatusFailed, nexus.StatusLimit:
 		return s.Bad(string(status))
-	case nexus.StatusPartial, nexus.StatusPaused, nexus.StatusStopped:
+	case nexus.StatusPartial, nexus.StatusPaused, nexus.StatusStopped, nexus.StatusWaiting:
 		return s.Warn(string(status))
 	default:
 		return s.Busy(string(status))

@@ -179,7 +179,7 @@ func (w *World) held(ctx context.Context, v state.View, branch string, d run.Des
 	if !v.Limits.Approval.Holds(nexus.ApproveCommits) {
 		return "", nil
 	}
-	text := fmt.Sprintf("publish %d commits up to %.12s as the branch %s", v.Landings, v.Tip, branch)
+	text := fmt.Sprintf("publish what landed (commits: %d), up to %.12s, as the branch %s", v.Landings, v.Tip, branch)
 	if v.Goal.Land && v.Goal.Target != "" {
 		text += ", and move " + v.Goal.Target + " along"
 	}
@@ -197,7 +197,7 @@ func (w *World) held(ctx context.Context, v state.View, branch string, d run.Des
 	answer, err := w.Shop.Consent(ctx, "", text+"?", d)
 	switch {
 	case shop.Waits(err):
-		return "a person must agree to it: nexus resume on a terminal, or with --approval=none", nil
+		return "a person must agree to it: nexus status names the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err
 	case !nexus.Agrees(answer):

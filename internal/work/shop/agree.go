@@ -52,7 +52,7 @@ func (s *Shop) Consent(ctx context.Context, a nexus.AttemptID, text string, d De
 	if err == nil && answer == nexus.Unapproved {
 		err = &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: text,
-			Hint: "Nobody was there to agree. Retry it and run nexus resume on a terminal, or with --approval=none.",
+			Hint: "Nobody was there to agree. nexus status names the question; nexus approve agrees to it, at any time.",
 		}
 	}
 	return answer, err

@@ -20,7 +20,7 @@ func Transitions() []Transition {
 		nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding,
 	}
 	ends := []nexus.RunStatus{
-		nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit,
+		nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit, nexus.StatusWaiting,
 	}
 	rows := []Transition{
 		{"goal.accepted", "", nexus.StatusIdle},

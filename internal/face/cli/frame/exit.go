@@ -73,7 +73,7 @@ func EndOf(s nexus.RunStatus) error {
 		return ExitError(CodeLimit)
 	case nexus.StatusStopped:
 		return ExitError(CodeInterrupted)
-	case nexus.StatusPaused:
+	case nexus.StatusPaused, nexus.StatusWaiting:
 		return ExitError(CodePerson)
 	default:
 		return ExitError(CodeFailed)

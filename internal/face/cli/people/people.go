@@ -34,6 +34,8 @@ type Crew struct {
 	Place *frame.Place
 	Set   channels.Settings
 	Say   func(format string, args ...any)
+
+	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while nobody conducts the run
 }
 
 // dir returns where the files of the channel file are.
@@ -142,10 +144,20 @@ func (c Crew) Ask(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { c.tell(ctx, desk.Follow(ctx)) })
+	all.Go(func() { c.Hand(ctx, desk) })
 	for n, name := range c.Set.Order {
 		seat := desk.Seat(time.Duration(n) * c.Set.Wait)
 		all.Go(func() { c.keep(ctx, name, desk, seat) })
 	}
+}
+
+// Hand publishes what people agreed to in runs that nobody conducts, until the
+// context ends.
+func (c Crew) Hand(ctx context.Context, desk *channel.Desk) {
+	if c.Deliver == nil {
+		return
+	}
+	desk.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.tell(ctx, c.Deliver(ctx, run)) })
 }
 
 // keep keeps a channel open, in one process at a time where two would be in

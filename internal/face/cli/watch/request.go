@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -75,7 +77,9 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 		return err
 	}
 	told := asked{Run: r.ID, Seq: e.Seq, Held: r.Holder != nil}
-	if told.Held {
+	if !told.Held && publishes(s, wish) {
+		told, err = deliver(ctx, a, p, told)
+	} else if told.Held {
 		told, err = settled(ctx, p, told)
 	}
 	if err != nil {
@@ -86,6 +90,8 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 	}
 	return a.Answer(told, func(view.Style) string {
 		switch {
+		case told.Granted && told.Why != "":
+			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
 		case told.Granted:
 			return fmt.Sprintf("%s: granted\n", wish.Verb)
 		case told.Held:
@@ -106,6 +112,9 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 		resume = "Start another run."
 	}
 	t := s.Task(wish.Task)
+	if wish.Verb == nexus.VerbAnswer {
+		return unasked(s, wish.ID)
+	}
 	switch {
 	case t != nil && t.Status == nexus.Landed:
 		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "Nothing is left to do on it; nexus show " + string(t.ID) + " tells what was done."
@@ -120,6 +129,47 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 	default:
 		return "", ""
 	}
+}
+
+// unasked says why a question cannot be answered any more in a run that nobody
+// conducts, and what to do instead; empty where it can.
+func unasked(s *state.State, id string) (why, hint string) {
+	hint = "Nothing waits for an answer in run " + string(s.Run) + "."
+	if asks := s.Asks(); len(asks) > 0 {
+		names := make([]string, len(asks))
+		for i, q := range asks {
+			names[i] = q.ID
+		}
+		hint = "These wait for an answer: " + nexus.Join(names) + "; nexus status shows them."
+	}
+	q := s.Question(id)
+	switch {
+	case q == nil:
+		return "there is no question " + view.Quote(id), hint
+	case q.By != "":
+		return fmt.Sprintf("%s was answered by %s: %s", q.ID, q.By, q.Answer), hint
+	case !slices.Contains(s.Asks(), q):
+		return fmt.Sprintf("%s does not wait for an answer any more", q.ID), hint
+	}
+	return "", ""
+}
+
+// publishes reports whether a request answers whether what landed may be
+// published.
+func publishes(s *state.State, wish nexus.Request) bool {
+	q := s.Question(wish.ID)
+	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && wire.Undelivered(s)
+}
+
+// deliver does what was agreed to, here and now, as nobody conducts the run.
+func deliver(ctx context.Context, a *frame.App, p *frame.Place, told asked) (asked, error) {
+	v, err := wire.Deliver(ctx, a, p, told.Run)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
+		told.Held = true
+		return settled(ctx, p, told)
+	}
+	told.Settled, told.Granted, told.Why = err == nil, err == nil, v.Delivered()
+	return told, err
 }
 
 // settled waits a while for the conductor's answer.

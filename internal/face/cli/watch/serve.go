@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 )
@@ -40,7 +41,7 @@ func serveCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		return serve(ctx, people.Crew{App: a, Place: p, Set: set, Say: a.Say}, public, hosts)
+		return serve(ctx, people.Crew{App: a, Place: p, Set: set, Say: a.Say, Deliver: wire.Deliverer(a, p, a.Say)}, public, hosts)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	f := c.Flags()
 	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` of the page instead of channels.web.listen; port 0 is one that is free")
@@ -77,6 +78,9 @@ func serve(ctx context.Context, crew people.Crew, public bool, hosts []string) e
 	defer all.Wait()
 	defer stop(nil)
 	all.Go(func() { stop(desk.Follow(work)) })
-	all.Go(func() { crew.Ask(work) })
+	asks := crew
+	asks.Deliver = nil // once is enough
+	all.Go(func() { crew.Hand(work, desk) })
+	all.Go(func() { asks.Ask(work) })
 	return page.Serve(work)
 }

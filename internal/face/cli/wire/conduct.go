@@ -161,7 +161,9 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		shown.Past(ctx)
 	}
 	helpers.Go(func() { shown.Follow(ctx, work) })
-	helpers.Go(func() { people.Crew{App: a, Place: p, Set: asking(c, *o), Say: shown.Say}.Ask(work) })
+	helpers.Go(func() {
+		people.Crew{App: a, Place: p, Set: asking(c, *o), Say: shown.Say, Deliver: Deliverer(a, p, shown.Say)}.Ask(work)
+	})
 	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
@@ -171,6 +173,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err != nil {
 		return nil, err
 	}
+	opening.Deliver = o.deliver
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	shown.Finish(context.WithoutCancel(ctx), s)

@@ -34,10 +34,11 @@ type Order struct {
 
 	Traffic Traffic // where it is recorded to, or played from
 
-	tap  pick.Tap // opened from Traffic
-	on   string
-	pr   bool
-	draw func(string) uint64
+	tap     pick.Tap // opened from Traffic
+	on      string
+	pr      bool
+	deliver bool // publish and land what landed, and nothing else
+	draw    func(string) uint64
 }
 
 // OrderFlags are the flags of every command that conducts a run.

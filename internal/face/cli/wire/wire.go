@@ -47,6 +47,7 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	}
 	w, release, err := World(ctx, Parts{
 		Run: o.Run, Deputy: stands, Foreign: foreign, Repo: p.Repo, State: p.State, Blobs: blobs, Config: c, Plan: o.Plan, Env: a.Env, Keys: a.Keys(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Tap: o.tap, Trust: a.Trust(), Now: a.Now, Headless: o.Headless || !a.Live(a.Err) && len(c.Channels.Order) == 0, Exe: exe, Draw: o.draw,
+		Deliver: o.deliver,
 	})
 	if here, ok := w.(*local.World); ok && err == nil {
 		here.Regression.Sample, here.Regression.Time = c.Regression.Sample, c.Regression.Time
@@ -58,6 +59,9 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 // Ready refuses what could not work anyway, before anything is recorded: a
 // model that nobody knows, a provider without a key.
 func Ready(a *frame.App, c config.Config, o Order) error {
+	if o.deliver {
+		return nil // as a rule it asks no model
+	}
 	models, err := pick.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return err

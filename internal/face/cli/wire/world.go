@@ -53,6 +53,7 @@ type Parts struct {
 	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
 	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
 	Headless bool                // nobody answers questions
+	Deliver  bool                // nothing but what landed is delivered, so models may be missing
 	Draw     func(string) uint64 // what is drawn; nil draws at random
 	Exe      string              // this program, which builds call for their cache; empty for none
 }
@@ -80,7 +81,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	models.With(p.Keys, p.Tap)
-	if err := models.Ready(p.Plan); err != nil {
+	if err := models.Ready(p.Plan); err != nil && !p.Deliver {
 		return nil, nil, err
 	}
 	trees, err := worktree.Open(ctx, p.Repo, p.State)

@@ -1,0 +1,96 @@
+package state
+
+import (
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Question is a question to a person.
+type Question struct {
+	nexus.QuestionAsked
+	At     time.Time // when it was asked first
+	Answer string
+	By     string // empty while open
+	Left   bool   // nobody answered in time, and it is open still
+}
+
+// applyQuestion folds what is asked of people. A question that is asked again
+// is the same one, with another deadline.
+func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.QuestionAsked:
+		if q := s.Question(f.ID); q != nil && q.By == "" {
+			q.QuestionAsked, q.Left = f, false
+			return
+		}
+		s.Questions = append(s.Questions, &Question{QuestionAsked: f, At: at})
+	case nexus.QuestionLeft:
+		if q := s.Question(f.ID); q != nil && q.By == "" {
+			q.Left = true
+		}
+	case nexus.QuestionAnswered:
+		for _, q := range s.Questions {
+			if q.ID == f.ID && q.By == "" {
+				q.Answer, q.By = f.Text, f.By
+			}
+		}
+	default:
+	}
+}
+
+// Question returns the question with this ID, nil when there is none.
+func (s *State) Question(id string) *Question {
+	for _, q := range s.Questions {
+		if q.ID == id || q.Mark == id && id != "" {
+			return q
+		}
+	}
+	return nil
+}
+
+// Asks returns the questions whose answer would change something: they are
+// open, and what asked them waits for it, or was left for want of it.
+func (s *State) Asks() []*Question {
+	var all []*Question
+	for _, q := range s.Questions {
+		if q.By == "" && s.wants(q) {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// wants reports whether an answer to an open question would change something.
+func (s *State) wants(q *Question) bool {
+	if s.Status.Ended() && !q.Left {
+		return false
+	}
+	if q.Attempt == "" {
+		return s.Published == nil || s.Published.Branch == ""
+	}
+	t := s.Asker(q)
+	if t == nil {
+		return !q.Left
+	}
+	if q.Left {
+		a := t.Current()
+		return t.Status == nexus.Parked && a != nil && a.ID == nexus.AttemptID(strings.TrimSuffix(string(q.Attempt), mergeSuffix))
+	}
+	return !t.Status.Ended()
+}
+
+// Asker returns the task whose attempt, or whose landing, asked a question;
+// nil for the plan and the result.
+func (s *State) Asker(q *Question) *Task {
+	a := s.attempts[nexus.AttemptID(strings.TrimSuffix(string(q.Attempt), mergeSuffix))]
+	if a == nil {
+		return nil
+	}
+	return s.tasks[a.Task]
+}
+
+// Delivers reports whether the run was taken up to publish and to land what
+// landed, and for nothing else.
+func (s *State) Delivers() bool { return s.deliver }
