@@ -516,6 +516,7 @@ type (
 		Outcome Outcome   `json:"outcome"`
 		Why     string    `json:"why,omitzero"`
 		Result  string    `json:"result,omitzero"` // blob: what the role handed in
+		Needs   Needs     `json:"needs,omitzero"`  // what would unblock it, when it gave up
 	}
 )
 

@@ -69,18 +69,27 @@ const (
 	TestsFailing       Category = "tests-failing"       // red after all sessions
 	VerifierRejected   Category = "verifier-rejected"   // the verifier says no
 	GreenfieldNoTests  Category = "greenfield-no-tests" // nobody wrote a test
+	PersonNeeded       Category = "person-needed"       // the agent submitted that only a person can give what it lacks
 )
 
 // NeedsPerson reports whether a task that ends with it waits for a person; the
 // other ends are mechanical.
 func (c Category) NeedsPerson() bool {
 	switch c {
-	case IsolationViolation, VerifierRejected, GreenfieldNoTests:
+	case IsolationViolation, VerifierRejected, GreenfieldNoTests, PersonNeeded:
 		return true
 	default:
 		return false
 	}
 }
+
+// Needs says what an agent that is blocked asks for. Zero: it did not say, and
+// a fresh attempt or a stronger model is tried.
+type Needs string
+
+// NeedsPerson is the one thing that no model can give: a key, an account, a
+// device, a decision, or somebody's consent.
+const NeedsPerson Needs = "person"
 
 // CriterionMet is what a verifier says of one criterion.
 type CriterionMet struct {

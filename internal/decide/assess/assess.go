@@ -53,6 +53,10 @@ func Of(s *state.State, t *state.Task) *Assessment {
 	r := &Assessment{Progress: progress(t, a)}
 	r.Course, r.Why = course(a)
 	r.Blockers = Blockers(said(t, a)...)
+	for i, b := range r.Blockers {
+		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
+		r.Blockers[i].Person = asked || a.Category == nexus.PersonNeeded && b.Text == a.Why
+	}
 	r.Next = next(s, t, a, r)
 	return r
 }
@@ -136,7 +140,7 @@ func next(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Step {
 	switch {
 	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
 		return GoOn
-	case t.Status == nexus.Parked, t.Replan != nil && len(t.Replan.Blockers) > 0, NeedsPerson(said(t, a)...), a.Category.NeedsPerson():
+	case t.Status == nexus.Parked, t.Replan != nil && len(t.Replan.Blockers) > 0, a.Category.NeedsPerson():
 		return Help
 	case t.Status == nexus.Failed:
 		if e := s.Splits.Of(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {

@@ -64,8 +64,11 @@ func TestOf(t *testing.T) {
 		{"failed at the bottom", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status, t.Depth = nexus.Failed, 3 }, 0, assess.Working, assess.Abort, ""},
 		{"verifier", nil, func(_ *state.State, _ *state.Task, a *state.Attempt) { a.Category = nexus.VerifierRejected }, 0, assess.Working, assess.Help, ""},
 		{"blocked", nil, func(_ *state.State, _ *state.Task, a *state.Attempt) {
-			a.Outcome, a.Why = nexus.GaveUp, "there is no API key for the shop"
+			a.Outcome, a.Why, a.Category = nexus.GaveUp, "there is no API key for the shop", nexus.PersonNeeded
 		}, 0, assess.Working, assess.Help, ""},
+		{"blocked by words only", nil, func(_ *state.State, _ *state.Task, a *state.Attempt) {
+			a.Outcome, a.Why = nexus.GaveUp, "the parser requires passwords"
+		}, 0, assess.Working, assess.GoOn, ""},
 		{"replan", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) {
 			t.Replan = &nexus.ReplanAsked{Reason: "it is generated", Blockers: []string{"the owner must decide"}}
 		}, 0, assess.Working, assess.Help, ""},
@@ -91,30 +94,29 @@ func TestOf(t *testing.T) {
 
 func TestBlockers(t *testing.T) {
 	for _, c := range []struct {
-		text   string
-		kind   assess.Kind
-		person bool
+		text string
+		kind assess.Kind
 	}{
-		{"There is no API key for the payment service.", assess.External, true},
-		{"I need credentials of the staging database", assess.External, true},
-		{"STRIPE: the access token is not set", assess.External, true},
-		{"cannot access a device: missing hardware", assess.External, true},
-		{"it requires approval by the security team", assess.External, true},
-		{"a maintainer must decide which licence applies", assess.External, true},
-		{"the certificate has expired; certificates are expired", assess.External, true},
-		{"The requirement is ambiguous: rows or columns?", assess.Unclear, false},
-		{"criteria 1 and 2 contradict each other", assess.Unclear, false},
-		{"it depends on task T4, which has not landed", assess.Dependency, false},
-		{"the package leftpad is not installed", assess.Dependency, false},
-		{"I do not know how the wire format works, it is undocumented", assess.Knowledge, false},
-		{"the compiler crashes on generated code", assess.Technical, false},
-		{"validating API keys fails for Unicode input", assess.Technical, false},
-		{"the test of password hashing is too slow", assess.Technical, false},
-		{"permission checks of the parser are wrong in three places", assess.Technical, false},
-		{"tokens are not merged by the lexer", assess.Technical, false},
+		{"There is no API key for the payment service.", assess.External},
+		{"I need credentials of the staging database", assess.External},
+		{"STRIPE: the access token is not set", assess.External},
+		{"cannot access a device: missing hardware", assess.External},
+		{"it requires approval by the security team", assess.External},
+		{"a maintainer must decide which licence applies", assess.External},
+		{"the certificate has expired; certificates are expired", assess.External},
+		{"The requirement is ambiguous: rows or columns?", assess.Unclear},
+		{"criteria 1 and 2 contradict each other", assess.Unclear},
+		{"it depends on task T4, which has not landed", assess.Dependency},
+		{"the package leftpad is not installed", assess.Dependency},
+		{"I do not know how the wire format works, it is undocumented", assess.Knowledge},
+		{"the compiler crashes on generated code", assess.Technical},
+		{"validating API keys fails for Unicode input", assess.Technical},
+		{"the test of password hashing is too slow", assess.Technical},
+		{"permission checks of the parser are wrong in three places", assess.Technical},
+		{"tokens are not merged by the lexer", assess.Technical},
 	} {
 		got := assess.Blockers(c.text, c.text)
-		if len(got) != 1 || got[0].Kind != c.kind || got[0].Person != c.person || assess.NeedsPerson(c.text) != c.person {
+		if len(got) != 1 || got[0].Kind != c.kind || got[0].Person {
 			t.Errorf("%s: %+v", c.text, got)
 		}
 	}

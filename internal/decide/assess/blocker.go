@@ -21,32 +21,31 @@ const (
 // Blocker is one thing that stands in the way.
 type Blocker struct {
 	Kind   Kind   `json:"kind"`
-	Person bool   `json:"person,omitzero"` // only a person can take it away
+	Person bool   `json:"person,omitzero"` // its agent submitted that only a person can take it away
 	Text   string `json:"text"`
 }
 
 // sign is how agents speak of a kind of blocker.
 type sign struct {
-	kind   Kind
-	person bool
-	says   *regexp.Regexp
+	kind Kind
+	says *regexp.Regexp
 }
 
-// catalogue returns the signs, what only a person can give first. Each is
-// about what is lacking, so that a text which only names a key or a service
-// is none.
+// catalogue returns the signs, the most specific first. They only sort what is
+// shown to people: ordinary text reads like them ("the parser requires
+// passwords"), so nothing is decided by words.
 func catalogue() []sign {
 	lack := `(?:no|not (?:have|given|set|available|configured|provided)|lacks?|missing|without|needs?|requires?|cannot (?:get|access|reach)|don't have|do not have|waiting for|must (?:be )?(?:given|provide[ds]?))`
 	thing := `(?:api[- ]?keys?|access keys?|credentials?|passwords?|secrets?|access tokens?|auth(?:entication|orization)? tokens?|accounts?|licen[cs]es?|subscriptions?|payments?|certificates?|production access|permissions?|approvals?|sign-?off|consent|hardware|devices?|vpn)`
 	re := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + text) }
 	return []sign{
-		{External, true, re(`\b` + lack + `\b[^.;\n]{0,40}\b` + thing + `\b`)},
-		{External, true, re(`\b` + thing + `\b[^.;\n]{0,30}\b(?:is|are|was|were)\b[^.;\n]{0,20}\b(?:missing|required|not (?:set|given|available|provided|configured)|revoked|expired)\b`)},
-		{External, true, re(`\b(?:an?|the|some) (?:person|human|maintainer|owner|legal)\b[^.;\n]{0,20}\b(?:must|has to|needs? to|should) (?:decide|approve|agree|confirm|choose|sign)\b`)},
-		{Unclear, false, re(`\b(?:unclear|ambiguous|contradict(?:s|ory|ion)?|underspecified|not specified|conflicting requirements?|two readings)\b`)},
-		{Dependency, false, re(`\b(?:depends? on|needs?|requires?|waits? for)\b[^.;\n]{0,40}\b(?:task|[A-Z][0-9]+|other (?:work|change)|package|librar(?:y|ies)|module|version)\b`)},
-		{Dependency, false, re(`\b(?:package|librar(?:y|ies)|module|dependenc(?:y|ies))\b[^.;\n]{0,30}\b(?:not (?:found|installed|there|available)|missing)\b`)},
-		{Knowledge, false, re(`\b(?:do(?:es)? not know|don't know|cannot (?:find|tell)|no documentation|undocumented|not documented|unfamiliar)\b`)},
+		{External, re(`\b` + lack + `\b[^.;\n]{0,40}\b` + thing + `\b`)},
+		{External, re(`\b` + thing + `\b[^.;\n]{0,30}\b(?:is|are|was|were)\b[^.;\n]{0,20}\b(?:missing|required|not (?:set|given|available|provided|configured)|revoked|expired)\b`)},
+		{External, re(`\b(?:an?|the|some) (?:person|human|maintainer|owner|legal)\b[^.;\n]{0,20}\b(?:must|has to|needs? to|should) (?:decide|approve|agree|confirm|choose|sign)\b`)},
+		{Unclear, re(`\b(?:unclear|ambiguous|contradict(?:s|ory|ion)?|underspecified|not specified|conflicting requirements?|two readings)\b`)},
+		{Dependency, re(`\b(?:depends? on|needs?|requires?|waits? for)\b[^.;\n]{0,40}\b(?:task|[A-Z][0-9]+|other (?:work|change)|package|librar(?:y|ies)|module|version)\b`)},
+		{Dependency, re(`\b(?:package|librar(?:y|ies)|module|dependenc(?:y|ies))\b[^.;\n]{0,30}\b(?:not (?:found|installed|there|available)|missing)\b`)},
+		{Knowledge, re(`\b(?:do(?:es)? not know|don't know|cannot (?:find|tell)|no documentation|undocumented|not documented|unfamiliar)\b`)},
 	}
 }
 
@@ -62,17 +61,11 @@ func Blockers(texts ...string) []Blocker {
 		head := text[:min(len(text), longestText)]
 		for _, s := range catalogue() {
 			if s.says.MatchString(head) {
-				b.Kind, b.Person = s.kind, s.person
+				b.Kind = s.kind
 				break
 			}
 		}
 		all = append(all, b)
 	}
 	return all
-}
-
-// NeedsPerson reports whether an agent says that it lacks what only a person
-// can give: no stronger model has that either.
-func NeedsPerson(texts ...string) bool {
-	return slices.ContainsFunc(Blockers(texts...), func(b Blocker) bool { return b.Person })
 }

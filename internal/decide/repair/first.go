@@ -143,8 +143,10 @@ func unverified(a *state.Attempt) int {
 
 // failed returns the category of a session that did not hand in. A tester that
 // cannot write tests without touching code is no worse than one that did.
-func failed(a *state.Attempt, r *state.Round, o nexus.Outcome) nexus.Category {
-	switch {
+func failed(a *state.Attempt, r *state.Round, s *state.Session) nexus.Category {
+	switch o := s.Outcome; {
+	case o == nexus.GaveUp && s.Needs == nexus.NeedsPerson:
+		return nexus.PersonNeeded
 	case o == nexus.GaveUp && r.Role == nexus.Tester && a.Strategy == nexus.TDDStrict:
 		return nexus.IsolationViolation
 	case o == nexus.GaveUp:

@@ -74,7 +74,7 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	case r.Cause == CriteriaGate:
 		return criteria(t, a, l, s, facts)
 	case s.Outcome != nexus.Accepted:
-		return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s.Outcome), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+		return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
 		return testsFirst(t, a, l, facts)
 	case r.Verdict == nil:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/assess"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
@@ -52,11 +51,11 @@ func consequence(s *state.State, t *state.Task) []nexus.Fact {
 		return park(t, a.Why)
 	case nexus.GaveUp:
 		switch r := t.Replan; { // a stronger model would be asked for the same
-		case r != nil && (len(r.Blockers) > 0 || assess.NeedsPerson(r.Reason)):
+		case r != nil && len(r.Blockers) > 0:
 			return park(t, replan(*r))
 		case r != nil:
 			return divide(s, t, nexus.SplitSought{Why: replan(*r), Rescope: true})
-		case assess.NeedsPerson(a.Why): // nor has it what only a person can give
+		case a.Category == nexus.PersonNeeded: // nor has it what only a person can give
 			return park(t, a.Why)
 		}
 		if strategy.Next(t) != a.Strategy { // a tester who cannot do without code is no worse than one who touched it

@@ -89,6 +89,7 @@ type Session struct {
 	Outcome  nexus.Outcome
 	Why      string
 	Result   string // blob
+	Needs    nexus.Needs
 	Doing    string // for people: what it did last
 	Purpose  string // what it was last told for: brief, repair, guidance, ...
 	Usage    nexus.Usage
@@ -384,7 +385,7 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 	case nexus.SessionEnded:
 		if s := a.Session(f.Session); s != nil {
 			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped // those go on
-			s.Outcome, s.Why, s.Result = f.Outcome, f.Why, f.Result
+			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
 			s.halt()
 		}
 	default:

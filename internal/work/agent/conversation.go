@@ -58,6 +58,7 @@ type ending struct {
 	why     string
 	handin  json.RawMessage
 	text    string
+	needs   nexus.Needs
 	refusal error
 }
 
@@ -270,6 +271,8 @@ type report struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitzero"`
+
+	Needs nexus.Needs `json:"needs,omitzero"`
 }
 
 // handedIn returns the ending that a hand-in makes.
@@ -279,7 +282,7 @@ func (c *conversation) handedIn(handin json.RawMessage) *ending {
 	if c.Schema == nil && json.Unmarshal(handin, &r) == nil {
 		end.text = r.Summary
 		if r.Status == "blocked" {
-			end.outcome, end.why = nexus.GaveUp, cmp.Or(r.Reason, r.Summary, "blocked")
+			end.outcome, end.why, end.needs = nexus.GaveUp, cmp.Or(r.Reason, r.Summary, "blocked"), r.Needs
 		}
 	}
 	return end
@@ -291,7 +294,7 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 		return nil, err
 	}
 	if end != nil {
-		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why}
+		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why, Needs: end.needs}
 		if end.handin != nil {
 			if ended.Result, err = c.store.Put(end.handin); err != nil {
 				return nil, fmt.Errorf("keep hand-in: %w", err)

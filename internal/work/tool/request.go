@@ -125,7 +125,7 @@ func requestReplan(e Env) Tool {
 		Name:        "request_replan",
 		Description: "Hand the task back because its plan is wrong. Ends the session.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","minLength":1,"maxLength":2000},"suggestion":{"type":"string","maxLength":2000},` +
-			`"blockers":{"type":"array","maxItems":10,"items":{"type":"string","minLength":1,"maxLength":500}},` +
+			`"blockers":{"type":"array","maxItems":10,"description":"what only a person can give","items":{"type":"string","minLength":1,"maxLength":500}},` +
 			`"files":{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,"maxLength":500}}},"required":["reason"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
 			in, err := decode[struct {

@@ -40,7 +40,8 @@ func finish(e Env) Tool {
 	schema := e.Handin
 	if schema == nil {
 		schema = json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string","minLength":1,"maxLength":4000},` +
-			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"}},` +
+			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"},` +
+			`"needs":{"enum":["person"],"description":"if blocked by what only a person can give"}},` +
 			`"required":["summary","status"],"additionalProperties":false}`)
 		if e.Claims {
 			schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, claims+`},"required":`, 1))
