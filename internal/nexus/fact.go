@@ -395,6 +395,8 @@ type (
 		Summary  string    `json:"summary,omitzero"`
 		Findings []Finding `json:"findings,omitempty"`
 		Readers  []Reader  `json:"readers,omitempty"` // who read what of it
+
+		SendsBack bool `json:"sends_back,omitzero"` // by the run's limits on findings, whatever the reviewer decided
 	}
 	// TreeSnapshotted says that the worktree's state is pinned.
 	TreeSnapshotted struct {

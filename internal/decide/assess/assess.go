@@ -108,7 +108,7 @@ func progress(t *state.Task, a *state.Attempt) int {
 func course(a *state.Attempt) (Course, string) {
 	turned := 0
 	for _, r := range a.Rounds {
-		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && !v.Approved }) {
+		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
 			turned++
 		}
 	}

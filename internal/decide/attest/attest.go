@@ -71,7 +71,7 @@ func Of(run nexus.RunID, p state.Proof) Note {
 	}
 	slices.SortStableFunc(n.Gates, func(a, b Gate) int { return cmp.Compare(a.Gate, b.Gate) })
 	if r := p.Review; r != nil {
-		n.Review = &Review{Tree: r.Tree, Reviewed: r.Reviewed, Approved: r.Approved, Findings: len(r.Findings), Readers: r.Readers}
+		n.Review = &Review{Tree: r.Tree, Reviewed: r.Reviewed, Approved: r.Approved && !r.SendsBack, Findings: len(r.Findings), Readers: r.Readers}
 	}
 	return n
 }

@@ -126,7 +126,7 @@ func faults(a *state.Attempt, r *state.Round) []Fault {
 		add("verify", v.Findings, v.Why)
 	}
 	for _, v := range r.Reviews {
-		if !v.Approved {
+		if !v.Approved || v.SendsBack {
 			add("review", v.Findings, v.Summary)
 		}
 	}

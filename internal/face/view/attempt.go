@@ -109,6 +109,8 @@ func describeReview(f nexus.ReviewGiven) string {
 	switch {
 	case !f.Reviewed:
 		text = "not reviewed"
+	case f.SendsBack && f.Approved:
+		text = "review: sends it back, " + Count(len(f.Findings), "finding") + " (the reviewer approved)"
 	case !f.Approved:
 		text = "review: rejected, " + Count(len(f.Findings), "finding")
 	}

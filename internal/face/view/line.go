@@ -89,7 +89,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 	case nexus.GateJudged:
 		return good(f.Evidence.Passed())
 	case nexus.ReviewGiven:
-		return good(f.Approved)
+		return good(f.Approved && !f.SendsBack)
 	case nexus.WorkVerified:
 		return good(f.Read && f.Category == "")
 	case nexus.TestsProved:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
@@ -37,6 +38,7 @@ func (w *work) review(ctx context.Context) error {
 		given = review.Settle(given, earlier, w.seen(ctx, earlier))
 	}
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
+	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
 	return w.record(ctx, given)
 }
 
