@@ -91,7 +91,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"json": jsonAt, "keys": keysAt, "future": future, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
+		"json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
 	}
 }
 
@@ -676,7 +676,8 @@ func condition(name string) (bool, error) {
 	return true, exec.Command("umount", dir).Run()
 }
 
-func future(ts *testscript.TestScript, _ bool, _ []string) {
+// onJournal runs statements on the journal behind the program's back.
+func onJournal(ts *testscript.TestScript, _ bool, statements []string) {
 	found, _ := filepath.Glob(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "nexus", "*", "journal.db"))
 	if len(found) != 1 {
 		ts.Fatalf("there is no one journal: %v", found)
@@ -684,8 +685,10 @@ func future(ts *testscript.TestScript, _ bool, _ []string) {
 	db, err := sql.Open("sqlite", "file:"+found[0])
 	ts.Check(err)
 	defer db.Close()
-	_, err = db.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)")
-	ts.Check(err)
+	for _, s := range statements {
+		_, err = db.Exec(s)
+		ts.Check(err)
+	}
 }
 
 func disk(ts *testscript.TestScript, _ bool, args []string) {

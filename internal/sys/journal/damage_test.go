@@ -91,6 +91,11 @@ func TestVerifyFindsDamage(t *testing.T) {
 			if r.Damage != c.want || r.Seq != c.seq || r.Events != c.events || r.Sound != (c.want == "") || r.Sound != (r.Why == "") {
 				t.Errorf("got %+v", r)
 			}
+			whole := filepath.Join(t.TempDir(), "whole.db")
+			if s, err := j.Salvage(t.Context(), whole); err != nil || s.Damage != c.want {
+				t.Errorf("salvaged: %+v, %v", s, err)
+			}
+			wantSound(t, whole, c.events)
 			l := acquire(t, j, "c")
 			_, err = l.Append(t.Context(), facts(1)...)
 			if c.buried != (err == nil) {

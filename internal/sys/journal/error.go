@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-const keep = "Keep the file and its -wal: nexus journal verify says where the damage begins. " +
-	"Restore a backup, or move the file away to begin anew."
+const keep = "nexus journal verify says where the damage starts. nexus journal repair keeps every event before it, " +
+	"and the damaged file beside; nexus journal restore puts a backup in its place."
 
 // corrupt says that what is at path is not a sound journal.
 func corrupt(path, why string) error {
@@ -47,10 +47,15 @@ func explain(path, doing string, err error) error {
 	default:
 		e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume; what was recorded is kept.", dir)
 	}
-	if primary(err) == sqlite3.SQLITE_BUSY {
+	if busy(err) {
 		e.Hint = "Another process keeps the journal locked; end it, then run nexus resume."
 	}
 	return e
+}
+
+// busy reports whether another process has what was wanted.
+func busy(err error) bool {
+	return primary(err) == sqlite3.SQLITE_BUSY || primary(err) == sqlite3.SQLITE_LOCKED
 }
 
 // classify returns the kind of a failure of the journal in dir.

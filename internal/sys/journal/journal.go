@@ -197,8 +197,12 @@ func (j *Journal) Close() error {
 
 // dsn returns how SQLite is told to open a file.
 func dsn(path string, params ...string) string {
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	return "file:" + escaped + "?" + strings.Join(append(params, "_pragma=busy_timeout(10000)"), "&")
+	return "file:" + escape(path) + "?" + strings.Join(append(params, "_pragma=busy_timeout(10000)"), "&")
+}
+
+// escape writes a path as SQLite's URIs have it.
+func escape(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 // writerDSN makes a commit last through a power cut: FULL syncs the log before

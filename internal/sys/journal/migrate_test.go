@@ -125,6 +125,9 @@ func TestUnknownFact(t *testing.T) {
 	if err != nil || n != 2 || r.Damage != Unreadable || r.Seq != 2 || r.Sound {
 		t.Errorf("read %d, got %+v, %v", n, r, err)
 	}
+	if _, err := j.Salvage(t.Context(), filepath.Join(t.TempDir(), "whole.db")); !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
+		t.Errorf("an event of a newer nexus was thrown away: %v", err)
+	}
 }
 
 // TestLink fixes how events are linked: journals outlive programs.

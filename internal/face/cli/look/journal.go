@@ -13,7 +13,7 @@ import (
 )
 
 func journalCommand(a *frame.App) *cobra.Command {
-	return a.Parent("journal", "check and read the facts", verifyCommand(a), exportCommand(a), journalShowCommand(a))
+	return a.Parent("journal", "check, read and keep the facts", verifyCommand(a), exportCommand(a), journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
 }
 
 func verifyCommand(a *frame.App) *cobra.Command {

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/checkout"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
@@ -223,6 +224,9 @@ func few(files []string) string {
 // journal looks at the runs of the repository and what they left.
 func (l *look) journal(ctx context.Context) {
 	runs, err := l.place.Runs(ctx)
+	if err == nil && !l.Run && !l.Light && l.place.Journal != nil {
+		err = sound(ctx, l.place.Journal)
+	}
 	if !l.Run || err != nil {
 		l.add(checked("journal", view.Count(len(runs), "run"), err))
 	}
@@ -239,6 +243,18 @@ func (l *look) journal(ctx context.Context) {
 	}
 	if l.place.Journal != nil && !l.Run {
 		l.add(checkLeft(ctx, l.app, l.place, runs, l.Fix)...)
+	}
+}
+
+// sound reads the whole journal, as `nexus journal verify` does.
+func sound(ctx context.Context, j *journal.Journal) error {
+	r, err := j.Verify(ctx)
+	if err != nil || r.Sound {
+		return err
+	}
+	return &nexus.Error{
+		Code: nexus.CodeJournalCorrupt, Message: "damaged: " + r.Why,
+		Hint: fmt.Sprintf("The first %s are good. nexus journal repair keeps them; nexus journal restore puts a backup in its place.", view.Count(int(r.Events), "event")),
 	}
 }
 

@@ -1,0 +1,225 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Backup writes the journal as it is at one moment to a new file at path, in
+// one piece and without a log beside it. The file gets its name when it is
+// whole and synced. It fails where path exists.
+func (j *Journal) Backup(ctx context.Context, path string) error {
+	if err := vacant(path); err != nil {
+		return err
+	}
+	part := path + ".part"
+	if err := remove(part); err != nil {
+		return explain(j.path, "back up journal", err)
+	}
+	db, err := sql.Open("sqlite", dsn(j.path, "mode=ro")) // the readers' own connections may not even write elsewhere
+	if err != nil {
+		return explain(j.path, "back up journal", err)
+	}
+	_, err = db.ExecContext(ctx, "vacuum into ?", part)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return errors.Join(explain(j.path, "back up journal", err), remove(part))
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return explain(path, "back up journal to", err)
+	}
+	return explain(path, "back up journal to", settle(part, path))
+}
+
+// Salvage writes what is good of a damaged journal to a new journal at path:
+// all events before the first bad one, the blobs that are what their hashes
+// say, and the fences of leases, which only grow. Nobody holds a lease in the
+// new journal. The report is of this journal, which stays as it is.
+//
+// An event that is as it was written and that this program does not know is
+// no damage: Salvage refuses with [nexus.CodeJournalNewer].
+func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
+	r, err := j.Verify(ctx)
+	if err != nil {
+		return r, err
+	}
+	if r.Damage == Unreadable {
+		return r, &nexus.Error{
+			Code: nexus.CodeJournalNewer, Message: "journal " + j.path + ": " + r.Why,
+			Hint: "The event is as it was written: a newer nexus wrote it. Use that one; nothing was changed.",
+		}
+	}
+	if err := vacant(path); err != nil {
+		return r, err
+	}
+	to, err := Open(ctx, path, Options{Now: j.now})
+	if err != nil {
+		return r, err
+	}
+	err = to.change(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvage(ctx, tx, r.Events) })
+	err = errors.Join(err, to.Close())
+	if err != nil {
+		return r, errors.Join(err, remove(path), remove(path+"-wal"), remove(path+"-shm"))
+	}
+	return r, nil
+}
+
+// salvage copies the first events, the leases and the sound blobs. What can
+// no longer be read of leases and blobs is left out.
+func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
+	prev := make([]byte, 32)
+	var last int64
+	err := j.copied(ctx, "select seq, run, at, kind, data, hash from event where seq between 1 and ? order by seq", []any{events}, func(found *sql.Rows) error {
+		var e row
+		if err := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); err != nil {
+			return err
+		}
+		last, prev = e.seq, e.hash
+		_, err := tx.ExecContext(ctx, "insert into event (seq, run, at, kind, data, hash) values (?, ?, ?, ?, ?, ?)", e.seq, e.run, e.at, e.kind, e.data, e.hash)
+		return err
+	})
+	if err == nil && last != events {
+		err = fmt.Errorf("only %d of %d good events could be read again", last, events)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "update head set seq = ?, hash = ?", last, prev); err != nil {
+		return err
+	}
+	unread := j.copied(ctx, "select run, fence, host, start, place, expires from lease", nil, func(found *sql.Rows) error {
+		var run, host, place string
+		var fence, start, expires int64
+		if err := found.Scan(&run, &fence, &host, &start, &place, &expires); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "insert into lease (run, fence, pid, host, start, place, expires) values (?, ?, 0, ?, ?, ?, ?)", run, fence, host, start, place, expires)
+		return err
+	})
+	unread = errors.Join(unread, j.copied(ctx, "select hash, data from blob", nil, func(found *sql.Rows) error {
+		var hash string
+		var data []byte
+		if err := found.Scan(&hash, &data); err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
+			return nil
+		}
+		_, err := tx.ExecContext(ctx, "insert into blob (hash, data) values (?, ?) on conflict do nothing", hash, data)
+		return err
+	}))
+	if unread != nil && classify(j.path, unread) != nexus.CodeJournalCorrupt {
+		return unread
+	}
+	return nil
+}
+
+// copied hands each row of a query over.
+func (j *Journal) copied(ctx context.Context, query string, args []any, row func(*sql.Rows) error) error {
+	found, err := j.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close() //nolint:errcheck // Err tells what Close would
+	for found.Next() {
+		if err := row(found); err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
+
+// Replace puts the closed journal at with in the place of the one at path,
+// which is kept at aside. A kill at any point leaves one of the two at path,
+// whole. It refuses with [nexus.CodeRunHeld] while any process has the journal
+// at path open, and where aside exists. There need be nothing at path.
+func Replace(ctx context.Context, path, with, aside string) error {
+	if err := vacant(aside); err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil {
+		switch err := fold(ctx, path); {
+		case err == nil:
+		case errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}): // nobody can work with it: the log is kept as it is
+			if err := os.Rename(path+"-wal", aside+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return explain(path, "keep the log of journal", err)
+			}
+		default:
+			return err
+		}
+		if err := os.Link(path, aside); err != nil {
+			return explain(path, "keep journal", err)
+		}
+	}
+	return explain(path, "replace journal", settle(with, path))
+}
+
+// fold brings the log beside a journal into it and removes the log, which
+// SQLite does only for somebody who is alone with the file. A log that would
+// stay would be applied to whatever takes the journal's name.
+func fold(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+escape(path)+"?_pragma=busy_timeout(500)")
+	if err != nil {
+		return explain(path, "open journal", err)
+	}
+	var mode string
+	err = db.QueryRowContext(ctx, "pragma journal_mode = delete").Scan(&mode)
+	err = errors.Join(err, db.Close())
+	switch {
+	case err == nil && mode == "delete":
+		return nil
+	case err == nil || busy(err):
+		return &nexus.Error{
+			Code: nexus.CodeRunHeld, Message: "another process has the journal " + path + " open",
+			Hint: "End what runs nexus here, such as nexus serve or nexus logs -f, and try again.",
+		}
+	default:
+		return explain(path, "close the log of journal", err)
+	}
+}
+
+// vacant refuses a path where something is.
+func vacant(path string) error {
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: path + " exists already", Hint: "Name a path where nothing is: nothing is overwritten."}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return explain(path, "look at", err)
+	}
+}
+
+// settle syncs a file and gives it its name.
+func settle(from, to string) error {
+	f, err := os.Open(from) //nolint:gosec // a path of our own
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
