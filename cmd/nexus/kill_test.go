@@ -23,12 +23,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// stage is a sample repository with a home of its own, a scripted model and
-// the real program.
+// stage is a repository with a home of its own, a scripted model and the real
+// program.
 type stage struct {
 	t      *testing.T
 	exe    string
@@ -38,9 +38,38 @@ type stage struct {
 	server *llmtest.Server
 }
 
-func newStage(t *testing.T, exe string) *stage {
+// sample is what a stage starts with.
+type sample struct {
+	script []byte // of the model
+	write  func(dir string) error
+}
+
+// units is the sample of the demo, whose gates are those of Go.
+func units() sample { return sample{script: demo.Script(), write: demo.Write} }
+
+// killed is a sample whose gates are shell scripts.
+func killed(t *testing.T) sample {
 	t.Helper()
-	script, err := llmtest.Parse(demo.Script())
+	script, err := os.ReadFile("testdata/kill.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sample{script: script, write: func(dir string) error {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		for name, text := range texts() {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+func newStage(t *testing.T, exe string, of sample) *stage {
+	t.Helper()
+	script, err := llmtest.Parse(of.script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +79,8 @@ func newStage(t *testing.T, exe string) *stage {
 	}
 	t.Cleanup(stop)
 	s := &stage{t: t, exe: exe, home: t.TempDir(), server: server}
-	s.repo = filepath.Join(s.home, "units")
-	if err := demo.Write(s.repo); err != nil {
+	s.repo = filepath.Join(s.home, "sample")
+	if err := of.write(s.repo); err != nil {
 		t.Fatal(err)
 	}
 	if err := git.Create(t.Context(), s.repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
@@ -143,14 +172,14 @@ func (s *stage) killAfter(cmd *exec.Cmd, n int) bool {
 // each time. Nothing is lost, nothing lands twice, nothing is left behind, and
 // no call of a model is paid for twice but the one in flight.
 func TestKill(t *testing.T) {
-	raced.Skip(t, "what is killed at random tells little about races, and takes long with it")
-	t.Parallel()
+	testenv.SkipRaced(t, "what is killed at random tells little about races, and takes long with it")
 	kills := 10
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_KILLS")); err == nil {
 		kills = n
-	} else if os.Getenv("NEXUS_NIGHTLY") != "" {
-		kills = 200
+	} else if testenv.Nightly() {
+		kills = 1000
 	}
+	t.Parallel()
 	exe := program(t)
 	seed := uint64(time.Now().UnixNano())
 	if n, err := strconv.ParseUint(os.Getenv("NEXUS_SEED"), 10, 64); err == nil {
@@ -159,7 +188,7 @@ func TestKill(t *testing.T) {
 	t.Logf("NEXUS_SEED=%d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for done := 0; done < kills; {
-		s := newStage(t, exe)
+		s := newStage(t, exe, killed(t))
 		before := fingerprint(t, s.repo)
 		n := s.untilDone(r, kills-done)
 		done += n
@@ -174,7 +203,8 @@ func TestKill(t *testing.T) {
 // done, and returns how often it killed.
 func (s *stage) untilDone(r *rand.Rand, most int) int {
 	s.t.Helper()
-	args := []string{"run", demo.Goal, "--headless"}
+	start := []string{"run", "Write six texts", "--headless"}
+	args := start
 	kills := 0
 	for range 200 {
 		cmd, out := s.start(args...)
@@ -187,7 +217,7 @@ func (s *stage) untilDone(r *rand.Rand, most int) int {
 		}
 		args = []string{"resume", "--headless"}
 		if s.none() {
-			args = []string{"run", demo.Goal, "--headless"}
+			args = start
 		}
 	}
 	s.t.Fatal("the run does not end")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // program returns the program that stories run.
@@ -34,13 +34,11 @@ func (s *stage) tree() string {
 // lands, and nobody is called. The stories record and record-parallel play less
 // and do so every time.
 func TestReplay(t *testing.T) {
-	if os.Getenv("NEXUS_NIGHTLY") == "" {
-		t.Skip("it takes as long as three demos: set NEXUS_NIGHTLY")
-	}
+	testenv.NeedNight(t, "it takes as long as three demos")
 	t.Parallel()
 	exe := program(t)
 	dir := filepath.Join(t.TempDir(), "recording")
-	recorded := newStage(t, exe)
+	recorded := newStage(t, exe, units())
 	short := []string{"NEXUS_MUTATION_MODE=off", "NEXUS_DONE_COVERAGE=off"} // which ask no model
 	recorded.env = append(recorded.env, short...)
 	cmd, out := recorded.start("run", demo.Goal, "--headless", "--parallel", "1", "--record", dir)
@@ -54,7 +52,7 @@ func TestReplay(t *testing.T) {
 	if err != nil || len(files) != asked {
 		t.Errorf("%d calls are recorded, %d were made (%v)", len(files), asked, err)
 	}
-	played := newStage(t, exe)
+	played := newStage(t, exe, units())
 	played.env = append(played.env, short...)
 	played.env = slices.DeleteFunc(played.env, func(e string) bool { return strings.Contains(e, "_API_KEY=") })
 	cmd, out = played.start("run", demo.Goal, "--headless", "--parallel", "1", "--replay", dir)
@@ -68,7 +66,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("%d requests were made", n)
 	}
 
-	odd := newStage(t, exe)
+	odd := newStage(t, exe, units())
 	cmd, out = odd.start("run", demo.Goal+", and more", "--headless", "--parallel", "1", "--replay", dir)
 	if err := cmd.Wait(); err == nil {
 		t.Error("what was not recorded was played")

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -19,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // TestMain lets twice as many stories be played at once as there are
@@ -36,15 +37,73 @@ func TestMain(m *testing.M) {
 // model.yaml, a model plays that. What tests go through is measured only where
 // a story sets NEXUS_DONE_COVERAGE to nothing: it runs them twice more.
 func TestScripts(t *testing.T) {
+	warm(t)
 	t.Parallel()
+	tell(t, stories(t))
+}
+
+// TestToolchains tells the stories whose subject are the real toolchains of
+// other languages, tests that hang, and what takes very many builds: make
+// toolchains plays them.
+func TestToolchains(t *testing.T) {
+	testenv.NeedToolchains(t)
+	files, err := filepath.Glob("testdata/toolchain/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d stories, %v", len(files), err)
+	}
+	warm(t)
+	t.Parallel()
+	tell(t, files)
+}
+
+func tell(t *testing.T, files []string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Files:               stories(t),
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup(t),
 		Cmds:                commands(),
 		Condition:           condition,
 	})
+}
+
+// warm puts what gates build of the standard library into the user's build
+// cache, once. Each run has a cache of its own that only reads the user's, so
+// that without it each story would build the same again.
+func warm(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.org/warm\n\ngo 1.25\n",
+		"m.go": `package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+func main() { fmt.Println(io.EOF, errors.New(strings.ToUpper(os.Args[0])), time.Second) }
+`,
+		"m_test.go": "package main\n\nimport \"testing\"\n\nfunc TestMain(m *testing.M) { m.Run() }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"build", "-o", os.DevNull, "."}, {"vet", "."}, {"test", "."}, {"test", "-coverprofile=" + os.DevNull, "."},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+	}
 }
 
 // stories returns the scripts to play. Under the race detector some are played
@@ -56,7 +115,7 @@ func stories(t *testing.T) []string {
 	if err != nil || len(all) < 100 {
 		t.Fatalf("%d stories, %v", len(all), err)
 	}
-	if !raced.Here() {
+	if !testenv.Raced() {
 		return all
 	}
 	crowded := []string{

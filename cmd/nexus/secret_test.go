@@ -115,7 +115,7 @@ func plantKeys(t *testing.T, exe string, file bool) {
 	}
 	url, keyed, _ := echo(t, model)
 	own := envKey
-	s := newStage(t, exe)
+	s := newStage(t, exe, units())
 	s.env = slices.DeleteFunc(s.env, func(e string) bool { return strings.Contains(e, "_API_KEY=") || strings.Contains(e, "_BASE_URL=") })
 	s.env = append(s.env, "ANTHROPIC_BASE_URL="+url)
 	if file {

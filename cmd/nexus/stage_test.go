@@ -29,6 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // patience is how long a story waits for anything.
@@ -82,7 +83,9 @@ func playOf(ts *testscript.TestScript) *play {
 //	json FILE PATH VALUE   wants that value, as gjson finds and writes it
 //	keys FILE PATH NAMES   wants exactly these keys, separated by commas
 //	future                 makes the journal one that a newer version wrote
-//	disk DIR SIZE          mounts a small disk there; see the condition [mount]
+//	needs TOOL...          leaves the story out unless these programs, or paths, are there
+//	mounts                 leaves the story out unless something can be mounted
+//	disk DIR SIZE          mounts a small disk there, or leaves the story out
 //	readonly DIR           makes that disk read only
 //	form, overhear, receive, received, reply, call, bot, chat  see channel_test.go
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
@@ -91,7 +94,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
-		"json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
+		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
 	}
 }
 
@@ -104,7 +107,7 @@ func stageSetup(t *testing.T, e *testscript.Env) error {
 	}
 	e.Vars = append(e.Vars, "NEXUS="+exe)
 	p := &play{beside: map[string]*actor{}}
-	e.Values[playKey{}], e.Values[testKey{}] = p, t
+	e.Values[playKey{}], e.Values[testKey{}], e.Values[storyKey{}] = p, t, e.T()
 	e.Defer(func() {
 		if p.model != nil {
 			p.model.free()
@@ -120,20 +123,14 @@ func stageSetup(t *testing.T, e *testscript.Env) error {
 	return nil
 }
 
-func repo(ts *testscript.TestScript, _ bool, args []string) {
-	dir := "repo"
-	if len(args) > 0 {
-		dir = args[0]
-	}
-	dir = ts.MkAbs(dir)
-	ts.Check(os.MkdirAll(dir, 0o755))
-	if _, err := os.Stat(filepath.Join(dir, "nexus.toml")); err != nil {
-		for name, text := range map[string]string{
-			"nexus.toml":   "[gates]\nbuild = \"sh build.sh\"\ntest = \"sh test.sh\"\n",
-			"build.sh":     "if grep -n BROKEN *.txt; then exit 1; fi\n",
-			"base_test.sh": "true\n",
-			"base.txt":     "base\n",
-			"test.sh": `pass=0 fail=0
+// texts returns the files of a project whose gates are shell scripts.
+func texts() map[string]string {
+	return map[string]string{
+		"nexus.toml":   "[gates]\nbuild = \"sh build.sh\"\ntest = \"sh test.sh\"\n",
+		"build.sh":     "if grep -n BROKEN *.txt; then exit 1; fi\n",
+		"base_test.sh": "true\n",
+		"base.txt":     "base\n",
+		"test.sh": `pass=0 fail=0
 for t in *_test.sh; do
 	if test ! -e "$t"; then continue; fi
 	if sh "$t"; then pass=$((pass+1)); else fail=$((fail+1)); echo "not ok $((pass+fail)) - $t"; fi
@@ -142,7 +139,18 @@ echo "# pass $pass"
 echo "# fail $fail"
 test $fail = 0
 `,
-		} {
+	}
+}
+
+func repo(ts *testscript.TestScript, _ bool, args []string) {
+	dir := "repo"
+	if len(args) > 0 {
+		dir = args[0]
+	}
+	dir = ts.MkAbs(dir)
+	ts.Check(os.MkdirAll(dir, 0o755))
+	if _, err := os.Stat(filepath.Join(dir, "nexus.toml")); err != nil {
+		for name, text := range texts() {
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 				ts.Check(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 			}
@@ -515,7 +523,7 @@ func happenings(ts *testscript.TestScript) []nexus.Event {
 	return all
 }
 
-func tell(ts *testscript.TestScript, all []nexus.Event) {
+func list(ts *testscript.TestScript, all []nexus.Event) {
 	for _, e := range all {
 		data, _ := json.Marshal(e.Fact)
 		ts.Logf("%4d %s %.400s", e.Seq, nexus.Kind(e.Fact), data)
@@ -532,7 +540,7 @@ func happened(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	if n != want {
-		tell(ts, all)
+		list(ts, all)
 		ts.Fatalf("%d events %q, want %d", n, args[1:], want)
 	}
 }
@@ -542,7 +550,7 @@ func order(ts *testscript.TestScript, _ bool, args []string) {
 	for _, want := range args {
 		i := slices.IndexFunc(all, func(e nexus.Event) bool { return fits(e, strings.Fields(want)) })
 		if i <= at {
-			tell(ts, all)
+			list(ts, all)
 			ts.Fatalf("%q is at %d, the one before at %d", want, i, at)
 		}
 		at = i
@@ -559,12 +567,12 @@ func between(ts *testscript.TestScript, _ bool, args []string) {
 		case inside && fits(e, strings.Fields(args[1])):
 			inside, to = false, true
 		case inside && fits(e, strings.Fields(args[2])):
-			tell(ts, all)
+			list(ts, all)
 			ts.Fatalf("event %d is a %s between %s and %s", e.Seq, args[2], args[0], args[1])
 		}
 	}
 	if !from || !to {
-		tell(ts, all)
+		list(ts, all)
 		ts.Fatalf("there is no %q, or no %q after it", args[0], args[1])
 	}
 }
@@ -649,32 +657,34 @@ func printOf(ts *testscript.TestScript, dir string) string {
 
 type testKey struct{}
 
-// condition tells whether a story can be told on this machine.
+type storyKey struct{}
+
+// storyOf returns the test of one story.
+func storyOf(ts *testscript.TestScript) testing.TB {
+	tb, ok := ts.Value(storyKey{}).(testing.TB)
+	if !ok {
+		ts.Fatalf("the story has no test of its own")
+	}
+	return tb
+}
+
+// condition tells whether a part of a story can be told on this machine.
 func condition(name string) (bool, error) {
-	if pattern, ok := strings.CutPrefix(name, "file:"); ok {
-		found, err := filepath.Glob(pattern)
-		return len(found) > 0, err
-	}
-	if tool, ok := strings.CutPrefix(name, "tool:"); ok {
-		_, err := exec.LookPath(tool)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "a sample is not judged: %s is not installed\n", tool)
-		}
-		return err == nil, nil
-	}
-	if name != "mount" {
+	tool, ok := strings.CutPrefix(name, "tool:")
+	if !ok {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
-	dir, err := os.MkdirTemp("", "nexus-mount-")
-	if err != nil {
-		return false, err
+	if testenv.Installed(tool) {
+		return true, nil
 	}
-	defer os.Remove(dir)
-	if exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", dir).Run() != nil {
-		return false, nil
+	if testenv.Strict() {
+		return false, fmt.Errorf("%s%s", testenv.NoTool, tool)
 	}
-	return true, exec.Command("umount", dir).Run()
+	fmt.Fprintln(os.Stderr, testenv.NoTool+tool) // a part is left out, and the summary says so
+	return false, nil
 }
+
+func needs(ts *testscript.TestScript, _ bool, args []string) { testenv.NeedTool(storyOf(ts), args...) }
 
 // onJournal runs statements on the journal behind the program's back.
 func onJournal(ts *testscript.TestScript, _ bool, statements []string) {
@@ -694,8 +704,22 @@ func onJournal(ts *testscript.TestScript, _ bool, statements []string) {
 func disk(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))
-	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "size="+args[1], "tmpfs", dir))
+	testenv.NeedMachine(storyOf(ts), "a small disk", mountSmall(dir, args[1]))
 	ts.Defer(func() { _ = exec.Command("umount", "-l", dir).Run() })
+}
+
+func mountSmall(dir, size string) error {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+func mounts(ts *testscript.TestScript, _ bool, _ []string) {
+	dir := filepath.Join(ts.Getenv("WORK"), ".mounted")
+	ts.Check(os.MkdirAll(dir, 0o755))
+	testenv.NeedMachine(storyOf(ts), "a mount", mountSmall(dir, "1m"))
+	ts.Check(exec.Command("umount", dir).Run())
 }
 
 func readonly(ts *testscript.TestScript, _ bool, args []string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tape"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // number reads a number from the environment.
@@ -32,7 +32,7 @@ func number(t *testing.T, name string, otherwise int) int {
 //	NEXUS_SIM_FIRST=<seed> NEXUS_SIM_SEEDS=1 go test ./internal/run/sim -run TestChaos
 func TestChaos(t *testing.T) {
 	seeds := 5000
-	if raced.Here() {
+	if testenv.Raced() {
 		seeds = 1000 // without it, all are
 	}
 	first, n := number(t, "NEXUS_SIM_FIRST", 1), number(t, "NEXUS_SIM_SEEDS", seeds)

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // A harm is a command line that ends with 0 when it did harm.
@@ -186,7 +186,7 @@ func (s *scene) boxed(t *testing.T, b *Box, script string) (bool, Result) {
 
 // Every harm works without a sandbox, and in none of them.
 func TestEscapeCommands(t *testing.T) {
-	raced.Skip(t, "what is tried here is the kernel, by programs of others")
+	testenv.SkipRaced(t, "what is tried here is the kernel, by programs of others")
 	all := harms()
 	for name := range jailtest.Forbidden() {
 		all = append(all, harm{name: "call " + name, script: `"$PROBE" ` + jailtest.Arg + " '" + name + "'"})
@@ -268,7 +268,7 @@ func paths() (planted, machine []string) {
 }
 
 func TestEscapePaths(t *testing.T) {
-	raced.Skip(t, "what is tried here is the kernel, by programs of others")
+	testenv.SkipRaced(t, "what is tried here is the kernel, by programs of others")
 	planted, machine := paths()
 	if n := len(planted) + len(machine); n < 60 {
 		t.Errorf("only %d paths", n)

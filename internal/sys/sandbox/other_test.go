@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // nobody is a user who owns nothing.
@@ -24,10 +24,7 @@ func TestAsAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("this user has no privileges already")
 	}
-	if testing.Short() {
-		t.Skip("runs the suites again")
-	}
-	raced.Skip(t, "another user races as this one does")
+	testenv.NeedToolchains(t)
 	dir, err := os.MkdirTemp("", "nx-") //nolint:usetesting // its parents must be open to others
 	if err != nil {
 		t.Fatal(err)

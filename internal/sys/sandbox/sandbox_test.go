@@ -22,11 +22,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // TestMain lets the test binary stand for nexus where one has to be killed.
@@ -493,7 +493,7 @@ func TestOutputBomb(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		size := 200_000_000
-		if b.Name() == string(Native) && !raced.Here() {
+		if b.Name() == string(Native) && !testenv.Raced() {
 			size = 1 << 30
 		}
 		r := sh(t, b, Command{Cap: 1000}, fmt.Sprintf(`echo first; head -c %d /dev/zero | tr '\0' x; echo; echo last`, size))
@@ -509,7 +509,7 @@ func TestOutputBomb(t *testing.T) {
 // no directory and no control group. Ports are looked at without walls alone:
 // the others have none of this machine's.
 func TestKilledParents(t *testing.T) {
-	raced.Skip(t, "who is killed cannot race")
+	testenv.SkipRaced(t, "who is killed cannot race")
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		rounds := 10

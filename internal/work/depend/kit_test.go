@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -119,11 +120,7 @@ func (b *bench) try(t *worktree.Tree, fresh bool, gates ...gate.Gate) (depend.Re
 
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skip(err)
-		}
-	}
+	testenv.NeedTool(t, programs...)
 }
 
 // project is a package of npm that needs another, which lies in the project

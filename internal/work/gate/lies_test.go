@@ -8,8 +8,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -125,7 +125,7 @@ func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Eviden
 // TestNoLieIsAccepted breaks what an old test tests, and adds tests that make
 // it look green.
 func TestNoLieIsAccepted(t *testing.T) {
-	raced.Skip(t, "what is judged here is what other programs print")
+	testenv.NeedToolchains(t)
 	broken := map[string]string{"m.go": strings.Replace(code, "a + b", "a - b", 1)}
 	for name, text := range lies() {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestNoLieIsAccepted(t *testing.T) {
 
 // TestNoHonestTreeIsRefused adds tests that are unusual and right.
 func TestNoHonestTreeIsRefused(t *testing.T) {
-	raced.Skip(t, "what is judged here is what other programs print")
+	testenv.NeedToolchains(t)
 	for name, text := range honest() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

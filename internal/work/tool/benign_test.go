@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
@@ -203,9 +204,7 @@ func beyond(command string) bool {
 // of box that this machine has; the other kinds run some, the first of each
 // program and every fifth, or all where NEXUS_NIGHTLY is set.
 func TestBenignCommands(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles in many languages")
-	}
+	testenv.NeedToolchains(t)
 	cache := ""
 	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output(); err == nil {
 		cache = strings.TrimSpace(string(out))

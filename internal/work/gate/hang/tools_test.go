@@ -2,7 +2,6 @@ package hang_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
@@ -24,7 +23,7 @@ import (
 // TestTools runs suites whose tests all pass, and which leave something open,
 // with their real runners: none is called a pass, and what is open is named.
 func TestTools(t *testing.T) {
-	raced.Skip(t, "tools of others run, which the race detector does not watch")
+	testenv.NeedToolchains(t)
 	a, err := txtar.ParseFile("testdata/hanging.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -45,11 +44,7 @@ func TestTools(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(tt.tool); err != nil {
-				if _, err := os.Stat(tt.tool); err != nil {
-					t.Skip(tt.tool + " is not there: run make deps")
-				}
-			}
+			testenv.NeedTool(t, tt.tool)
 			dir := t.TempDir()
 			for _, f := range a.Files {
 				if name, ok := strings.CutPrefix(f.Name, tt.name+"/"); ok {

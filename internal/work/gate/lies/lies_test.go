@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
@@ -91,15 +91,7 @@ func read(t *testing.T, file string) project {
 // able skips a project whose tools are not here.
 func (p project) able(t *testing.T) {
 	t.Helper()
-	for _, n := range p.needs {
-		if strings.HasPrefix(n, "/") {
-			if _, err := os.Stat(n); err != nil {
-				t.Skip(n + " is not there: run make deps")
-			}
-		} else if _, err := exec.LookPath(n); err != nil {
-			t.Skip(n + " is not installed: run make deps")
-		}
-	}
+	testenv.NeedTool(t, p.needs...)
 }
 
 // write makes a directory of files; an executable one begins with #!.
@@ -214,7 +206,7 @@ func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Eviden
 }
 
 func TestWholeTrees(t *testing.T) {
-	raced.Skip(t, "what is judged here is what other programs print")
+	testenv.NeedToolchains(t)
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

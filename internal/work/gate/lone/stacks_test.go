@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +14,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
@@ -71,13 +70,7 @@ func projects(t *testing.T) []project {
 
 func (p project) able(t *testing.T) {
 	t.Helper()
-	_, err := os.Stat(p.tool)
-	if !strings.HasPrefix(p.tool, "/") {
-		_, err = exec.LookPath(p.tool)
-	}
-	if err != nil {
-		t.Skip(p.tool + " is not there: run make deps")
-	}
+	testenv.NeedTool(t, p.tool)
 }
 
 // tree writes the project, whose odd test fails always or once, and knows by a
@@ -151,7 +144,7 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 // TestStacks judges, with the real tools, a test that fails once and one that
 // fails each time, and one that fails once but is the work's own or wanted.
 func TestStacks(t *testing.T) {
-	raced.Skip(t, "what is judged here is what other programs print")
+	testenv.NeedToolchains(t)
 	for _, p := range projects(t) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/raced"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
@@ -218,7 +218,7 @@ func cuts(data []byte, most int) []int {
 // fault or wherever it tells of tests. A part counts no more than the whole,
 // nor does it blame the machine for it.
 func TestCut(t *testing.T) {
-	raced.Skip(t, "nothing in it runs side by side")
+	testenv.SkipRaced(t, "nothing in it runs side by side")
 	most := 8
 	if os.Getenv("NEXUS_NIGHTLY") != "" {
 		most = 1000
@@ -276,7 +276,7 @@ const saying = 7
 // TestCutKeepsWhatIsWhole holds that a finding is there as soon as its lines
 // are, and stays, however the output goes on.
 func TestCutKeepsWhatIsWhole(t *testing.T) {
-	raced.Skip(t, "nothing in it runs side by side")
+	testenv.SkipRaced(t, "nothing in it runs side by side")
 	for _, r := range recordings(t) {
 		in, base := r.in, parse.Read(r.in)
 		data := &in.Stdout
