@@ -370,6 +370,14 @@ type (
 		Criteria []CriterionMet `json:"criteria,omitempty"`
 		Findings []Finding      `json:"findings,omitempty"` // to be mended first
 	}
+	// GateStarted says that a gate began to judge a tree. At most one at a time
+	// does so for an attempt or a landing.
+	GateStarted struct {
+		Attempt AttemptID `json:"attempt,omitzero"` // whose tree, or who waits for the base; empty for the train
+		Task    TaskID    `json:"task,omitzero"`    // whose landing it judges, for the train
+		Base    bool      `json:"base,omitzero"`    // it judges the tree that the work started from
+		Gate    string    `json:"gate"`             // "warm-up" compiles for those of a base, and is not judged
+	}
 	// GateJudged says what a gate found on a tree.
 	GateJudged struct {
 		Attempt  AttemptID `json:"attempt,omitzero"` // empty for the base and for the train

@@ -16,7 +16,7 @@ func zeros() []Fact {
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, ChecksProved{}, IsolationBroken{}, TamperSuspected{},
-		GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
+		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
 		ModelSwitched{}, BudgetRefused{}, BudgetShared{}, BudgetPressed{}, TrainBoarded{}, TrainDeparted{},
@@ -124,6 +124,7 @@ func (ChecksProved) fact() string        { return "checks.proved" }
 func (IsolationBroken) fact() string     { return "isolation.broken" }
 func (TamperSuspected) fact() string     { return "tamper.suspected" }
 func (WorkVerified) fact() string        { return "work.verified" }
+func (GateStarted) fact() string         { return "gate.started" }
 func (GateJudged) fact() string          { return "gate.judged" }
 func (VerdictGiven) fact() string        { return "verdict.given" }
 func (ReviewGiven) fact() string         { return "review.given" }

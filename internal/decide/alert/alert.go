@@ -75,6 +75,9 @@ func (b *Book) Apply(e nexus.Event) {
 	case nexus.CallDelayed:
 		if f.Try > 0 {
 			b.failed, b.why = recent(b.failed, e.At), f.Why
+			if f.Said != "" {
+				b.why += ": " + f.Said
+			}
 		}
 		b.hear(owner(e.Fact), e.At.Add(f.Wait))
 		return
@@ -183,6 +186,8 @@ func owner(f nexus.Fact) string {
 	id := ""
 	switch f := f.(type) {
 	case nexus.RoundStarted:
+		return string(f.Attempt)
+	case nexus.GateStarted:
 		return string(f.Attempt)
 	case nexus.GateJudged:
 		return string(f.Attempt)

@@ -15,6 +15,7 @@ import (
 type Stats struct {
 	past  map[kind]nexus.Past
 	tasks map[nexus.Complexity][]ended
+	gates map[string][]time.Duration // how long each took: the median of each run
 }
 
 // kind is what tries are told apart by.
@@ -33,7 +34,10 @@ type ended struct {
 // or that a budget ended say nothing of the tier, and do not count.
 func (h *Stats) Add(s *state.State) {
 	if h.past == nil {
-		h.past, h.tasks = map[kind]nexus.Past{}, map[nexus.Complexity][]ended{}
+		h.past, h.tasks, h.gates = map[kind]nexus.Past{}, map[nexus.Complexity][]ended{}, map[string][]time.Duration{}
+	}
+	for _, gate := range s.Paced() {
+		h.gates[gate] = append(h.gates[gate], median(s.Pace(gate)))
 	}
 	for _, t := range s.Tasks {
 		c := nexus.Simple

@@ -18,12 +18,13 @@ func (s *State) apply(e nexus.Event) {
 		s.move(to)
 	}
 	s.tick(e.Fact, e.At)
+	s.gates(e.Fact, e.At)
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
-		// The status says it all, and Alerts what is odd.
+	case nexus.AlertRaised, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered:
+		// The status says it all, Alerts what is odd, and Gating what judges.
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:

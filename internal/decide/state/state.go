@@ -69,6 +69,8 @@ type State struct {
 	Mends     mend.Book            // what was done about criteria that were not met on what landed
 	Parked    []Parked             // accounts without quota, in the order in which they ran out
 
+	Gating []Underway // gates that judge now, in the order in which they began
+
 	machine  []machine.Transition
 	deliver  bool                 // it was taken up to publish and land what landed, and nothing else
 	phase    nexus.RunStatus      // where paused and recovering go back to
@@ -80,7 +82,8 @@ type State struct {
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
 	evidence map[evidenceKey]nexus.Evidence
-	asked    map[nexus.TaskID]bool // a model was to say how hard it is
+	pace     map[string][]time.Duration // by gate: how long its last judgements took
+	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
 	told     map[nexus.TaskID]nexus.Route
 }
 
@@ -118,7 +121,7 @@ func New(run nexus.RunID) *State {
 	return &State{
 		Run: run, machine: machine.Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
 		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
-		asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
+		pace: map[string][]time.Duration{}, asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
 	}
 }
 

@@ -470,3 +470,56 @@ func TestElapsedIsActiveTime(t *testing.T) {
 		t.Errorf("the task worked for %s, want 201 s: an hour of waiting does not count", w)
 	}
 }
+
+// TestGating follows which gates judge now. One that was cut off is gone with
+// what it judged for, and what it took is not said of the gate.
+func TestGating(t *testing.T) {
+	const a = nexus.AttemptID("T1.1")
+	base := []nexus.Fact{
+		nexus.GoalAccepted{Base: "b0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
+		nexus.AttemptStarted{Attempt: a, Task: "T1", Base: "b0"}, nexus.GateStarted{Attempt: a, Base: true, Gate: "warm-up"}, nexus.GateStarted{Attempt: a, Gate: "build"},
+		nexus.GateStarted{Base: true, Gate: "test"},
+	}
+	judged := func(base bool, gate string, s nexus.GateState) nexus.GateJudged {
+		f := nexus.GateJudged{Base: base, Evidence: nexus.Evidence{Gate: gate, State: s, Tree: "t", Duration: time.Minute}}
+		if !base {
+			f.Attempt = a
+		}
+		return f
+	}
+	for name, c := range map[string]struct {
+		then []nexus.Fact
+		want string
+	}{
+		"both run":          {nil, "base:test build"},
+		"one is judged":     {[]nexus.Fact{judged(false, "build", nexus.Pass)}, "base:test"},
+		"the base is":       {[]nexus.Fact{judged(true, "test", nexus.Pass)}, "build"},
+		"another gate is":   {[]nexus.Fact{judged(false, "secrets", nexus.Pass)}, "base:test build"},
+		"lost":              {[]nexus.Fact{nexus.AttemptLost{Attempt: a}}, "base:test"},
+		"broken":            {[]nexus.Fact{nexus.AttemptBroken{Attempt: a}}, "base:test"},
+		"a verdict":         {[]nexus.Fact{nexus.VerdictGiven{Attempt: a}}, "base:test"},
+		"the next gate":     {[]nexus.Fact{nexus.GateStarted{Attempt: a, Gate: "lint"}}, "base:test lint"},
+		"its base again":    {[]nexus.Fact{nexus.GateStarted{Attempt: a, Base: true, Gate: "lint"}}, "base:lint base:test"},
+		"taken over":        {[]nexus.Fact{nexus.RunRecovered{}}, ""},
+		"ended":             {[]nexus.Fact{nexus.RunEnded{Status: nexus.StatusFailed}}, ""},
+		"the result judged": {[]nexus.Fact{nexus.GateStarted{Gate: "lint"}, nexus.ResultReviewed{}, nexus.ResultGated{}}, "build"},
+	} {
+		s := fold(t, append(slices.Clone(base), c.then...)...)
+		var got []string
+		for _, g := range s.Gating {
+			gate := g.Gate
+			if g.Base {
+				gate = "base:" + gate
+			}
+			got = append(got, gate)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	s := fold(t, append(base, judged(false, "build", nexus.Pass), judged(true, "test", nexus.Environmental), judged(false, "lint", nexus.Fail))...)
+	if got := fmt.Sprint(s.Pace("build"), s.Pace("test"), s.Pace("lint")); got != "[2s] [] [1m0s]" {
+		t.Errorf("gates took %s", got) // of lint no start was recorded, as in older journals
+	}
+}

@@ -131,6 +131,20 @@ func (s *Session) lap(at time.Time) {
 // halt forgets the step under way: it is over, or its process is gone.
 func (s *Session) halt() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
 
+// Step returns what the session waits for, and since when: "model" for the
+// answer to a call, "tools" for its tools, empty for neither.
+func (s *Session) Step() (what string, since time.Time) {
+	switch {
+	case s.since.IsZero():
+		return "", s.since
+	case s.call != "":
+		return "model", s.since
+	case s.Pending:
+		return "tools", s.since
+	}
+	return "", time.Time{}
+}
+
 // Resumed returns since when the attempt works, for as long as it does.
 func (a *Attempt) Resumed() time.Time { return a.Active }
 

@@ -30,6 +30,8 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 			text += ", because of " + f.Cause
 		}
 		return string(f.Attempt), text
+	case nexus.GateStarted:
+		return gateOf(f.Attempt, f.Task, f.Base), f.Gate + " starts"
 	case nexus.GateJudged:
 		return describeGate(f)
 	case nexus.VerdictGiven:
@@ -48,16 +50,20 @@ func describeAttempt(f nexus.Fact) (about, text string) {
 	}
 }
 
+// gateOf says what a gate judges.
+func gateOf(attempt nexus.AttemptID, task nexus.TaskID, base bool) string {
+	switch {
+	case base:
+		return "base"
+	case attempt != "":
+		return string(attempt)
+	}
+	return string(task)
+}
+
 func describeGate(f nexus.GateJudged) (about, text string) {
 	e := f.Evidence
-	switch {
-	case f.Attempt != "":
-		about = string(f.Attempt)
-	case f.Task != "":
-		about = string(f.Task)
-	case f.Base:
-		about = "base"
-	}
+	about = gateOf(f.Attempt, f.Task, f.Base)
 	text = fmt.Sprintf("%s: %s", e.Gate, e.State)
 	if n := len(e.Findings); n > 0 {
 		text += fmt.Sprintf(", %s, first %s", Count(n, "finding"), Place(e.Findings[0]))

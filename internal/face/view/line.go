@@ -24,9 +24,10 @@ func Line(s Style, e nexus.Event) string {
 }
 
 // Progress draws one event for somebody who reads along where nothing can be
-// redrawn. It is empty for what is not worth a line.
-func Progress(s Style, e nexus.Event) string {
-	if !notable(e.Fact) {
+// redrawn. It is empty for what is not worth a line. Verbose adds how the run
+// decides: routes, what other runs used, requests that were granted.
+func Progress(s Style, e nexus.Event, verbose bool) string {
+	if !notable(e.Fact) || !verbose && routine(e.Fact) {
 		return ""
 	}
 	about, text := tell(e)
@@ -53,6 +54,18 @@ func parked(account string, until, now time.Time) string {
 	return fmt.Sprintf("%s is out of quota until %s (in %s)", account, until.Local().Format("15:04"), Duration(until.Sub(now)))
 }
 
+// routine reports whether a fact only says how the run goes about its work.
+func routine(f nexus.Fact) bool {
+	switch f := f.(type) {
+	case nexus.RoutesSought, nexus.RoutesTold, nexus.TaskRouted, nexus.RoleRouted, nexus.BudgetShared:
+		return true
+	case nexus.RequestSettled:
+		return f.Granted
+	default:
+		return false
+	}
+}
+
 // notable reports whether a person who waits for the run wants to know.
 func notable(f nexus.Fact) bool {
 	switch f := f.(type) {
@@ -68,7 +81,7 @@ func notable(f nexus.Fact) bool {
 		return f.Fixed != ""
 	case nexus.AttemptEnded:
 		return f.Outcome != nexus.Accepted // the review was told already
-	case nexus.RoundStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
+	case nexus.RoundStarted, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionEnded, nexus.BudgetReserved, nexus.BudgetSpent,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
 		return false
@@ -117,7 +130,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
 		return s.Warn(text)
 	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
-		nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
+		nexus.GateStarted, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
 		return s.Dim(text)
 	default:
 		return text
@@ -150,7 +163,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
-		nexus.RoundStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
+		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
 	case nexus.ChecksProved:
@@ -246,7 +259,7 @@ func describeMoney(f nexus.Fact) (about, text string) {
 func delayed(f nexus.CallDelayed) string {
 	switch {
 	case f.Try > 0:
-		return fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second))
+		return Because(fmt.Sprintf("%s is %s, next try in %s", f.Model, f.Why, f.Wait.Round(time.Second)), f.Said)
 	case f.Wait > 0:
 		return Because(fmt.Sprintf("%s is %s, goes on in %s", f.Model, f.Why, Duration(max(f.Wait, time.Second))), f.Said)
 	default:

@@ -12,9 +12,10 @@ import (
 // lines than the terminal, and shows what moves before what rests.
 func Live(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.status(r.Status)+"  "+s.figures(r)) + "\n" + s.quota(r))
+	head := s.Fit(s.status(r.Status)+"  "+s.figures(r)) + "\n" + s.present(r) + s.quota(r)
+	b.WriteString(head)
 	shown, rest := r.Tasks, 0
-	if room := s.Height - 4 - len(r.Quota); s.Height > 0 && len(shown) > max(room, 1) {
+	if room := s.Height - 3 - strings.Count(head, "\n"); s.Height > 0 && len(shown) > max(room, 1) {
 		shown = slices.Clone(shown)
 		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(calm(x), calm(y)) })
 		rest = len(shown) - max(room, 1)

@@ -34,6 +34,8 @@ type Run struct {
 	Usage   nexus.Usage          `json:"usage"`
 	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the cap that ended it
 	Rounds  int                  `json:"rounds"`
+	Now     *Now                 `json:"now,omitempty"`  // what is done for no task of its own
+	Left    *Left                `json:"left,omitempty"` // how long it will still take; none where nobody knows
 	Counts  Counts               `json:"counts"`
 	Result  *nexus.Verdict       `json:"result,omitzero"` // how the gates judged what landed, as one tree
 	Tasks   []Task               `json:"tasks"`
@@ -119,6 +121,8 @@ type Task struct {
 	Spent    nexus.Money      `json:"spent"`
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`
+	Now      *Now             `json:"now,omitempty"`  // what it waits for at this moment
+	Left     *Left            `json:"left,omitempty"` // how long it will still take; none where nobody knows
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"` // files that a person should look at
 }
@@ -147,6 +151,7 @@ func Of(s *state.State, now time.Time) Run {
 		}
 	}
 	r.Asks = asks(s)
+	r.Now = runNow(s, now)
 	for _, t := range s.Tasks {
 		row := TaskOf(s, t, now)
 		r.Rounds += row.Rounds
@@ -203,7 +208,7 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}
-	row.Tier = a.Tier
+	row.Tier, row.Now = a.Tier, nowOf(s, t, row.Status, now)
 	if last := a.Last(); last != nil && len(last.Evidence) > 0 {
 		e := last.Evidence[len(last.Evidence)-1]
 		row.Gate, row.State = e.Gate, e.State

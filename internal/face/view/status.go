@@ -21,7 +21,7 @@ func Status(s Style, r Run) string {
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
 	}
-	b.WriteString(s.quota(r) + s.waits(r) + needs(s, r))
+	b.WriteString(s.present(r) + s.quota(r) + s.waits(r) + needs(s, r))
 	if len(r.Tasks) > 0 {
 		b.WriteString("\n" + tasks(s, r.Tasks))
 	}
@@ -33,11 +33,14 @@ func Status(s Style, r Run) string {
 
 // figures is the line with time, money and counts.
 func (s Style) figures(r Run) string {
-	parts := []string{
-		Duration(seconds(r.Seconds)),
+	parts := []string{clock(r.Seconds)}
+	if r.Left != nil {
+		parts = append(parts, r.Left.Words(s)+" left")
+	}
+	parts = append(parts,
 		fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit),
 		fmt.Sprintf("%d of %d landed", r.Counts.Landed, r.Counts.Total),
-	}
+	)
 	add := func(n int, word string) {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
@@ -50,6 +53,15 @@ func (s Style) figures(r Run) string {
 	add(r.Counts.Failed, "failed")
 	add(r.Counts.Skipped, "skipped")
 	return strings.Join(parts, s.Dot())
+}
+
+// present is the line with what is done for no task of its own.
+func (s Style) present(r Run) string {
+	if r.Now == nil {
+		return ""
+	}
+	about := map[nexus.RunStatus]string{nexus.StatusPlanning: "plan: ", nexus.StatusReviewing: "result: "}[r.Status]
+	return s.Fit("  "+s.Busy(about+r.Now.text())) + "\n"
 }
 
 // quota has a line for each of the last alerts, and for each provider that
@@ -93,28 +105,62 @@ func needs(s Style, r Run) string {
 	return "\n" + s.Bold("needs you") + "\n" + Table(s, nil, rows)
 }
 
-// tasks draws the tasks; a wide terminal shows what each agent does.
+// tasks draws the tasks: what each waits for now, and what it took so far.
 func tasks(s Style, all []Task) string {
-	head := []string{"", "task", "title", "state", "rounds", "tier", "cost"}
 	if s.Plain {
-		head[0] = "status"
+		return plain(s, all)
 	}
-	wide := s.Width >= 110 && !s.Plain && slices.ContainsFunc(all, func(t Task) bool { return t.Doing != "" })
-	if wide {
-		head = append(head, "doing")
+	limited := s.Width > 0
+	cost, more := !limited || s.Width >= 80, !limited || s.Width >= 110
+	left := cost && slices.ContainsFunc(all, func(t Task) bool { return t.Left != nil })
+	pick := func(cells ...string) []string {
+		row := slices.Clone(cells[:5])
+		if left {
+			row = append(row, cells[5])
+		}
+		if cost {
+			row = append(row, cells[6])
+		}
+		if more {
+			row = append(row, cells[7:]...)
+		}
+		return row
 	}
 	rows := make([][]string, 0, len(all))
 	for _, t := range all {
-		row := []string{s.Glyph(t.Status), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()}
-		if s.Plain {
-			row = append([]string{string(t.Status)}, row[1:]...)
+		spent, until := "", ""
+		if t.Seconds > 0 {
+			spent = clock(t.Seconds)
 		}
-		if wide {
-			row = append(row, s.Dim(Clean(t.Doing)))
+		if t.Left != nil {
+			until = t.Left.Words(s)
 		}
-		rows = append(rows, row)
+		rows = append(rows, pick(s.Glyph(t.Status), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}
-	return Table(s, head, rows)
+	return Table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows)
+}
+
+// plain draws the tasks for a program.
+func plain(s Style, all []Task) string {
+	rows := make([][]string, 0, len(all))
+	for _, t := range all {
+		rows = append(rows, []string{string(t.Status), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
+	}
+	return Table(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
+}
+
+// doing says in a few words what happens to a task now.
+func (t Task) doing() string {
+	switch {
+	case t.Now != nil:
+		return t.Now.text()
+	case t.Status == nexus.Pending && len(t.Needs) > 0:
+		return "after " + nexus.Join(t.Needs)
+	case t.Status == nexus.Blocked && t.Why != "":
+		return "blocked, " + t.Why
+	default:
+		return string(t.Status)
+	}
 }
 
 // phase says in a word or two what happens to a task.

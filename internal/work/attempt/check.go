@@ -177,6 +177,6 @@ func (w *work) one(ctx context.Context, g gate.Gate, hash string) (nexus.Evidenc
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
+	r.Reached, r.Starts = shop.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
 	return r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/faults"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
 // faults asks of a tree that its gates let through whether the tests notice
@@ -21,6 +24,7 @@ func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 	e, told, err := w.Faults.Judge(spare, faults.Case{
 		Run: w.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Trees, Now: w.Now, Known: w.desk.Known, Gates: w.Gates,
 		Runner: w.Runner,
+		Starts: func() error { return w.starts(ctx)(gate.Gate{Name: mutate.Gate}) },
 		Equip: func(ctx context.Context, t *worktree.Tree, hash string) error {
 			return w.Kit.Equip(ctx, depend.Tree{Dir: t.Dir, Hash: hash}, w.Gates, nil, false, w.record)
 		},
@@ -35,4 +39,9 @@ func (w *work) faults(ctx context.Context, snap nexus.TreeSnapshotted, evidence 
 		return sum, err
 	}
 	return repair.Sum(w.a.ID, w.task.Task, snap.Tree, append(evidence, e)), nil
+}
+
+// starts records which gates begin to judge the attempt.
+func (w *work) starts(ctx context.Context) func(gate.Gate) error {
+	return shop.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
 }

@@ -101,7 +101,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Bases.Judge(ctx, w.Shop, w.a.Base, gates, nil, w.desk)
+	gates, base, err := w.Bases.Judge(ctx, w.Shop, shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}, gates, nil, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
@@ -115,7 +115,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
+	r.Reached, r.Starts = shop.Reached(ctx, w.desk, w.a.ID), w.starts(ctx)
 	for _, g := range gates {
 		if !g.Tests {
 			continue

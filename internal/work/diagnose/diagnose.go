@@ -195,6 +195,7 @@ func (w *search) run(ctx context.Context, x *subject, hash string) (nexus.Eviden
 		return nexus.Evidence{}, err
 	}
 	r.Reached = shop.Reached(ctx, w.desk, w.a.ID)
+	r.Starts = shop.Starts(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
 	e, err := r.Weigh(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, x.gate)
 	if err != nil {
 		return e, err

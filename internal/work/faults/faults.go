@@ -34,6 +34,7 @@ type Case struct {
 	Known    func(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
 	Gates    func(dir string) ([]gate.Gate, error)
 	Runner   func(t *worktree.Tree, hash string) (gate.Runner, error)
+	Starts   func() error // called before the first fault is tried; may be nil
 	Equip    func(ctx context.Context, t *worktree.Tree, hash string) error
 }
 
@@ -52,6 +53,11 @@ func (c Check) Judge(ctx context.Context, of Case) (e nexus.Evidence, told bool,
 	}
 	if !holds(files) {
 		return e, false, nil
+	}
+	if of.Starts != nil {
+		if err := of.Starts(); err != nil {
+			return e, false, err
+		}
 	}
 	tree, err := of.Trees.Add(ctx, of.Run, of.Attempt+"-faults", of.Snapshot.Commit)
 	if err != nil {

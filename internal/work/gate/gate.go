@@ -121,6 +121,9 @@ type Runner struct {
 	// Apart says why a gate does not concern the change; it is then not run, and
 	// that is not red. Nil: all do.
 	Apart func(g Gate) string
+	// Starts hears of every gate before it runs. With an error it does not. May
+	// be nil.
+	Starts func(g Gate) error
 	// Judged hears of every gate as soon as it is judged, and whether that
 	// was known before. An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
@@ -156,6 +159,11 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		if why := r.Lacks(g); why != "" {
 			e.State, e.Why = nexus.MissingAsset, why
 			return e, nil
+		}
+	}
+	if r.Starts != nil {
+		if err := r.Starts(g); err != nil {
+			return e, err
 		}
 	}
 	limit := r.limit(g)

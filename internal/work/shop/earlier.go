@@ -45,7 +45,7 @@ func (b *Bases) Earlier(ctx context.Context, s *Shop, commit string, old []Old, 
 	if err != nil {
 		return nil, err
 	}
-	r.Reached = Reached(ctx, d, "")
+	r.Reached, r.Starts = Reached(ctx, d, ""), Starts(ctx, d, nexus.GateStarted{Base: true})
 	end := s.Now().Add(within)
 	var all []nexus.Evidence
 	for _, o := range old {

@@ -31,6 +31,20 @@ type Case struct {
 	Mark func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
 }
 
+// starts is what says that a gate begins to judge the case.
+func (c Case) starts() nexus.GateStarted {
+	of := c.Mark(nexus.GateJudged{})
+	return nexus.GateStarted{Attempt: of.Attempt, Task: of.Task}
+}
+
+// Starts records which gates begin, for those who watch.
+func Starts(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) error {
+	return func(g gate.Gate) error {
+		f.Gate = g.Name
+		return d.Record(ctx, f)
+	}
+}
+
 // Judge lets the gates judge a tree in their order and stops at the first red
 // one. A gate that was red on the base for the same reasons is not red. Each
 // judgement is recorded as it is made.
@@ -67,7 +81,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = s.Bases.Judge(ctx, s, c.Base, s.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+		if gates, base, err = s.Bases.Judge(ctx, s, Base{c.Base, c.starts()}, s.Meter.Last(gates, gates, c.Task.ID == ""), apart, d); err != nil {
 			return nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
@@ -97,6 +111,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	}
 	r.Apart = apart
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	r.Starts = Starts(ctx, d, c.starts())
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
@@ -207,13 +222,20 @@ func (b *Bases) start() {
 	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
 }
 
+// WarmUp names what compiles before the gates of a base run. It is no gate: it
+// is started, and never judged.
+const WarmUp = "warm-up"
+
 // heat compiles what the gates of a base need, once for each tree.
-func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
+func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk) error {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return nil
 	}
-	tree, err := b.place(ctx, s, commit, hash)
+	if err := of.starts(ctx, d)(gate.Gate{Name: WarmUp}); err != nil {
+		return err
+	}
+	tree, err := b.place(ctx, s, of.Commit, hash)
 	if err != nil {
 		return err
 	}
@@ -227,10 +249,25 @@ func (b *Bases) heat(ctx context.Context, s *Shop, commit, hash string) error {
 	return os.WriteFile(mark, nil, 0o600)
 }
 
+// Base is the commit that work starts from, and whose work waits for what its
+// gates say.
+type Base struct {
+	Commit string
+	For    nexus.GateStarted // without a gate
+}
+
+// starts says that a gate begins to judge the base.
+func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
+	f := of.For
+	f.Base = true
+	return Starts(ctx, d, f)
+}
+
 // Judge returns the gates of a tree with those of its base, and what each says
 // of the base. A gate that the base has stays, whatever the work deleted. A
 // red one does not end it. One that is apart does not judge; apart may be nil.
-func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+	commit := of.Commit
 	done, err := b.wait(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -259,14 +296,14 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, commit string, gates []gate.
 		return nil, nil, err
 	}
 	gates = union(had, gates)
-	if err := b.heat(ctx, s, commit, hash); err != nil {
+	if err := b.heat(ctx, s, of, hash, d); err != nil {
 		return nil, nil, err
 	}
 	for _, g := range gates {
 		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" || g.Vain(all[g.Again]) {
 			continue
 		}
-		if all[g.Name], err = b.one(ctx, s, commit, hash, g, d); err != nil {
+		if all[g.Name], err = b.one(ctx, s, of, hash, g, d); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -286,18 +323,18 @@ func union(base, now []gate.Gate) []gate.Gate {
 
 // one returns what a gate says of a base: what is known, if that fits, and
 // else what it says now.
-func (b *Bases) one(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if ok {
 		e, ok = gate.Plain(e, s.Blobs.Get)
 	}
 	if ok {
 		var err error
-		if ok, err = b.fits(ctx, s, commit, hash, g, e); ok || err != nil {
+		if ok, err = b.fits(ctx, s, of.Commit, hash, g, e); ok || err != nil {
 			return e, err
 		}
 	}
-	e, err := b.run(ctx, s, commit, hash, g, Reached(ctx, d, ""))
+	e, err := b.run(ctx, s, of, hash, g, d)
 	if err != nil {
 		return e, err
 	}
@@ -372,8 +409,8 @@ func (b *Bases) place(ctx context.Context, s *Shop, commit, hash string) (*workt
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Gate, told func(string, []hosts.Reached) error) (nexus.Evidence, error) {
-	tree, err := b.place(ctx, s, commit, hash)
+func (b *Bases) run(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+	tree, err := b.place(ctx, s, of.Commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
@@ -381,7 +418,7 @@ func (b *Bases) run(ctx context.Context, s *Shop, commit, hash string, g gate.Ga
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached = told
+	r.Reached, r.Starts = Reached(ctx, d, ""), of.starts(ctx, d)
 	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been cut off in the middle of writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))

@@ -27,11 +27,12 @@ type App struct {
 	Now      func() time.Time
 	Mask     *secret.Masker // takes keys out of everything that is shown or kept
 
-	Dir   string            // where the command works; empty means the working directory
-	Color string            // auto, always, never
-	Quiet bool              // no messages
-	JSON  bool              // one object instead of text
-	Flags map[string]string // keys of the configuration that flags set
+	Dir     string            // where the command works; empty means the working directory
+	Color   string            // auto, always, never
+	Quiet   bool              // no messages
+	Verbose bool              // also how a run decides
+	JSON    bool              // one object instead of text
+	Flags   map[string]string // keys of the configuration that flags set
 }
 
 // Root makes a command the root: flags of every command, help, and what to
@@ -48,6 +49,7 @@ func (a *App) Root(root *cobra.Command) {
 	f.StringVar(&a.Color, "color", "auto", "`WHEN` to use colour: auto, always or never")
 	f.BoolP("help", "h", false, "print what the command does, and how")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print results and errors only")
+	f.BoolVarP(&a.Verbose, "verbose", "v", false, "also print how a run decides: routes, what other runs used, requests that were granted")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if err := given(c); err != nil {
 			return err

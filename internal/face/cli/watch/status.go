@@ -8,6 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/earlier"
@@ -44,6 +45,13 @@ func statusCommand(a *frame.App) *cobra.Command {
 				return err
 			}
 			v := told{Run: a.Tell(r, s), Criteria: criteria.ByTask(t)}
+			if !s.Status.Ended() {
+				past, err := wire.Past(ctx, p.Journal, r.ID)
+				if err != nil {
+					return err
+				}
+				v.Expect(s, past, a.Now())
+			}
 			if v.Earlier, err = before(ctx, p, r.ID); err != nil {
 				return err
 			}

@@ -157,6 +157,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		}
 	})
 	shown := screen.New(a, p, o.Run, o.JSONL, file)
+	shown.Recall = func(ctx context.Context) (*history.Stats, error) { return Past(ctx, p.Journal, o.Run) }
 	if len(begun) == 0 {
 		shown.Past(ctx)
 	}
@@ -283,7 +284,7 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 	c.Limits.RunMoney -= o.Spent
 	var past *history.Stats
 	if slices.Contains(c.Routing.Order, route.Adaptive) {
-		if past, err = Past(ctx, p.Journal); err != nil {
+		if past, err = Past(ctx, p.Journal, ""); err != nil {
 			return nil, err
 		}
 	}

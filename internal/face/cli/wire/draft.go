@@ -57,7 +57,7 @@ func Estimate(ctx context.Context, a *frame.App, p *frame.Place, o *Order) error
 	models.With(a.Keys(), o.tap)
 	past := &history.Stats{}
 	if p != nil && p.Journal != nil {
-		if known, err := Past(ctx, p.Journal); err == nil { // else an estimate is no reason to fail
+		if known, err := Past(ctx, p.Journal, ""); err == nil { // else an estimate is no reason to fail
 			past = known
 		}
 	}

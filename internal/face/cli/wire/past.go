@@ -57,10 +57,15 @@ func earlier(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]regres
 	return all, err
 }
 
-// Past sums up the newest runs of the repository.
-func Past(ctx context.Context, j *journal.Journal) (*history.Stats, error) {
+// Past sums up the newest runs of the repository, but one.
+func Past(ctx context.Context, j *journal.Journal, but nexus.RunID) (*history.Stats, error) {
 	var h history.Stats
-	if err := newest(ctx, j, func(s *state.State) { h.Add(s) }); err != nil {
+	add := func(s *state.State) {
+		if s.Run != but {
+			h.Add(s)
+		}
+	}
+	if err := newest(ctx, j, add); err != nil {
 		return nil, err
 	}
 	return &h, nil

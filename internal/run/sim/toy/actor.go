@@ -253,6 +253,10 @@ func (x *Actor) gates(ctx context.Context, t tree, paid bool, criteria []nexus.C
 	for _, gate := range judges(criteria) {
 		e, cached := x.Desk.Known(ctx, string(t), gate)
 		if !cached {
+			of := mark(nexus.GateJudged{})
+			if err := x.Desk.Record(ctx, nexus.GateStarted{Attempt: of.Attempt, Task: of.Task, Gate: gate}); err != nil {
+				return nil, nil, err
+			}
 			if err := x.wait(ctx, time.Minute); err != nil {
 				return nil, nil, err
 			}

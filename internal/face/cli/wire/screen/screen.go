@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
@@ -24,6 +25,8 @@ const redrawn = 200 * time.Millisecond
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
 type Screen struct {
+	Recall func(context.Context) (*history.Stats, error) // what earlier runs took; nil: nothing is known
+
 	a     *frame.App
 	place *frame.Place
 	file  statusfile.Options
@@ -34,6 +37,7 @@ type Screen struct {
 	state *state.State
 	drawn int // lines of the block on the terminal
 	over  bool
+	past  *history.Stats  // what earlier runs took; nil until they are read
 	told  map[string]bool // gates that cannot run, which is no news a second time
 }
 
@@ -65,12 +69,28 @@ func (s *Screen) follow(ctx context.Context) {
 	}
 	if s.live {
 		all.Go(func() { s.redraw(ctx) })
+		all.Go(func() { s.recall(ctx) })
 	}
 	for e, err := range s.place.Journal.Follow(ctx, s.state.Run, s.seen()) {
 		if err != nil || !s.show(e) {
 			return
 		}
 	}
+}
+
+// recall reads what earlier runs took, which is not there at once. What cannot
+// be read leaves it unknown.
+func (s *Screen) recall(ctx context.Context) {
+	if s.Recall == nil {
+		return
+	}
+	past, err := s.Recall(ctx)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past = past
 }
 
 // Past takes over what happened before this process, and says in a line how
@@ -124,7 +144,7 @@ func (s *Screen) show(e nexus.Event) bool {
 	if s.stale(e.Fact) {
 		return true
 	}
-	if text := view.Progress(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
+	if text := view.Progress(s.a.Style(s.a.Err), e, s.a.Verbose); text != "" && !s.a.Quiet {
 		s.erase()
 		if _, ok := e.Fact.(nexus.RunDrained); ok {
 			text += s.awaited()
@@ -225,7 +245,10 @@ func (s *Screen) draw() {
 	if !s.live || s.over || s.state.Status == "" {
 		return
 	}
-	block := view.Live(s.a.Style(s.a.Err), view.Of(s.state, s.a.Now()))
+	now := s.a.Now()
+	r := view.Of(s.state, now)
+	r.Expect(s.state, s.past, now)
+	block := view.Live(s.a.Style(s.a.Err), r)
 	var b strings.Builder
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
