@@ -13,8 +13,8 @@ import (
 // TestLeftOver says how long a run will still take, or that nobody knows.
 func TestLeftOver(t *testing.T) {
 	var past history.Stats
-	for _, d := range []time.Duration{2, 4, 6, 8, 10} {
-		past.Add(&state.State{Tasks: []*state.Task{{Landed: &nexus.TrainLanded{}, Worked: d * time.Minute}}})
+	for _, d := range []int{2, 4, 6, 8, 10} {
+		past.Add(&state.State{Tasks: []*state.Task{{Landed: &nexus.TrainLanded{}, Worked: time.Duration(d) * time.Minute}}})
 	}
 	for name, c := range map[string]struct {
 		past   *history.Stats
@@ -36,8 +36,12 @@ func TestLeftOver(t *testing.T) {
 		}
 		s := state.New("r")
 		for i, f := range []nexus.Fact{
-			nexus.GoalAccepted{Base: "b0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 2},
-			nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: second}, nexus.PlanApproved{},
+			nexus.GoalAccepted{Base: "b0", Limits: nexus.DefaultLimits()},
+			nexus.RunStarted{},
+			nexus.PlanProposed{Plan: "p", Tasks: 2},
+			nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+			nexus.TaskPlanned{Task: second},
+			nexus.PlanApproved{},
 		} {
 			if err := s.Apply(nexus.Event{Seq: int64(i + 1), Fact: f}); err != nil {
 				t.Fatal(err)

@@ -476,8 +476,14 @@ func TestElapsedIsActiveTime(t *testing.T) {
 func TestGating(t *testing.T) {
 	const a = nexus.AttemptID("T1.1")
 	base := []nexus.Fact{
-		nexus.GoalAccepted{Base: "b0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
-		nexus.AttemptStarted{Attempt: a, Task: "T1", Base: "b0"}, nexus.GateStarted{Attempt: a, Base: true, Gate: "warm-up"}, nexus.GateStarted{Attempt: a, Gate: "build"},
+		nexus.GoalAccepted{Base: "b0"},
+		nexus.RunStarted{},
+		nexus.PlanProposed{Plan: "p", Tasks: 1},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+		nexus.PlanApproved{},
+		nexus.AttemptStarted{Attempt: a, Task: "T1", Base: "b0"},
+		nexus.GateStarted{Attempt: a, Base: true, Gate: "warm-up"},
+		nexus.GateStarted{Attempt: a, Gate: "build"},
 		nexus.GateStarted{Base: true, Gate: "test"},
 	}
 	judged := func(base bool, gate string, s nexus.GateState) nexus.GateJudged {

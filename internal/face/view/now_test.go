@@ -17,7 +17,8 @@ import (
 func crew(tasks string) []nexus.Fact {
 	all := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Greet"}, Base: "b0", Limits: nexus.DefaultLimits()},
-		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}}, nexus.PlanProposed{Plan: "blob", Tasks: len(tasks)},
+		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+		nexus.PlanProposed{Plan: "blob", Tasks: len(tasks)},
 	}
 	for i := range tasks {
 		all = append(all, nexus.TaskPlanned{Task: nexus.Task{ID: nexus.TaskID("T" + string(rune('1'+i))), Title: "Say hello in language " + string(rune('1'+i))}})
@@ -67,9 +68,9 @@ func crew(tasks string) []nexus.Fact {
 func earlier(t *testing.T) *history.Stats {
 	t.Helper()
 	var h history.Stats
-	for _, d := range []time.Duration{2, 4, 6, 8, 10} {
+	for _, d := range []int{2, 4, 6, 8, 10} {
 		s := fold(t, append(crew("L"), nexus.RunEnded{Status: nexus.StatusDone}))
-		s.Tasks[0].Worked = d * time.Minute
+		s.Tasks[0].Worked = time.Duration(d) * time.Minute
 		h.Add(s)
 	}
 	for range 3 {
@@ -136,8 +137,12 @@ func TestLeft(t *testing.T) {
 // TestVerbose keeps how a run decides for those who ask.
 func TestVerbose(t *testing.T) {
 	for _, f := range []nexus.Fact{
-		nexus.TaskRouted{Task: "T1", Tier: nexus.Fast}, nexus.RoleRouted{Role: nexus.Reviewer}, nexus.BudgetShared{Day: "2026-11-21"},
-		nexus.RequestSettled{Seq: 1, Granted: true}, nexus.RoutesTold{}, nexus.RoutesSought{},
+		nexus.TaskRouted{Task: "T1", Tier: nexus.Fast},
+		nexus.RoleRouted{Role: nexus.Reviewer},
+		nexus.BudgetShared{Day: "2026-11-21"},
+		nexus.RequestSettled{Seq: 1, Granted: true},
+		nexus.RoutesTold{},
+		nexus.RoutesSought{},
 	} {
 		e := nexus.Event{Fact: f}
 		if text := Progress(Style{}, e, false); text != "" {

@@ -156,8 +156,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 			cancel(err)
 		}
 	})
-	shown := screen.New(a, p, o.Run, o.JSONL, file)
-	shown.Recall = func(ctx context.Context) (*history.Stats, error) { return Past(ctx, p.Journal, o.Run) }
+	shown := screen.New(a, p, o.Run, o.JSONL, file, Past)
 	if len(begun) == 0 {
 		shown.Past(ctx)
 	}

@@ -16,19 +16,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
 // redrawn is how often the block on a terminal is drawn anew.
 const redrawn = 200 * time.Millisecond
 
+// Sums sums up the runs of a journal but one.
+type Sums func(context.Context, *journal.Journal, nexus.RunID) (*history.Stats, error)
+
 // Screen shows a run while it goes on: on a terminal a block that is redrawn
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
 type Screen struct {
-	Recall func(context.Context) (*history.Stats, error) // what earlier runs took; nil: nothing is known
-
 	a     *frame.App
 	place *frame.Place
+	sums  Sums
 	file  statusfile.Options
 	lines bool // events as JSON on standard output
 	live  bool
@@ -43,8 +46,8 @@ type Screen struct {
 
 // New returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
-func New(a *frame.App, p *frame.Place, id nexus.RunID, lines bool, file statusfile.Options) *Screen {
-	return &Screen{a: a, place: p, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), told: map[string]bool{}}
+func New(a *frame.App, p *frame.Place, id nexus.RunID, lines bool, file statusfile.Options, past Sums) *Screen {
+	return &Screen{a: a, place: p, sums: past, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), told: map[string]bool{}}
 }
 
 // Follow shows the run until the work is over, and says when the first signal
@@ -81,10 +84,7 @@ func (s *Screen) follow(ctx context.Context) {
 // recall reads what earlier runs took, which is not there at once. What cannot
 // be read leaves it unknown.
 func (s *Screen) recall(ctx context.Context) {
-	if s.Recall == nil {
-		return
-	}
-	past, err := s.Recall(ctx)
+	past, err := s.sums(ctx, s.place.Journal, s.state.Run)
 	if err != nil {
 		return
 	}
