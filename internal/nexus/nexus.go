@@ -117,6 +117,7 @@ type Limits struct {
 	SessionTokens int64         `json:"session_tokens,omitzero"` // input and output tokens of a session
 	Compact       int           `json:"compact,omitzero"`        // percent of what a model holds at which a conversation is compacted; 0 means 70
 	TurnTime      time.Duration `json:"turn_time,omitzero"`      // silence of the model in a turn
+	AnswerTime    time.Duration `json:"answer_time,omitzero"`    // one answer of the model, from the request to its end
 	GateTime      time.Duration `json:"gate_time,omitzero"`      // one gate
 	SessionTime   time.Duration `json:"session_time,omitzero"`   // one session
 	TaskTime      time.Duration `json:"task_time,omitzero"`      // all attempts of a task together
@@ -149,6 +150,7 @@ func DefaultLimits() Limits {
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		Compact:     70,
 		TurnTime:    5 * time.Minute,
+		AnswerTime:  30 * time.Minute,
 		GateTime:    10 * time.Minute,
 		SessionTime: time.Hour,
 		TaskTime:    time.Hour,

@@ -157,11 +157,15 @@ type Delta struct {
 	Text    string
 	Thought string // of the model's thinking, where the provider shows it
 	Tool    string // a call of this tool begins
+	Input   int    // bytes that are not for people: of a call's input, of thinking that is sealed
 }
+
+// Size returns how many bytes of an answer the piece is.
+func (d Delta) Size() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + d.Input }
 
 // Limits bound one call. A zero field means no bound, except for Bytes.
 type Limits struct {
-	Idle   time.Duration // silence of the provider; anything it sends breaks it
+	Idle   time.Duration // silence of the model; only content breaks it: no ping, no comment, no empty piece
 	Answer time.Duration // from the request to the end of the answer
 	Bytes  int64         // of an answer on the wire; 0 means 64 MiB
 }

@@ -83,6 +83,10 @@ type Brief struct {
 	Retry llm.Policy                                                  // how failed calls are made again
 	Spare func(context.Context) (context.Context, context.CancelFunc) // bounds what costs nothing to do again; nil: nothing does
 
+	// Hurry calls end once the process is told to end soon, until stop is called;
+	// a call that says nothing is then not waited for. Nil: it never is.
+	Hurry func(end func(cause error)) (stop func() bool)
+
 	Context int64                  // most tokens that the model holds; 0 where nobody knows
 	Compact nexus.SessionCompacted // the last time that the session was compacted
 	Family  string                 // names those whose requests begin alike, for the provider's cache

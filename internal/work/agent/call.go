@@ -122,13 +122,16 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	said := 0
 	step, stop := c.within(ctx)
 	defer stop()
+	step, alive, let := c.hurry(step)
+	defer let()
 	if c.pass != nil {
 		step = c.pass.In(step)
 		defer c.drop()
 	}
 	resp, err := c.model.Stream(step, r, func(d llm.Delta) {
-		said += len(d.Text) + len(d.Thought) + len(d.Tool)
-		if c.heard != nil {
+		said += d.Size()
+		alive()
+		if c.heard != nil && (d.Text != "" || d.Thought != "" || d.Tool != "") {
 			c.heard(d)
 		}
 	})
@@ -143,6 +146,9 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	c.usage = c.usage.Add(spent.Usage)
 	c.facts = append(c.facts, spent)
 	if err != nil {
+		if hurried, ok := errors.AsType[*hurriedError](context.Cause(step)); ok {
+			err = hurried
+		}
 		return resp, errors.Join(err, c.keep(ctx))
 	}
 	return resp, nil
@@ -179,6 +185,9 @@ func says(m llm.Message) string { return prompt.Line(m.Text()) }
 func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	if hurried, ok := errors.AsType[*hurriedError](err); ok {
+		return nil, hurried.why
 	}
 	if end := c.spent(); end != nil { // its time ran out
 		return c.close(ctx, end, nil)

@@ -133,7 +133,7 @@ func (d *Deputy) answer(ctx context.Context, q nexus.QuestionAsked, t nexus.Task
 	step, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
 	defer cancel()
 	said := 0
-	resp, failed := m.Stream(step, r, func(delta llm.Delta) { said += len(delta.Text) + len(delta.Thought) + len(delta.Tool) })
+	resp, failed := m.Stream(step, r, func(delta llm.Delta) { said += delta.Size() })
 	spent := nexus.BudgetSpent{ID: reserved.ID, Service: resp.Terms.Service}
 	spent.Usage, spent.Estimated = settle.Usage(r, resp, said, failed)
 	spent.Money = m.Price(spent.Usage, resp.Terms)

@@ -101,6 +101,7 @@ type Shop struct {
 	Patience   time.Duration                         // how long a question waits for an answer; 0: for ever
 	Exe        string                                // this program, which builds call for their cache; empty for none
 	Now        func() time.Time
+	Hurry      func(end func(cause error)) (stop func() bool) // see [agent.Brief]; nil: nobody is told to end soon
 	Heard      func(nexus.SessionID, llm.Delta)
 	Bases      *Bases
 	Foreign    *foreign.Servers // whose tools agents may use; nil for none

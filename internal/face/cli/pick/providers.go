@@ -100,7 +100,7 @@ func (m *Models) Open(name string) (llm.Provider, error) {
 }
 
 func (m *Models) open(name string, p config.Provider, key string) (llm.Provider, error) {
-	limits := llm.Limits{Idle: m.config.Limits.TurnTime}
+	limits := llm.Limits{Idle: m.config.Limits.TurnTime, Answer: m.config.Limits.AnswerTime}
 	base := m.base(name)
 	switch p.Kind {
 	case "anthropic":

@@ -106,6 +106,19 @@ func signalName(ctx context.Context) string {
 	}
 }
 
+// hurry returns how to hear that the process is told to end soon: not by a
+// person at a terminal, who can say it again, but by what manages processes and
+// kills those that take long.
+func hurry(ctx context.Context) func(end func(error)) (stop func() bool) {
+	return func(end func(error)) func() bool {
+		return context.AfterFunc(ctx, func() {
+			if signalName(ctx) == "SIGTERM" {
+				end(run.ErrInterrupted)
+			}
+		})
+	}
+}
+
 // conduct takes the run as the only process that does. The state is nil when
 // the run could not be taken up. Its context's end drains the run.
 func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {

@@ -77,10 +77,10 @@ type draft struct {
 	r      llm.Response
 	blocks []*piece
 	reason string
-	over   bool // the message is complete
-	bytes  int  // of the answer so far
-	step   int  // answers before this one
-	heard  func(llm.Delta)
+	over   bool            // the message is complete
+	bytes  int             // of the answer so far
+	step   int             // answers before this one
+	hear   func(llm.Delta) // of pieces that are not empty
 }
 
 // piece is a content block on its way.
@@ -150,6 +150,7 @@ func (d *draft) start(v event) error {
 		d.hear(llm.Delta{Tool: p.Name})
 		if in := string(p.Input); in != "" && in != "{}" && in != "null" {
 			p.grown.WriteString(in)
+			d.hear(llm.Delta{Input: len(in)})
 		}
 	case "text":
 		p.grown.WriteString(p.Text)
@@ -157,6 +158,8 @@ func (d *draft) start(v event) error {
 	case "thinking":
 		p.grown.WriteString(p.Thinking)
 		d.hear(llm.Delta{Thought: p.Thinking})
+	default: // thinking that is sealed, among others
+		d.hear(llm.Delta{Input: len(v.Block)})
 	}
 	return nil
 }
@@ -176,16 +179,12 @@ func (d *draft) grow(v event) error {
 		d.hear(llm.Delta{Thought: v.Delta.Thinking})
 	case "input_json_delta":
 		p.grown.WriteString(v.Delta.JSON)
+		d.hear(llm.Delta{Input: len(v.Delta.JSON)})
 	case "signature_delta":
 		p.signed.WriteString(v.Delta.Signature)
+		d.hear(llm.Delta{Input: len(v.Delta.Signature)})
 	}
 	return nil
-}
-
-func (d *draft) hear(x llm.Delta) {
-	if d.heard != nil && x != (llm.Delta{}) {
-		d.heard(x)
-	}
 }
 
 // close makes the answer, now that its last event has come.

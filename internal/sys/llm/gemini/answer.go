@@ -62,9 +62,9 @@ type draft struct {
 	message string
 	step    int
 	calls   int
-	counted bool // the usage is that of the whole answer
-	bytes   int  // of the answer so far
-	heard   func(llm.Delta)
+	counted bool            // the usage is that of the whole answer
+	bytes   int             // of the answer so far
+	hear    func(llm.Delta) // of pieces that are not empty
 }
 
 func (d *draft) ended() bool { return d.reason != "" || d.block != nil }
@@ -143,6 +143,7 @@ func (d *draft) grow(raw json.RawMessage) error {
 	case p.Text == nil:
 		d.flush()
 		d.bytes += len(raw)
+		d.hear(llm.Delta{Input: len(raw)})
 		d.keep(kept{Part: bytes.Clone(raw)})
 	case p.Thought:
 		d.bytes += len(*p.Text)
@@ -178,7 +179,7 @@ func (d *draft) call(p piece) error {
 	}
 	d.calls++
 	d.bytes += len(c.Tool) + len(c.Input)
-	d.hear(llm.Delta{Tool: c.Tool})
+	d.hear(llm.Delta{Tool: c.Tool, Input: len(c.Input)})
 	if p.Signature != "" {
 		d.keep(kept{Sign: p.Signature, Call: c.ID})
 	}
@@ -220,12 +221,6 @@ func (d *draft) flushThought(signature string) {
 	d.thought.Reset()
 	if err == nil {
 		d.keep(kept{Part: raw})
-	}
-}
-
-func (d *draft) hear(x llm.Delta) {
-	if d.heard != nil && x != (llm.Delta{}) {
-		d.heard(x)
 	}
 }
 

@@ -130,7 +130,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	if wire.Refused(resp) {
 		return llm.Response{}, wire.Failure(ctx, errors.New("not an answer"), resp, m.key())
 	}
-	d := draft{heard: heard, step: wire.Steps(r)}
+	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
 	body := watch.Body(resp.Body)
 	events := wire.NewEvents(body)
 	for err == nil && events.Next() {

@@ -35,6 +35,10 @@ const (
 	Short       Fault = "short"
 	ErrorEvent  Fault = "error-event"
 	Stall       Fault = "stall"
+	Pings       Fault = "pings"
+	Comments    Fault = "comments"
+	Hollow      Fault = "hollow"
+	Endless     Fault = "endless"
 
 	BadJSON  Fault = "bad-json"
 	HalfJSON Fault = "half-json"
@@ -59,7 +63,7 @@ const (
 func Faults() []Fault {
 	return []Fault{
 		RateLimit, Throttled, NoQuota, Broken, Gateway, Unavailable, Overloaded, BadKey, Expired, Forbidden, TooLong, Wrong, Policy,
-		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall,
+		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall, Pings, Comments, Hollow, Endless,
 		BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays,
 	}
 }
@@ -89,6 +93,10 @@ func (f Fault) About() string {
 		Short:       "the stream ends in the middle as if it were whole",
 		ErrorEvent:  "an error in the middle of the stream",
 		Stall:       "silence in the middle of the stream until the client goes away",
+		Pings:       "nothing but pings from the middle of the stream on",
+		Comments:    "nothing but comments from the middle of the stream on",
+		Hollow:      "nothing but empty pieces from the middle of the stream on",
+		Endless:     "the answer never ends",
 		BadJSON:     "text follows the input of the last call",
 		HalfJSON:    "the input of the last call ends in the middle, and nothing says so",
 		NoObject:    "the input of the last call is a list",

@@ -119,6 +119,10 @@ func (p performance) give(events [][]byte, way dialect.Wire, f Fault) {
 		if p.send(half, false) {
 			p.stall()
 		}
+	case Pings, Comments, Hollow, Endless:
+		if p.send(half, false) {
+			p.babble(dialect.Babble(way, string(f)))
+		}
 	case Stays:
 		if p.send(events, true) {
 			p.stall()
@@ -182,6 +186,13 @@ func (p performance) wait() bool {
 func (p performance) stall() {
 	_ = http.NewResponseController(p.w).Flush() // what was said must arrive
 	wait(p.gone, p.end)
+}
+
+// babble sends the same again and again until the client goes away.
+func (p performance) babble(event []byte) {
+	p.pause = max(p.pause, 100*time.Millisecond)
+	for p.send([][]byte{event, {}}, false) {
+	}
 }
 
 // stay keeps the connection open after the end of the answer.

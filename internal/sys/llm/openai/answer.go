@@ -68,9 +68,9 @@ type draft struct {
 	bytes   int  // of the answer so far
 	over    bool
 	table   table
-	makes   bool // an id for a call that has none
-	step    int  // answers before this one
-	heard   func(llm.Delta)
+	makes   bool            // an id for a call that has none
+	step    int             // answers before this one
+	hear    func(llm.Delta) // of pieces that are not empty
 }
 
 // piece is a call on its way.
@@ -150,6 +150,9 @@ func (d *draft) grow(c choice) error {
 			return wire.Malformed(err)
 		}
 		d.details = append(d.details, more...)
+		if len(more) > 0 {
+			d.hear(llm.Delta{Input: len(x.Details)})
+		}
 	}
 	for _, t := range x.Calls {
 		if err := d.call(t); err != nil {
@@ -209,13 +212,8 @@ func (d *draft) call(t callDelta) error {
 	}
 	p.input.WriteString(piece)
 	d.bytes += len(piece)
+	d.hear(llm.Delta{Input: len(piece)})
 	return nil
-}
-
-func (d *draft) hear(x llm.Delta) {
-	if d.heard != nil && x != (llm.Delta{}) {
-		d.heard(x)
-	}
 }
 
 // close makes the answer, now that the server has given its reason to stop.

@@ -89,7 +89,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 		return llm.Response{}, m.close(ctx, err, resp)
 	}
 	resp.Body = watch.Body(resp.Body)
-	d := draft{heard: heard, table: m.table, makes: !m.server.StrictIDs, step: wire.Steps(r)}
+	d := draft{hear: watch.Heard(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.Steps(r)}
 	events := ssestream.NewDecoder(resp)
 	defer func() { _ = events.Close() }()
 	for !d.over && err == nil && events.Next() {

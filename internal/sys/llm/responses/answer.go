@@ -2,8 +2,11 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -12,16 +15,21 @@ import (
 
 // event holds what matters of any event of a stream.
 type event struct {
-	Type     string          `json:"type"`
-	Index    int             `json:"output_index"`
-	Delta    string          `json:"delta"`
-	Item     json.RawMessage `json:"item"`
-	Response *struct {
-		ID         string          `json:"id"`
-		Model      string          `json:"model"`
-		Usage      *usage          `json:"usage"`
-		Service    string          `json:"service_tier"`
-		Error      json.RawMessage `json:"error"`
+	Type      string          `json:"type"`
+	Index     int             `json:"output_index"`
+	Part      int             `json:"content_index"`
+	Delta     string          `json:"delta"`
+	Text      string          `json:"text"` // whole, as the refusal and the arguments
+	Refusal   string          `json:"refusal"`
+	Arguments string          `json:"arguments"`
+	Item      json.RawMessage `json:"item"`
+	Response  *struct {
+		Output     []json.RawMessage `json:"output"`
+		ID         string            `json:"id"`
+		Model      string            `json:"model"`
+		Usage      *usage            `json:"usage"`
+		Service    string            `json:"service_tier"`
+		Error      json.RawMessage   `json:"error"`
 		Incomplete struct {
 			Reason string `json:"reason"`
 		} `json:"incomplete_details"`
@@ -41,32 +49,46 @@ type usage struct {
 
 // item is a whole item of the output.
 type item struct {
-	Type      string `json:"type"`
-	CallID    string `json:"call_id"`
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-	Sealed    string `json:"encrypted_content"`
-	Phase     string `json:"phase"`
-	Content   []struct {
-		Type    string `json:"type"`
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-	} `json:"content"`
+	Type      string          `json:"type"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments string          `json:"arguments"`
+	Sealed    string          `json:"encrypted_content"`
+	Phase     string          `json:"phase"`
+	raw       json.RawMessage // as it came, nil where it is not whole
+	Content   []content       `json:"content"`
 }
 
-// draft is an answer on its way. Its items count when they are done; their
-// pieces are only heard.
+type content struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+// draft is an answer on its way. What counts is the output of the response
+// that ends it, then items that are done, then texts that are.
 type draft struct {
 	r       llm.Response
-	open    map[int]*strings.Builder // texts of items that are not done
-	reason  string                   // why the answer is incomplete
-	refused bool
+	open    map[int]*piece    // items that are not done, by their place in the output
+	done    []item            // in the order in which they came
+	final   []json.RawMessage // the output of the response that ended it
+	reason  string            // why the answer is incomplete
+	refused bool              // a refusal is whole, and nothing follows one
 	over    bool
 	counted bool
-	step    int // answers before this one
-	bytes   int // of pieces
-	whole   int // of whole items, whose pieces need not have come
-	heard   func(llm.Delta)
+	said    bool            // some text was heard
+	step    int             // answers before this one
+	bytes   int             // of pieces
+	whole   int             // of whole items, whose pieces need not have come
+	hear    func(llm.Delta) // of pieces that are not empty
+}
+
+// piece is an item on its way. Its pieces stand in for what the whole item
+// leaves out.
+type piece struct {
+	item
+	text, refusal strings.Builder // the input of a call is its text
+	ended         bool            // its text is whole
 }
 
 // take adds one event. What it does not know it leaves out.
@@ -90,16 +112,32 @@ func (d *draft) take(data []byte, key string) error {
 	case "response.output_item.added":
 		return d.begin(v)
 	case "response.output_item.done":
-		return d.done(v)
+		return d.end(v)
 	case "response.output_text.delta", "response.refusal.delta":
 		d.bytes += len(v.Delta)
 		d.grow(v)
+		d.said = d.said || v.Delta != ""
 		d.hear(llm.Delta{Text: v.Delta})
+	case "response.output_text.done", "response.refusal.done":
+		p := d.at(v.Index)
+		p.ended = true
+		if v.Type == "response.refusal.done" {
+			d.refused = true
+			whole(&p.refusal, v.Refusal)
+		} else if v.Part == 0 { // of several parts, each says its own
+			whole(&p.text, v.Text)
+		}
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		d.bytes += len(v.Delta)
 		d.hear(llm.Delta{Thought: v.Delta})
+	case "response.function_call_arguments.done":
+		p := d.at(v.Index)
+		p.ended = true
+		whole(&p.text, v.Arguments)
 	case "response.function_call_arguments.delta":
 		d.bytes += len(v.Delta)
+		d.grow(v)
+		d.hear(llm.Delta{Input: len(v.Delta)})
 	case "":
 		if failed(data) { // as a proxy says it
 			return wire.Said(0, nil, data, key)
@@ -139,12 +177,12 @@ func (d *draft) status(v event, key string) error {
 		}
 		return wire.Said(0, nil, body, key)
 	case "response.incomplete":
-		d.reason, d.over = r.Incomplete.Reason, true
+		d.final, d.reason, d.over = r.Output, r.Incomplete.Reason, true
 		if d.reason == "" {
 			d.reason = "max_output_tokens"
 		}
 	case "response.completed":
-		d.over = true
+		d.final, d.over = r.Output, true
 	}
 	return nil
 }
@@ -158,51 +196,143 @@ func (d *draft) count(u usage) {
 	n.Output = max(u.Output, 0)
 }
 
+// at returns the piece at a place of the output.
+func (d *draft) at(index int) *piece {
+	if d.open == nil {
+		d.open = map[int]*piece{}
+	}
+	if d.open[index] == nil {
+		d.open[index] = &piece{item: item{Type: "message"}}
+	}
+	return d.open[index]
+}
+
+// whole puts a whole text in the place of its pieces, if there is one.
+func whole(b *strings.Builder, text string) {
+	if text != "" {
+		b.Reset()
+		b.WriteString(text)
+	}
+}
+
 func (d *draft) begin(v event) error {
-	var it item
-	if err := json.Unmarshal(v.Item, &it); err != nil {
+	p := &piece{}
+	if err := json.Unmarshal(v.Item, &p.item); err != nil {
 		return wire.Malformed(err)
 	}
-	if it.Type == "function_call" {
-		d.bytes += len(it.Name)
-		d.hear(llm.Delta{Tool: it.Name})
+	if d.open == nil {
+		d.open = map[int]*piece{}
+	}
+	d.open[v.Index] = p
+	if p.Type == "function_call" {
+		d.bytes += len(p.Name)
+		d.hear(llm.Delta{Tool: p.Name})
 	}
 	return nil
 }
 
 func (d *draft) grow(v event) {
-	if d.open == nil {
-		d.open = map[int]*strings.Builder{}
+	if p := d.at(v.Index); v.Type == "response.refusal.delta" {
+		p.refusal.WriteString(v.Delta)
+	} else {
+		p.text.WriteString(v.Delta)
 	}
-	if d.open[v.Index] == nil {
-		d.open[v.Index] = &strings.Builder{}
-	}
-	d.open[v.Index].WriteString(v.Delta)
 }
 
-// done takes a whole item.
-func (d *draft) done(v event) error {
-	var it item
+// end takes an item that is done.
+func (d *draft) end(v event) error {
+	it := item{raw: v.Item}
 	if err := json.Unmarshal(v.Item, &it); err != nil {
 		return wire.Malformed(err)
 	}
-	delete(d.open, v.Index)
-	if it.Type == "web_search_call" {
-		d.r.Terms.Searches++
-	}
 	d.whole += len(v.Item)
+	d.hear(llm.Delta{Input: len(v.Item)})
+	it.fill(d.open[v.Index])
+	delete(d.open, v.Index)
+	d.done, d.refused = append(d.done, it), d.refused || it.refuses()
+	return nil
+}
+
+func (it *item) refuses() bool {
+	return slices.ContainsFunc(it.Content, func(c content) bool { return c.Type == "refusal" || c.Refusal != "" })
+}
+
+// fill takes from the pieces what a whole item leaves out.
+func (it *item) fill(p *piece) {
+	switch {
+	case p == nil:
+	case it.Type == "function_call" && it.Arguments == "":
+		it.Arguments = p.text.String()
+	case it.Type == "message" && len(it.Content) == 0 && p.text.Len()+p.refusal.Len() > 0:
+		it.Content = []content{{Text: p.text.String(), Refusal: p.refusal.String()}}
+	}
+}
+
+// items returns what the answer holds, in order.
+func (d *draft) items() ([]item, error) {
+	if len(d.final) == 0 {
+		return d.unfinished(d.done)
+	}
+	var all []item
+	size := 0
+	for i, raw := range d.final {
+		it := item{raw: raw}
+		if err := json.Unmarshal(raw, &it); err != nil {
+			return nil, wire.Malformed(err)
+		}
+		it.fill(d.open[i])
+		if len(d.done) == len(d.final) && it.Type == d.done[i].Type && it.CallID == d.done[i].CallID {
+			it.Arguments = cmp.Or(it.Arguments, d.done[i].Arguments)
+			if len(it.Content) == 0 {
+				it.Content = d.done[i].Content
+			}
+		}
+		all = append(all, it)
+		size += len(raw)
+	}
+	d.whole = max(d.whole, size)
+	return all, nil
+}
+
+// unfinished adds the items that are not done: texts and calls that are whole,
+// all of a refusal, and whatever there is of an answer that is incomplete.
+// Anything else means that the answer was cut.
+func (d *draft) unfinished(all []item) ([]item, error) {
+	for _, i := range slices.Sorted(maps.Keys(d.open)) {
+		p := d.open[i]
+		if p.text.Len()+p.refusal.Len() == 0 && p.Type != "function_call" {
+			continue
+		}
+		if !p.ended && d.reason == "" && p.refusal.Len() == 0 {
+			return nil, wire.Cut()
+		}
+		it := p.item
+		it.fill(p)
+		all = append(all, it)
+	}
+	return all, nil
+}
+
+// add puts an item into the message.
+func (d *draft) add(it item) error {
 	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
+	keep := func(own private) error {
+		raw, err := wire.Encode(own)
+		if err != nil {
+			return wire.Malformed(err)
+		}
+		add(llm.Part{Raw: raw})
+		return nil
+	}
 	switch it.Type {
 	case "message":
+		d.refused = d.refused || it.refuses()
 		if it.Phase != "" {
-			raw, err := wire.Encode(private{Phase: it.Phase})
-			if err != nil {
-				return wire.Malformed(err)
+			if err := keep(private{Phase: it.Phase}); err != nil {
+				return err
 			}
-			add(llm.Part{Raw: raw})
 		}
 		for _, c := range it.Content {
-			d.refused = d.refused || c.Type == "refusal"
 			if text := c.Text + c.Refusal; text != "" {
 				add(llm.Part{Text: text})
 			}
@@ -213,37 +343,35 @@ func (d *draft) done(v event) error {
 		}
 		add(llm.Part{Call: &llm.Call{ID: it.CallID, Tool: it.Name, Input: json.RawMessage(it.Arguments)}})
 	case "reasoning":
-		if it.Sealed == "" { // without its seal it could not be sent back
-			return nil
+		if it.Sealed != "" && it.raw != nil { // without its seal it could not be sent back
+			return keep(private{Item: it.raw})
 		}
-		fallthrough
 	default:
-		raw, err := wire.Encode(private{Item: v.Item})
-		if err != nil {
-			return wire.Malformed(err)
+		if it.Type == "web_search_call" {
+			d.r.Terms.Searches++
 		}
-		add(llm.Part{Raw: raw})
+		if it.raw != nil {
+			return keep(private{Item: it.raw})
+		}
 	}
 	return nil
 }
 
-func (d *draft) hear(x llm.Delta) {
-	if d.heard != nil && x != (llm.Delta{}) {
-		d.heard(x)
-	}
-}
-
 // close makes the answer, now that its last event has come.
 func (d *draft) close() (llm.Response, error) {
+	all, err := d.items()
+	if err != nil {
+		return llm.Response{}, err
+	}
+	for _, it := range all {
+		if err := d.add(it); err != nil {
+			return llm.Response{}, err
+		}
+	}
 	r := d.r
 	r.Message.From = llm.Assistant
-	for _, text := range d.open { // the answer ended within it
-		if text.Len() > 0 && d.reason == "" {
-			return llm.Response{}, wire.Cut()
-		}
-		if text.Len() > 0 {
-			r.Message.Parts = append(r.Message.Parts, llm.Part{Text: text.String()})
-		}
+	if !d.said {
+		d.hear(llm.Delta{Text: r.Message.Text()})
 	}
 	switch {
 	case d.reason == "content_filter" || d.refused:

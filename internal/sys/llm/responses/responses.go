@@ -65,14 +65,14 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	resp.Body = watch.Body(resp.Body)
 	defer func() { _ = resp.Body.Close() }()
-	d := draft{heard: heard, step: wire.Steps(r)}
+	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
 	events := wire.NewEvents(resp.Body)
 	for !d.over && err == nil && events.Next() {
 		err = d.take(events.Data(), m.key())
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && !d.over {
-		if err = events.Err(); err == nil {
+		if err = events.Err(); err == nil && !d.refused { // behind which nothing follows
 			err = wire.Cut()
 		}
 	}

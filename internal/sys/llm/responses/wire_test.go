@@ -39,6 +39,11 @@ func item(s string) string {
 	return `{"type":"response.output_item.done","output_index":0,"item":` + s + `}`
 }
 
+// final is the response that ends an answer with the items.
+func final(items string) string {
+	return `{"type":"response.completed","response":{"id":"r1","model":"m","output":[` + items + `],` + counts + `}}`
+}
+
 const (
 	counts = `"usage":{"input_tokens":100,"output_tokens":7,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}`
 	done   = `{"type":"response.completed","response":{"id":"r1","model":"m",` + counts + `}}`
@@ -88,6 +93,7 @@ func TestAnswer(t *testing.T) {
 		class  llm.Class
 		code   string
 		free   bool
+		anon   bool // nothing says who answered
 	}{
 		"text": {events: []string{text, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
 		"sealed": {
@@ -114,7 +120,41 @@ func TestAnswer(t *testing.T) {
 		"a proxy":          {events: []string{`{"error":{"code":502,"message":"x"}}`}, class: llm.Transient, code: "502"},
 		"cut":              {events: []string{text}, class: llm.Transient, code: "incomplete"},
 		"cut within":       {events: []string{`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`, done}, class: llm.Transient, code: "incomplete"},
-		"no usage":         {events: []string{text, `{"type":"response.completed","response":{"id":"r1","model":"m"}}`}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}, free: true},
+		"only at the end": {
+			events: []string{final(`{"type":"message","content":[{"type":"output_text","text":"ab"}]},{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`)},
+			stop:   llm.StopTools, parts: []llm.Part{{Text: "ab"}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
+		},
+		"more at the end": {
+			events: []string{text, final(`{"type":"message","content":[{"type":"output_text","text":"ab"}]},{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`)},
+			stop:   llm.StopTools, parts: []llm.Part{{Text: "ab"}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
+		},
+		"other at the end": {
+			events: []string{`{"type":"response.output_text.delta","output_index":0,"delta":"x"}`, text, final(`{"type":"message","content":[{"type":"output_text","text":"abc"}]}`)},
+			stop:   llm.StopDone, parts: []llm.Part{{Text: "abc"}},
+		},
+		"hollow at the end": {
+			events: []string{text, final(`{"type":"message","content":[]}`)}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}},
+		},
+		"refusal at the end": {events: []string{final(`{"type":"message","content":[{"type":"refusal","refusal":"no"}]}`)}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"refusal in pieces":  {events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"no"}`, done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"refusal and no end": {
+			events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"n"}`, `{"type":"response.refusal.done","output_index":0,"refusal":"no."}`},
+			stop:   llm.StopRefuse, parts: []llm.Part{{Text: "no."}}, free: true, anon: true,
+		},
+		"half a refusal": {events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"n"}`}, class: llm.Transient, code: "incomplete"},
+		"texts and inputs that are done": {
+			events: []string{
+				`{"type":"response.output_text.delta","output_index":0,"delta":"x"}`, `{"type":"response.output_text.done","output_index":0,"text":"ab"}`,
+				`{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"1","name":"t"}}`,
+				`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}`, `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{ }"}`, done,
+			},
+			stop: llm.StopTools, parts: []llm.Part{{Text: "ab"}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{ }`)}}},
+		},
+		"a call without its end": {
+			events: []string{text, `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"1","name":"t"}}`, done},
+			class:  llm.Transient, code: "incomplete",
+		},
+		"no usage": {events: []string{text, `{"type":"response.completed","response":{"id":"r1","model":"m"}}`}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}, free: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := conform.Conversation("c")
@@ -127,7 +167,12 @@ func TestAnswer(t *testing.T) {
 			}
 			want := llm.Response{Message: llm.Message{From: llm.Assistant, Parts: c.parts}, Stop: c.stop, Model: "m", ID: "r1"}
 			want.Usage = nexus.Usage{Input: 10, CacheRead: 60, CacheWrite: 30, Output: 7}
-			if c.free {
+			if c.anon {
+				want.Model, want.ID = "", ""
+			}
+			if c.anon {
+				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, 1), true
+			} else if c.free {
 				want.Usage, want.Estimated = llm.Settle(r, nexus.Usage{}, len(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)), true
 			}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -23,7 +23,7 @@ import (
 
 // The reasons to give up on a call.
 var (
-	errIdle  = errors.New("the provider fell silent")
+	errIdle  = errors.New("the model fell silent")
 	errLong  = errors.New("the answer took too long")
 	errBytes = errors.New("the answer is too large")
 	errDone  = errors.New("the call is over")
@@ -100,17 +100,31 @@ type watched struct {
 	w *Watch
 }
 
-// Read counts, and takes whatever arrives as a sign of life.
+// Read counts what arrives. It is no sign of life: pings and comments may come
+// for ever.
 func (b watched) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if n > 0 && b.w.timer != nil {
-		b.w.timer.Reset(b.w.idle)
-	}
 	if b.w.left -= int64(n); b.w.left < 0 {
 		b.w.cancel(errBytes)
 		return 0, errBytes
 	}
 	return n, err
+}
+
+// Heard returns what is told of each piece of the answer: it passes the piece
+// on, and takes it as a sign of life. An empty piece is neither.
+func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
+	return func(d llm.Delta) {
+		if d == (llm.Delta{}) {
+			return
+		}
+		if w.timer != nil {
+			w.timer.Reset(w.idle)
+		}
+		if heard != nil {
+			heard(d)
+		}
+	}
 }
 
 // Lingers is how long a message that is whole may be followed by more.

@@ -37,21 +37,30 @@ func TestWatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits llm.Limits
 		pause  time.Duration
+		piece  llm.Delta // what each byte is taken for
 		bytes  int
 		says   string
 		after  time.Duration
 	}{
-		"signs of life": {llm.Limits{Idle: time.Second}, 900 * time.Millisecond, 100, "", 90 * time.Second},
-		"silence":       {llm.Limits{Idle: time.Second}, 1100 * time.Millisecond, 100, "silent", time.Second},
-		"too long":      {llm.Limits{Idle: time.Second, Answer: 5500 * time.Millisecond}, 900 * time.Millisecond, 100, "too long", 5500 * time.Millisecond},
-		"too large":     {llm.Limits{Bytes: 10}, time.Second, 100, "too large", 11 * time.Second},
-		"no limits":     {llm.Limits{}, time.Hour, 100, "", 100 * time.Hour},
+		"signs of life": {llm.Limits{Idle: time.Second}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "", 90 * time.Second},
+		"silence":       {llm.Limits{Idle: time.Second}, 1100 * time.Millisecond, llm.Delta{Input: 1}, 100, "silent", time.Second},
+		"too long":      {llm.Limits{Idle: time.Second, Answer: 5500 * time.Millisecond}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "too long", 5500 * time.Millisecond},
+		"too large":     {llm.Limits{Bytes: 10}, time.Second, llm.Delta{Input: 1}, 100, "too large", 11 * time.Second},
+		"no content":    {llm.Limits{Idle: time.Second}, 400 * time.Millisecond, llm.Delta{}, 100, "silent", time.Second},
+		"no limits":     {llm.Limits{}, time.Hour, llm.Delta{Input: 1}, 100, "", 100 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				ctx, w := wire.Begin(t.Context(), c.limits)
-				_, err := io.ReadFull(w.Body(io.NopCloser(slow{ctx.Done(), c.pause})), make([]byte, c.bytes))
+				heard := w.Heard(nil)
+				body := w.Body(io.NopCloser(slow{ctx.Done(), c.pause}))
+				var err error
+				for n := 0; n < c.bytes && err == nil; n++ {
+					if _, err = io.ReadFull(body, make([]byte, 1)); err == nil {
+						heard(c.piece)
+					}
+				}
 				if took := time.Since(start); (err != nil) != (c.says != "") || took != c.after {
 					t.Errorf("%v after %s", err, took)
 				}

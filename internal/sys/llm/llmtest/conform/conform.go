@@ -71,6 +71,10 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		llmtest.Short:       {class: llm.Transient, code: "incomplete", some: true},
 		llmtest.ErrorEvent:  {class: llm.Overload, some: true},
 		llmtest.Stall:       {class: llm.Transient, some: true},
+		llmtest.Pings:       {class: llm.Transient, some: true},
+		llmtest.Comments:    {class: llm.Transient, some: true},
+		llmtest.Hollow:      {class: llm.Transient, some: true},
+		llmtest.Endless:     {class: llm.Transient, some: true},
 		llmtest.BadJSON:     {stop: llm.StopTools, calls: 2, flaw: `text behind the JSON: "\"}"`},
 		llmtest.HalfJSON:    {stop: llm.StopTools, calls: 2, flaw: "ends too early"},
 		llmtest.NoObject:    {stop: llm.StopTools, calls: 2, flaw: "not an object"},
@@ -169,6 +173,18 @@ func twoCalls() llmtest.Turn {
 	}
 }
 
+// bounds returns what ends an answer with the fault; zero for what ends by itself.
+func bounds(f llmtest.Fault, most time.Duration) llm.Limits {
+	switch f {
+	case llmtest.Stall, llmtest.Silent, llmtest.Pings, llmtest.Comments, llmtest.Hollow:
+		return llm.Limits{Idle: most}
+	case llmtest.Endless:
+		return llm.Limits{Idle: most, Answer: most}
+	default:
+		return llm.Limits{}
+	}
+}
+
 // lingers returns how long the connection stays open after an answer with
 // the fault, besides not at all: what has come of an answer that is whole must
 // not hang on it. Below 0 it is until the client goes away.
@@ -191,10 +207,7 @@ func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger 
 		turn.After = "7"
 	}
 	s := start(t, llmtest.Options{Linger: linger}, turn)
-	limits := llm.Limits{}
-	if f == llmtest.Stall || f == llmtest.Silent {
-		limits.Idle = time.Second // a busy machine may rest between two events, too
-	}
+	limits := bounds(f, time.Second) // a busy machine may rest between two events, too
 	model := m(s.URL(), limits, nil)
 	w := table(way)[f]
 	var heard strings.Builder

@@ -31,11 +31,7 @@ func Matrix(t *testing.T, m Model) []Row {
 			turn.After = "7"
 		}
 		s := start(t, llmtest.Options{}, turn)
-		limits := llm.Limits{}
-		if f == llmtest.Stall || f == llmtest.Silent {
-			limits.Idle = 50 * time.Millisecond
-		}
-		got, err := m(s.URL(), limits, nil).Stream(t.Context(), Conversation("c"), nil)
+		got, err := m(s.URL(), bounds(f, 100*time.Millisecond), nil).Stream(t.Context(), Conversation("c"), nil)
 		all = append(all, Row{string(f), f.About(), saw(got, err)})
 	}
 	for _, b := range Barriers() {

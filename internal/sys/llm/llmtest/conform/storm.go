@@ -81,7 +81,7 @@ func (s *storm) converse(t *testing.T, m Model) {
 	defer wait()
 	ctx, stop := context.WithTimeoutCause(t.Context(), limit, errors.New("the time of the run is used up"))
 	defer stop()
-	model := m("http://inside.invalid", llm.Limits{Idle: time.Minute}, client)
+	model := m("http://inside.invalid", llm.Limits{Idle: time.Minute, Answer: 5 * time.Minute}, client)
 	begun := time.Now() //nolint:forbidigo // time is made up here
 	end := s.talk(ctx, t, model)
 	stop()

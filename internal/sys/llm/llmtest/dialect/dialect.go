@@ -99,6 +99,28 @@ func Noise(w Wire) [][]byte {
 	}
 }
 
+// Babble returns an event that may come again and again in the middle of an
+// answer: a ping, a comment, a piece that is hollow, or one of an answer that
+// is endless.
+func Babble(w Wire, kind string) []byte {
+	text := map[string]string{"endless": "and so on "}[kind]
+	switch {
+	case kind == "comments":
+		return []byte(": keep-alive\n\n")
+	case kind == "pings":
+		noise := Noise(w)
+		return noise[len(noise)-1]
+	case w == Anthropic:
+		return Event(w, "content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": text}})
+	case w == Responses:
+		return Event(w, "response.output_text.delta", object{"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text})
+	case w == Gemini:
+		return Event(w, "", object{"candidates": []object{{"index": 0, "content": object{"role": "model", "parts": []object{{"text": text}}}}}})
+	default:
+		return Event(w, "", object{"choices": []object{{"index": 0, "delta": object{"role": "assistant", "content": text}, "finish_reason": nil}}})
+	}
+}
+
 // pieces cuts text for events, between runes. Long texts have longer pieces.
 func pieces(s string) []string {
 	const usual, most = 64, 20_000 // bytes of an event, events
