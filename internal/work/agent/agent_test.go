@@ -655,6 +655,31 @@ func TestBatchesThatWriteRunInOrder(t *testing.T) {
 	wholeConversation(t, out.Messages)
 }
 
+// TestCallsStopWhereTheyBuildOnAFailedOne: a command would run on a tree that
+// lacks the failed change, and report what is not so.
+func TestCallsStopWhereTheyBuildOnAFailedOne(t *testing.T) {
+	edit := func(path, old, text string) llmtest.Call {
+		return call("edit_file", map[string]any{"path": path, "edits": []map[string]string{{"old": old, "new": text}}})
+	}
+	b := newBench(t, nexus.Coder, script(
+		calls(call("write_file", map[string]any{"path": "a", "content": "one\n"}), call("write_file", map[string]any{"path": "b", "content": "one\n"})),
+		calls(edit("a", "none", "two"), edit("./a", "one", "three"), edit("b", "one", "two"),
+			call("shell", map[string]any{"command": "touch ran"}), call("read_file", map[string]any{"path": "a"})),
+		done(),
+	))
+	out := b.must(t)
+	for name, want := range map[string]string{"a": "one\n", "b": "two\n", "ran": ""} {
+		if got, err := os.ReadFile(filepath.Join(b.dir, name)); string(got) != want || (err != nil) != (want == "") {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	for i, want := range []string{"", "edit_file a, which this call builds on", "", "edit_file a, which this call builds on", "one"} {
+		if got := out.Messages[4].Parts[i].Result; !strings.Contains(got.Text, want) || strings.Contains(got.Text, "builds on") != strings.Contains(want, "builds on") {
+			t.Errorf("result %d: %+v", i, got)
+		}
+	}
+}
+
 // TestGuidanceIsDeliveredOnce also when the session dies between the
 // reservation and the delivery.
 func TestGuidanceIsDeliveredOnce(t *testing.T) {

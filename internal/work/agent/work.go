@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,6 +18,8 @@ import (
 const (
 	finish = "finish" // hands in
 	ask    = "ask"    // waits for a person
+	shell  = "shell"  // runs a command
+	job    = "job"    // runs one in the background
 )
 
 // side is how many read-only calls run side by side.
@@ -77,7 +81,9 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		return answers
 	}
 	failed, finished := false, false
+	var broken []llm.Call // changes of files that failed
 	for i, call := range calls {
+		on := c.buildsOn(call, broken)
 		switch {
 		case ctx.Err() != nil:
 			return answers
@@ -87,13 +93,39 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 			answers[i] = notDone(call, "not done: you had handed in before this call")
 		case call.Tool == finish && failed:
 			answers[i] = notDone(call, "not handed in: an earlier call of this answer failed; look at its result first")
+		case on != "":
+			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; repair that first")
 		default:
 			answers[i] = c.one(ctx, call)
+		}
+		if answers[i].Result.Failed && path(call) != "" && !c.tools.ReadOnly(call.Tool) {
+			broken = append(broken, call)
 		}
 		failed = failed || answers[i].Result.Failed
 		finished = finished || answers[i].Finished != nil
 	}
 	return answers
+}
+
+// buildsOn names the failed change that a later call of the same answer builds
+// on, empty for none: a command sees the tree that all changes before it made,
+// and a change of a file the changes of that file.
+func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
+	for _, b := range broken {
+		if call.Tool == shell || call.Tool == job || path(call) == path(b) && !c.tools.ReadOnly(call.Tool) {
+			return b.Tool + " " + path(b)
+		}
+	}
+	return ""
+}
+
+// path returns the file that a call names, cleaned, empty where it names none.
+func path(call llm.Call) string {
+	var in struct{ Path string }
+	if json.Unmarshal(call.Input, &in) != nil || in.Path == "" {
+		return ""
+	}
+	return filepath.Clean(in.Path)
 }
 
 // one runs a single call. A person may take longer than a session.
