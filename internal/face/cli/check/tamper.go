@@ -56,7 +56,7 @@ func suspect(ctx context.Context, a *frame.App, f checkFlags, dir string, all []
 	switch reason := strings.TrimSpace(f.explain); {
 	case grave == 0:
 	case reason != "":
-		e.Why = "explained by " + a.Env("USER") + ": " + reason
+		e.Why = "explained by " + a.User() + ": " + reason
 	default:
 		e.State = nexus.Unverifiable
 		e.Why = "the change touches what judges it: look at it, and say why that is right with --explain"

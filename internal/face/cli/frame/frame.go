@@ -6,9 +6,12 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
+	"os/user"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,4 +121,17 @@ func (a *App) checkFlags() error {
 	}
 	_, _, err := a.Settings()
 	return err
+}
+
+// User returns the name of whoever gives the command, never empty: what people
+// decide is recorded under it, also where a service or a container sets no USER.
+func (a *App) User() string {
+	if name := cmp.Or(a.Env("USER"), a.Env("LOGNAME")); name != "" {
+		return name
+	}
+	id := strconv.Itoa(os.Getuid())
+	if u, err := user.LookupId(id); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "uid " + id
 }

@@ -182,7 +182,7 @@ func (d *desk) walk() []sign.Answer {
 // record puts the answers into the journal, and offers a plan for what is
 // wrong.
 func (d *desk) record(ctx context.Context, o Order, answers []sign.Answer) error {
-	out := Signed{Run: d.run, By: d.a.Env("USER"), Answers: append([]sign.Answer{}, answers...)}
+	out := Signed{Run: d.run, By: d.a.User(), Answers: append([]sign.Answer{}, answers...)}
 	for _, answer := range answers {
 		if _, err := d.p.Journal.Ask(ctx, d.run, answer.Request(out.By)); err != nil {
 			return err

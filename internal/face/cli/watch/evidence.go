@@ -82,7 +82,7 @@ func waive(ctx context.Context, a *frame.App, run, id, why string) error {
 	if strings.TrimSpace(why) == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "a criterion is waived for a reason", Hint: "Say it with --why."}
 	}
-	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbApprove, ID: id, Text: why, By: a.Env("USER")})
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbApprove, ID: id, Text: why, By: a.User()})
 	if err != nil {
 		return err
 	}

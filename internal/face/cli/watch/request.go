@@ -71,7 +71,7 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 	if why, hint := over(s, wish); why != "" && r.Holder == nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
-	wish.By = a.Env("USER")
+	wish.By = a.User()
 	e, err := p.Journal.Ask(ctx, r.ID, wish)
 	if err != nil {
 		return err

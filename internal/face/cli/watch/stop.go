@@ -72,7 +72,7 @@ func throwSwitch(ctx context.Context, a *frame.App, here bool, why string) error
 		p.Close()
 		dir, states = p.State, filepath.Join(p.State, "journal.db")
 	}
-	if err := halt.Throw(dir, strings.TrimSpace(why+thrower(a.Env("USER")))); err != nil {
+	if err := halt.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
 		return err
 	}
 	told := switched{Thrown: halt.Switch{dir}.Thrown(), Lifted: []string{}}
@@ -170,12 +170,4 @@ func liftSwitch(ctx context.Context, a *frame.App) error {
 		}
 		return "lifted: " + strings.Join(told.Lifted, ", ") + "\n"
 	})
-}
-
-// thrower says who threw the switch, where that is known.
-func thrower(user string) string {
-	if user == "" {
-		return ""
-	}
-	return " (by " + user + ")"
 }
