@@ -146,6 +146,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			e.Vars = append(e.Vars, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(real, ".rustup")))
 		}
 		e.Vars = append(e.Vars,
+			"XDG_CACHE_HOME="+e.WorkDir+"-cache", // a cache within the tree would be judged with it
 			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",

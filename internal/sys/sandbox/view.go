@@ -105,8 +105,18 @@ func (b *Box) views(c Command) []jail.Mount {
 	return views
 }
 
-// Env returns the environment for a command in a box: what is on a short list
-// of names that hold no secrets, settings that keep tools from asking, paging
-// and downloading, and extra. HOME is not in it: each box has a private one,
-// so caches are private too unless extra names one.
-func Env(extra ...string) []string { return toolchain.Env(os.Environ(), extra) }
+// Env returns the environment for a command whose output a model reads: that
+// of [Gates], settings that keep tools from paging and colours, and extra.
+func Env(extra ...string) []string {
+	return append(Gates(toolchain.Quiet()...), extra...)
+}
+
+// Gates returns the environment for a command that judges: what is on a short
+// list of names that hold no secrets, settings that keep tools from asking and
+// downloading, and extra. HOME is not in it: each box has a private one, so
+// caches are private too unless extra names one. What people set for their
+// terminal, such as NO_COLOR, is not in it either: tests would see it.
+func Gates(extra ...string) []string { return toolchain.Env(os.Environ(), extra) }
+
+// Quiet returns what [Env] has beyond [Gates].
+func Quiet() []string { return toolchain.Quiet() }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,7 @@ type Gate struct {
 	Only    []string      // patterns of the files that it is about; empty: it judges any change. See [Apart]
 	Of      string        // the gate of whose tests it runs some only; empty: it stands for itself
 	Again   string        // the gate whose tests it only runs once more, to measure them; see [Gate.Vain]
+	Reads   bool          // it is to look, and to change nothing: what it says of files that it wrote is no judgement
 }
 
 // Command returns the command as people write it.
@@ -133,6 +135,12 @@ type Runner struct {
 	// the project's own commands leave to each other stays, like dependencies
 	// that one installs and the next needs. May be nil.
 	Reset func(ctx context.Context, bare bool) error
+	// Wrote returns the files of the tree that are no longer as it has them. It
+	// is asked before Reset. Nil: nobody knows.
+	Wrote func(ctx context.Context) ([]string, error)
+	// Over is a directory that takes what gates write, while the tree stays as it
+	// is; see [sandbox.Command]. Empty: they write to the tree.
+	Over string
 
 	// Later leaves a gate to the landing when some of its tests ran, and passed.
 	Later bool
@@ -189,10 +197,39 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		e.State, e.Exit, e.Why = nexus.Timeout, -1, fmt.Sprintf("did not end within %s", limit)
 		e.Findings = append(e.Findings, underway(g, t, res, e.Findings)...)
 	}
+	if e.State == nexus.Pass || e.State == nexus.Unverifiable {
+		e = rewrote(e, end.Wrote)
+	}
 	if e.Output, err = r.keep(res); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
 	return e, nil
+}
+
+// rewrote says of a gate that changed files which it was to look at that it did
+// not judge them: what it found is no longer there.
+func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
+	if len(files) == 0 {
+		return e
+	}
+	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it judged, so it did not judge the tree as it is", count(len(files), "file"))
+	for _, name := range files[:min(len(files), mostRewritten)] {
+		e.Findings = append(e.Findings, nexus.Finding{
+			Gate: e.Gate, File: name, Severity: nexus.Minor, Code: raw.CodeRewrote, Message: "the gate changed this file",
+			Advice: "Run its command, look at what it changed, and keep that; or give the gate a command that only looks.",
+		})
+	}
+	return e
+}
+
+// mostRewritten bounds the files that are named.
+const mostRewritten = 50
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // run runs a gate's command on a tree, puts the tree back, and reads what it
@@ -206,9 +243,9 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s hang.Signs, readable ...string) (res sandbox.Result, read parse.Report, end hang.End, err error) {
 	c := sandbox.Command{
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
-		Timeout: limit, Cap: maxOutput, Mark: r.Mark,
+		Timeout: limit, Cap: maxOutput, Mark: r.Mark, Over: r.Over,
 	}
-	old := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
+	old := stack.Reports(r.written(t), g.Dir, g.Reports, maxOutput)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
@@ -226,7 +263,10 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, read, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
-	written := stack.Reports(t.Dir, g.Dir, g.Reports, maxOutput)
+	written := stack.Reports(r.written(t), g.Dir, g.Reports, maxOutput)
+	if err == nil && g.Reads && r.Wrote != nil {
+		end.Wrote, err = r.Wrote(ctx)
+	}
 	if err == nil {
 		err = r.reset(ctx, bare(g))
 	}
@@ -237,6 +277,14 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
 	return res, r.read(t, g, res, end, stack.Fresh(written, old)), end, nil
+}
+
+// written is the directory in which files are that gates wrote.
+func (r Runner) written(t Tree) string {
+	if r.Over != "" {
+		return filepath.Join(r.Over, "upper")
+	}
+	return t.Dir
 }
 
 // read reads what a gate's command printed, and the reports that it wrote.

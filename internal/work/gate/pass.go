@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -52,7 +53,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			green++
 		case g.Idle(e):
 		case e.Hangs, e.Apart:
-		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base)) && base.Tree != "":
+		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base) || weigh.Rewrote(base)) && base.Tree != "":
 		default:
 			v.Why = weigh.Reason(e)
 			return v, nil
@@ -174,7 +175,9 @@ func (r Runner) seal(raw nexus.Evidence) (string, error) {
 // plain reports whether evidence holds for its tree at any time and against
 // any base: the other states may be different next time.
 func plain(e nexus.Evidence) bool {
-	return (e.State == nexus.Pass || e.State == nexus.Fail) && e.Why == "" && e.Raw == "" && e.Base == ""
+	_, measured := report.Percent(e.Why) // what a measurement came to
+	said := e.Why == "" || measured && e.State == nexus.Pass
+	return (e.State == nexus.Pass || e.State == nexus.Fail) && said && e.Raw == "" && e.Base == ""
 }
 
 // once returns what is known of a gate on a tree, or runs it. What was weighed
@@ -190,7 +193,15 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 			return raw, true, nil
 		}
 	}
-	if err := r.repeat(ctx, t, g); err != nil {
+	builds := func(s Gate) bool { return !s.Tests }
+	if err := r.repeat(ctx, t, g, builds); err != nil {
+		return e, false, err
+	}
+	e, err = r.Judge(ctx, t, g)
+	if err != nil || e.Passed() || r.skipped == nil || bare(g) || !slices.ContainsFunc(*r.skipped, func(s Gate) bool { return s.Again == "" }) {
+		return e, false, err
+	}
+	if err := r.repeat(ctx, t, g, func(s Gate) bool { return s.Again == "" }); err != nil { // it may need what tests leave
 		return e, false, err
 	}
 	e, err = r.Judge(ctx, t, g)
@@ -204,17 +215,22 @@ func (r Runner) skip(g Gate) {
 }
 
 // repeat runs the project's own commands that came before one and were not
-// run in this pass: it may need what they leave.
-func (r Runner) repeat(ctx context.Context, t Tree, g Gate) error {
+// run in this pass, of those that are picked: it may need what they leave.
+func (r Runner) repeat(ctx context.Context, t Tree, g Gate, picked func(Gate) bool) error {
 	if r.skipped == nil || bare(g) {
 		return nil
 	}
+	var left []Gate
 	for _, s := range *r.skipped {
+		if !picked(s) {
+			left = append(left, s)
+			continue
+		}
 		if _, _, err := r.run(ctx, t, s, r.limit(s)); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return err
 		}
 	}
-	*r.skipped = nil
+	*r.skipped = left
 	return nil
 }
 

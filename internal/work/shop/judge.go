@@ -198,6 +198,20 @@ func (s *Shop) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, erro
 			}
 			return errors.Join(t.Reset(ctx, hash), s.Kit.Fresh(ctx, t.Dir))
 		},
+		Wrote: func(ctx context.Context) ([]string, error) {
+			_, now, err := t.Snapshot(ctx, "nexus: after a gate")
+			if err != nil || now == hash {
+				return nil, err
+			}
+			changes, err := t.Changed(ctx, hash, now)
+			var files []string
+			for _, c := range changes {
+				if c.Status != "A" {
+					files = append(files, c.Path)
+				}
+			}
+			return files, err
+		},
 		Environment: s.Kit.Of(t.Dir).Key, Lacks: s.Kit.Of(t.Dir).Lacks,
 	}, nil
 }

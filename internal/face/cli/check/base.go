@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -29,6 +29,7 @@ import (
 // its own.
 type base struct {
 	at, tree string // what is removed in the end, and what was checked out there
+	release  func() // of the place
 	now      string // the working tree
 	rev      string
 	commit   string
@@ -41,7 +42,7 @@ type base struct {
 
 // checkOut checks a commit out, and lends it the dependencies of the working
 // tree.
-func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, settings config.Config, box *sandbox.Box) (*base, error) {
+func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, settings config.Config, box *sandbox.Box) (b *base, err error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 	if err != nil {
 		return nil, err
 	}
-	b := &base{now: dir, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
+	b = &base{now: dir, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
 	if b.changed, err = look.Touched(ctx, repo, commit); err != nil {
 		return nil, err
 	}
@@ -59,27 +60,17 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 			b.tests = append(b.tests, file)
 		}
 	}
-	if b.at, err = os.MkdirTemp(cache, "base-"); err != nil {
+	if b.at, b.release, err = place(cache, "base"); err != nil {
 		return nil, err
 	}
-	b.tree = filepath.Join(b.at, "tree")
-	err = os.Mkdir(b.tree, 0o700)
-	own := git.Repo{Dir: repo.Dir, Work: b.tree, Index: filepath.Join(b.at, "index")}
-	for _, args := range [][]string{{"read-tree", commit}, {"checkout-index", "--all", "--force"}} {
-		if err == nil {
-			_, err = own.Run(ctx, args...)
-		}
-	}
+	x, err := export(ctx, repo, commit, repo, b.at)
+	b.tree = x.dir
 	runner, err2 := runner(a, box, b.tree, filepath.Join(cache, "base"), settings)
 	if err := errors.Join(err, err2); err != nil {
 		b.remove()
 		return nil, fmt.Errorf("check out %s: %w", rev, err)
 	}
-	copied.Lay(ctx, copied.Modules(ctx, repo, commit, repo), b.tree, b.at)
-	b.runner = runner
-	lent := copied.Lend(dir, b.tree)
-	b.runner.Readable = append(b.runner.Readable, lent...)
-	b.runner.Env = append(b.runner.Env, copied.Editable(dir, b.tree, lent, a.Env("VIRTUAL_ENV"))...)
+	b.runner = (&stage{dir: x.dir, from: dir, base: true, copy: x}).fit(a, runner)
 	return b, nil
 }
 
@@ -88,7 +79,7 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 // base may be nil.
 func (b *base) origin(dir string, reruns int) *gate.Origin {
 	switch {
-	case reruns <= 0:
+	case b == nil && reruns <= 0:
 		return nil
 	case b == nil:
 		return &gate.Origin{Dir: dir}
@@ -101,18 +92,28 @@ func (b *base) origin(dir string, reruns int) *gate.Origin {
 	}}
 }
 
-func (b *base) remove() { _ = os.RemoveAll(b.at) } // a copy
+func (b *base) remove() { _ = os.RemoveAll(b.at); b.release() } // a copy
 
 // hold lets a runner hold a tree only to what was well at the commit, which the
 // gates judge first, and returns those that judge the tree.
-func (b *base) hold(ctx context.Context, a *frame.App, now *gate.Runner, c config.Gates, names []string, gates []gate.Gate) ([]gate.Gate, error) {
-	gates, err := b.union(c, names, gates)
+func (b *base) hold(ctx context.Context, a *frame.App, now *gate.Runner, f checkFlags, c config.Gates, gates []gate.Gate) ([]gate.Gate, error) {
+	gates, err := b.union(c, f.gates, gates)
 	if err != nil {
 		return nil, err
 	}
-	now.Apart = aside(names, b.changed)
+	now.Apart = aside(f.gates, b.changed)
 	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
-	return gates, b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
+	err = b.judge(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.Gate) bool { return now.Apart(g) != "" }))
+	if err != nil || f.related || !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && b.known[g.Name].Hung() }) {
+		return gates, err
+	}
+	return concerned(ctx, a, b.now, b.rev, gates) // as in a run: some tests are what is known of any
+}
+
+// turns reports whether it is looked which tests of a gate the change turned
+// green. Tests that do not end are not run once more.
+func (b *base) turns(g gate.Gate, now nexus.Evidence) bool {
+	return b != nil && g.Tests && g.Of == "" && !now.Apart && !now.Hung() && !b.known[g.Name].Hung()
 }
 
 // union adds the gates to those of the working tree that only the base has:
@@ -150,7 +151,11 @@ func (b *base) judge(ctx context.Context, a *frame.App, gates []gate.Gate) error
 // turned returns which tests of a gate the change turns green: the tests of
 // now are put beside the code of the base, and what is red there and not in
 // the working tree is what it turned.
-func (b *base) turned(ctx context.Context, a *frame.App, g gate.Gate, now nexus.Evidence) ([]verdict.Turned, error) {
+func (b *base) turned(ctx context.Context, a *frame.App, g gate.Gate, weighed nexus.Evidence, said kept.Memory) ([]verdict.Turned, error) {
+	if !b.turns(g, weighed) {
+		return nil, nil
+	}
+	now := said.Unweighed(weighed)
 	before := b.known[g.Name]
 	if len(b.tests) > 0 {
 		if err := b.dress(); err != nil {
@@ -183,6 +188,7 @@ func (b *base) dress() error {
 		return nil
 	}
 	b.dressed = true
+	b.runner.Reset, b.runner.Wrote = nil, nil // it would take them off again
 	now, err := os.OpenRoot(b.now)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,7 +74,7 @@ func checkCommand(a *frame.App) *cobra.Command {
 	fl.StringVar(&f.tree, "tree", "", "judge a clean checkout of exactly `TREE`, a commit or tree of the repository or of a run, and say whether it is as recorded")
 	fl.BoolVar(&f.fix, "fix", false, "first let formatters and linters put right the files that changed since --base, or since the last commit")
 	fl.BoolVar(&f.related, "related", false, "run only the tests that the change since --base, or since the last commit, concerns; all where that cannot be told")
-	fl.IntVar(&f.rerun, "rerun", 0, "run failing tests alone again, up to `N` times, to tell flaky ones from broken ones: with --base they are not held against the change, and otherwise the gate is flaky, which is no pass")
+	fl.IntVar(&f.rerun, "rerun", 0, "run failing tests alone again, up to `N` times (with --base 2, if not given), to tell flaky ones from broken ones: with --base they are not held against the change, and otherwise the gate is flaky, which is no pass")
 	fl.BoolVar(&f.list, "list", false, "name the gates, and run none")
 	fl.BoolVar(&f.junit, "junit", false, "the same as --format junit")
 	fl.BoolVar(&f.sarif, "sarif", false, "the same as --format sarif")
@@ -119,10 +120,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if gates, settings.Done, err = f.measured(a, dir, settings, gates); err != nil {
 		return err
 	}
-	all, turned, taken, err := judge(ctx, a, f, shape, dir, settings, gates)
+	got, err := judge(ctx, a, f, shape, dir, settings, gates)
 	if err != nil {
 		return err
 	}
+	all := got.all
 	if f.mutate {
 		if all, err = mutants(ctx, a, f, dir, settings, all); err != nil {
 			return err
@@ -131,11 +133,11 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := bound(ctx, a, f, dir, settings, verdict.Of(all, related.Replaced(gates, all)...), taken)
+	v, err := bound(ctx, a, f, dir, settings, verdict.Of(all, related.Replaced(got.gates, all)...), got.taken)
 	if err != nil {
 		return err
 	}
-	v.Turned = turned
+	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
 	begun := named.Begun(all)
 	if v.Tree = named.Settle(ctx, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
@@ -223,56 +225,71 @@ func listGates(a *frame.App, gates []gate.Gate, off []string) error {
 	})
 }
 
+// judged is what gates say of a working tree.
+type judged struct {
+	gates  []gate.Gate // that were to judge
+	all    []nexus.Evidence
+	turned []verdict.Turned
+	before []nexus.Finding // that the base has too
+	base   string          // what it was held against, for people
+	taken  measure.Taken
+}
+
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (_ []nexus.Evidence, _ []verdict.Turned, taken measure.Taken, _ error) {
-	if len(gates) == 0 && f.base == "" {
-		return nil, nil, taken, nil
+func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
+	if got.gates = gates; len(gates) == 0 && f.base == "" {
+		return got, nil
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
-		return nil, nil, taken, err
+		return got, err
 	}
 	cache := cacheOf(a, dir)
 	now, exempted, err := own(ctx, a, f, box, dir, cache, settings)
 	if err != nil {
-		return nil, nil, taken, err
+		return got, err
 	}
 	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
-		return nil, nil, taken, err
+		return got, err
 	}
+	place, now, err := staged(ctx, a, now, box, dir, cache, settings, f.base != "")
+	if err != nil {
+		return got, err
+	}
+	defer place.done()
 	said := kept.Memory{}
 	now.Put = said.Put
 	var base *base
 	if f.base != "" {
 		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
-			return nil, nil, taken, err
+			return got, err
 		}
 		defer base.remove()
 		base.runner.Put = said.Put
-		if gates, err = base.hold(ctx, a, &now, settings.Gates, f.gates, gates); err != nil {
-			return nil, nil, taken, err
+		if got.gates, err = base.hold(ctx, a, &now, f, settings.Gates, gates); err != nil {
+			return got, err
 		}
+		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
 	tree := named.Tree(ctx, dir)
-	var turned []verdict.Turned
-	var all []nexus.Evidence
-	for left := slices.Clone(gates); len(left) > 0; {
+	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.Weigh(ctx, gate.Tree{Dir: dir, Hash: tree}, g)
+		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: tree}, g)
 		if err != nil {
-			return nil, nil, taken, err
+			return got, err
 		}
 		e = spared.Doubt(e, f.base)
-		all = append(all, e)
-		if base != nil && g.Tests && g.Of == "" && !e.Apart {
-			tests, err := base.turned(ctx, a, g, said.Unweighed(e))
-			if err != nil {
-				return nil, nil, taken, err
-			}
-			turned = append(turned, tests...)
+		got.all = append(got.all, e)
+		if f.base != "" {
+			got.before = append(got.before, spared.Minus(said.Unweighed(e), e)...)
 		}
+		tests, err := base.turned(ctx, a, g, e, said)
+		if err != nil {
+			return got, err
+		}
+		got.turned = append(got.turned, tests...)
 		left = related.Answered(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
@@ -281,9 +298,10 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			break
 		}
 	}
-	all, taken = provide.Meter(settings, a.Env).Take(gates, all, now.Base)
-	taken.Get = said.Get
-	return exempted.Judge(dir, kept.Plain(all)), turned, taken, nil
+	got.all, got.taken = provide.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
+	got.taken.Get = said.Get
+	got.all = exempted.Judge(dir, kept.Plain(got.all))
+	return got, nil
 }
 
 // aside returns what says why a gate does not concern a change. One that is
@@ -325,8 +343,16 @@ func cacheOf(a *frame.App, dir string) string {
 	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
 
-// runner returns what runs gates in a directory. It puts nothing back: the
-// working tree is the user's.
+// outsideOf returns a directory for what is made to judge a tree: the cache, or,
+// where that lies within the tree, one of the system's.
+func outsideOf(dir, cache string) string {
+	if rel, err := filepath.Rel(dir, cache); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(os.TempDir(), "nexus-"+filepath.Base(cache))
+	}
+	return cache
+}
+
+// runner returns what runs gates in a directory.
 func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
 	setup, err := goenv.Prepare(dir, cache)
 	if err != nil {
@@ -334,7 +360,7 @@ func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.C
 	}
 	shareBuilds(a, cache, &setup)
 	return gate.Runner{
-		Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable,
+		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &goenv.Versions{},
 	}, nil
 }

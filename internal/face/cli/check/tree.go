@@ -68,22 +68,35 @@ func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, er
 	if err != nil {
 		return x, err
 	}
-	x.done = func() { _ = os.RemoveAll(at) } // a copy
-	x.dir, x.from = filepath.Join(at, "tree"), p.Repo.Work
+	if x, err = export(ctx, from, x.hash, p.Repo, at); err != nil {
+		err = fmt.Errorf("check out %s: %w", rev, err)
+	}
+	if x.done = func() { _ = os.RemoveAll(at) }; err != nil { // a copy
+		x.done()
+	}
+	return x, err
+}
+
+// export writes a tree of a repository into a directory below at, and lends it
+// what is installed in the user's.
+func export(ctx context.Context, from git.Repo, tree string, user git.Repo, at string) (exact, error) {
+	x := exact{hash: tree, dir: filepath.Join(at, "tree"), from: user.Work}
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
-	x.modules = copied.Modules(ctx, from, x.hash, p.Repo)
-	err = os.Mkdir(x.dir, 0o700)
+	x.modules = copied.Modules(ctx, from, x.hash, user)
+	err := os.Mkdir(x.dir, 0o700)
 	if err == nil {
 		_, err = x.repo.Run(ctx, "read-tree", x.hash)
 	}
-	if err = errors.Join(err, x.reset(ctx, true)); err != nil {
-		x.done()
-		return x, fmt.Errorf("check out %s: %w", rev, err)
-	}
-	if x.from != "" {
+	if err = errors.Join(err, x.reset(ctx, true)); err == nil && x.from != "" {
 		x.lent = copied.Lend(x.from, x.dir)
 	}
-	return x, nil
+	return x, err
+}
+
+// wrote returns the files that are no longer as the tree has them.
+func (x exact) wrote(ctx context.Context) ([]string, error) {
+	out, err := x.repo.Run(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules")
+	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool { return name == "" }), err
 }
 
 // reset puts the tree back; bare removes what git ignores, too, but for what is
@@ -99,7 +112,7 @@ func (x exact) reset(ctx context.Context, bare bool) error {
 		}
 	}
 	_, err := x.repo.Run(ctx, clean...)
-	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force")
+	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force", "--index")
 	copied.Lay(ctx, x.modules, x.dir, filepath.Dir(x.dir))
 	return errors.Join(err, err2)
 }

@@ -22,6 +22,8 @@ type Verdict struct {
 	Turned []Turned         `json:"turned,omitempty"` // what the change since the base turned green
 	Off    []string         `json:"off,omitempty"`    // gates that the files name and the configuration switches off
 	Tree   string           `json:"tree,omitempty"`   // that they judged; empty where nobody can say which
+	Base   string           `json:"base,omitempty"`   // commit that it was held against; empty for none
+	Before []nexus.Finding  `json:"before,omitempty"` // what the base has too, and is not held against the tree
 
 	told     int      // how many of the last gates only tell something, and decide nothing
 	replaced []string // gates that were not run, and in whose place others judged
@@ -143,6 +145,7 @@ func Text(s view.Style, v Verdict) string {
 		for _, t := range v.turned(e.Gate) {
 			fmt.Fprintf(&b, "  %s: %s\n", s.Good("turned green"), view.Clean(t))
 		}
+		b.WriteString(v.before(s, e.Gate))
 	}
 	for _, name := range v.Off {
 		fmt.Fprintf(&b, "%s: %s, %s\n", s.Bold(view.Clean(name)), s.Warn("off"), Off)
@@ -150,11 +153,43 @@ func Text(s view.Style, v Verdict) string {
 	if v.Tree != "" {
 		fmt.Fprintf(&b, "%s %s\n", s.Dim("tree"), view.Clean(v.Tree))
 	}
+	if v.Base != "" {
+		fmt.Fprintf(&b, "%s %s\n", s.Dim("held against"), view.Clean(v.Base))
+	}
 	switch {
 	case v.Passed:
 		fmt.Fprintf(&b, "%s\n", s.Good("passed"))
 	default:
 		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.Clean(v.Why))
+	}
+	return b.String()
+}
+
+// mostBefore bounds what is shown of the findings that a base has too.
+const mostBefore = 20
+
+// before names what the base has of a gate's findings, a line each.
+func (v Verdict) before(s view.Style, gate string) string {
+	var b strings.Builder
+	n := 0
+	for _, f := range v.Before {
+		if f.Gate != gate {
+			continue
+		}
+		if n++; n > mostBefore {
+			continue
+		}
+		first, _, _ := strings.Cut(f.Message, "\n")
+		text := first
+		for _, part := range []string{f.Test, place(f)} {
+			if part != "" {
+				text = part + ": " + text
+			}
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", s.Dim("as on the base"), view.Clean(text))
+	}
+	if n > mostBefore {
+		fmt.Fprintf(&b, "  %s: and %d more\n", s.Dim("as on the base"), n-mostBefore)
 	}
 	return b.String()
 }
@@ -235,9 +270,7 @@ func Summary(v Verdict) string {
 		word = string(v.State)
 	}
 	fmt.Fprintf(&b, "## nexus check: %s\n\n", word)
-	if v.Tree != "" {
-		fmt.Fprintf(&b, "Tree %s\n\n", cell(v.Tree))
-	}
+	b.WriteString(about("Tree", v.Tree) + about("Held against", v.Base))
 	if len(v.Gates)+len(v.Off) > 0 {
 		b.WriteString("| gate | state | passed | failed | skipped | time |\n|---|---|--:|--:|--:|--:|\n")
 	}
@@ -278,6 +311,14 @@ func Summary(v Verdict) string {
 		}
 	}
 	return b.String()
+}
+
+// about is a paragraph of a summary, empty where there is nothing to say.
+func about(what, text string) string {
+	if text == "" {
+		return ""
+	}
+	return what + " " + cell(text) + "\n\n"
 }
 
 // cell makes text harmless within Markdown.

@@ -207,6 +207,59 @@ func (t *taking) each(name string, do func(string) error) error {
 	return nil
 }
 
+// Names lists the files that the layer holds, and those that it says are gone.
+// What lies below a directory that is gone is not named apart.
+func (l Layer) Names() ([]string, error) {
+	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	defer func() { _ = upper.Close() }()
+	var all []string
+	err = fs.WalkDir(upper.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all = append(all, name)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	return all, nil
+}
+
+// Differs returns those of the names that are not in the layer as the tree has
+// them.
+func (l Layer) Differs(names []string) ([]string, error) {
+	upper, err := os.OpenRoot(filepath.Join(l.Dir, "upper"))
+	if err != nil {
+		return nil, fmt.Errorf("read a layer: %w", err)
+	}
+	defer func() { _ = upper.Close() }()
+	t := &taking{Layer: l, upper: upper}
+	var all []string
+	for _, name := range names {
+		info, err := upper.Lstat(name)
+		if err != nil {
+			return nil, fmt.Errorf("read a layer: %w", err)
+		}
+		to, data := "", []byte(nil)
+		switch {
+		case info.Mode().Type() == fs.ModeSymlink:
+			to, err = upper.Readlink(name)
+		case info.Mode().IsRegular():
+			data, err = upper.ReadFile(name)
+		}
+		if err != nil || !t.same(name, info, to, data) {
+			all = append(all, name)
+		}
+	}
+	return all, nil
+}
+
 // Clear removes what the layer holds but the files that are named, while
 // nobody has it mounted.
 func (l Layer) Clear(keep []string) error {

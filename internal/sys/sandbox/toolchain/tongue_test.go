@@ -35,3 +35,21 @@ func TestTongue(t *testing.T) {
 		}
 	}
 }
+
+// TestPlain lets gates see nothing of what people set for their terminal, and
+// what a project may depend on as the host has it.
+func TestPlain(t *testing.T) {
+	host := []string{"NO_COLOR=1", "FORCE_COLOR=1", "TERM=dumb", "PAGER=less", "COLORTERM=truecolor", "CI=yes", "SECRET=x"}
+	got := map[string]string{}
+	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "TERM", "PAGER", "GIT_PAGER", "COLORTERM", "CI", "SECRET"} {
+		if v, ok := toolchain.Lookup(toolchain.Env(host, nil), name); ok {
+			got[name] = v
+		}
+	}
+	if d := cmp.Diff(map[string]string{"TERM": "xterm", "CI": "yes"}, got); d != "" {
+		t.Error(d)
+	}
+	if _, ok := toolchain.Lookup(toolchain.Env(nil, nil), "CI"); ok {
+		t.Error("a host that says nothing of CI has it")
+	}
+}

@@ -97,14 +97,23 @@ func Rustup(env []string) string {
 	return filepath.Join(home, ".rustup")
 }
 
+// Quiet returns variables that keep tools from paging and colours, for commands
+// whose output a model reads. A project's own tests may look at them, so gates
+// do not have them.
+func Quiet() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
+
 // Env returns the environment for a command in a box on a host with this one.
+// Each variable in it is there for one of four reasons: a tool is not found or
+// does not work without it, it keeps a tool from the network or from asking,
+// it makes messages English, or the host says so and the project may depend
+// on it (CI, TZ and the like). TERM has the same value on every machine.
 func Env(host, extra []string) []string {
 	env := []string{
-		"PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1", "TERM=dumb",
+		"GIT_TERMINAL_PROMPT=0", "TERM=xterm",
 		"GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "PYTHONDONTWRITEBYTECODE=1",
 	}
 	for _, name := range []string{
-		"PATH", "TZ", "SOURCE_DATE_EPOCH",
+		"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH",
 		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
 	} {
 		if v, ok := Lookup(host, name); ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -74,6 +75,7 @@ func (c Caches) Shell(tree, dir string, words []string) (goenv.Setup, error) {
 	if err != nil {
 		return setup, err
 	}
+	setup.Env = append(setup.Env, sandbox.Quiet()...)
 	return c.show(setup, filepath.Join(dir, "fetched"), words)
 }
 

@@ -106,6 +106,7 @@ func Off(dir string, c config.Gates) ([]string, error) {
 func set(gates []gate.Gate, c config.Gates) {
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
+		gates[i].Reads = slices.Contains([]string{"lint", "format"}, Step(gates[i].Name))
 		if Step(gates[i].Name) != EndToEnd {
 			continue
 		}

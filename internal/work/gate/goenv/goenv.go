@@ -43,7 +43,7 @@ func Prepare(dir, cache string) (Setup, error) {
 		mod = "-mod=vendor"
 	}
 	return Setup{
-		Env: sandbox.Env(
+		Env: sandbox.Gates(
 			"GOFLAGS="+mod+" -buildvcs=false", "GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off",
 			"GOCACHE="+build, "GOLANGCI_LINT_CACHE="+lint,
 		),

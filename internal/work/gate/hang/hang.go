@@ -29,6 +29,8 @@ var ErrHung = errors.New("the test runner does not exit")
 type End struct {
 	Over bool // it told how all its tests ended
 	Hung bool // it was ended, as it was silent for too long after that
+
+	Wrote []string // files of the tree that it changed, of a gate that is only to look
 }
 
 // Watch listens to a runner.

@@ -67,7 +67,7 @@ func TestWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lived, end := heard(t, tt.signs, tt.words...)
-			if lived != tt.lives || end != tt.want {
+			if lived != tt.lives || !cmp.Equal(end, tt.want) {
 				t.Errorf("it lived %s and ended as %+v, want %s and %+v", lived, end, tt.lives, tt.want)
 			}
 		})

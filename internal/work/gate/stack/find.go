@@ -27,6 +27,7 @@ type Found struct {
 	Hold  Held  // how it is asked what keeps it from exiting; zero where it cannot
 	Goes  Cover // how it says what its tests go through; zero where it cannot
 	Fix   []Fixer
+	Piece string // which of several of its kind it is; empty for the first
 }
 
 // Find returns what the packages of a tree can be judged by, those of the
@@ -79,6 +80,9 @@ func (f Found) name(used []string) string {
 	if f.Dir != "." {
 		at = "-" + Label(f.Dir)
 	}
+	if f.Piece != "" {
+		at += "-" + Label(f.Piece)
+	}
 	names := []string{f.Gate + at, f.Gate + at + "-" + f.Stack}
 	for n := 2; ; n++ {
 		if !slices.Contains(used, names[0]) {
@@ -121,35 +125,42 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		}
 		have[step.Gate] = true
 		step.Args = s.command(p, step.Args)
-		f := Found{Stack: s.Name, Dir: p.dir, Step: step, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}
-		if part, ok := first(step.Related, func(x Part) bool { return p.holds(x.If) }); ok {
-			part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
-			f.Part = part
-		}
-		if lone, ok := first(step.Alone, func(x Lone) bool { return p.holds(x.If) }); ok {
-			lone.Args, lone.Format = s.command(p, lone.Args), cmp.Or(lone.Format, step.Format)
-			f.Lone = lone
-		}
-		if held, ok := first(step.Held, func(x Held) bool { return p.holds(x.If) }); ok {
-			held.Args, held.Format = s.command(p, held.Args), cmp.Or(held.Format, step.Format)
-			f.Hold = held
-		}
-		if cover, ok := first(step.Cover, func(x Cover) bool { return p.holds(x.If) }); ok {
-			cover.Args = s.command(p, cover.Args)
-			f.Goes = cover
-		}
-		for _, fixer := range step.Fix {
-			if p.holds(fixer.If) {
-				fixer.Args = s.command(p, fixer.Args)
-				f.Fix = append(f.Fix, fixer)
-			}
-		}
-		found = append(found, f)
+		found = append(found, s.fill(p, Found{Stack: s.Name, Dir: p.dir, Step: step, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}))
 	}
-	for gate := range have {
-		taken[s.Name+" "+gate+" "+p.dir] = true
+	found = s.apart(p, found)
+	for _, f := range found {
+		taken[s.Name+" "+f.Gate+" "+p.dir] = true
 	}
 	return found
+}
+
+// fill adds what is known of a step's tests, and what puts right what it would
+// find.
+func (s Stack) fill(p project, f Found) Found {
+	step := f.Step
+	if part, ok := first(step.Related, func(x Part) bool { return p.holds(x.If) }); ok {
+		part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
+		f.Part = part
+	}
+	if lone, ok := first(step.Alone, func(x Lone) bool { return p.holds(x.If) }); ok {
+		lone.Args, lone.Format = s.command(p, lone.Args), cmp.Or(lone.Format, step.Format)
+		f.Lone = lone
+	}
+	if held, ok := first(step.Held, func(x Held) bool { return p.holds(x.If) }); ok {
+		held.Args, held.Format = s.command(p, held.Args), cmp.Or(held.Format, step.Format)
+		f.Hold = held
+	}
+	if cover, ok := first(step.Cover, func(x Cover) bool { return p.holds(x.If) }); ok {
+		cover.Args = s.command(p, cover.Args)
+		f.Goes = cover
+	}
+	for _, fixer := range step.Fix {
+		if p.holds(fixer.If) {
+			fixer.Args = s.command(p, fixer.Args)
+			f.Fix = append(f.Fix, fixer)
+		}
+	}
+	return f
 }
 
 // first returns the first of several for which something holds.
@@ -205,7 +216,8 @@ func (s Stack) command(p project, args []string) []string {
 // project answers questions about a package.
 type project struct {
 	root, dir string
-	files     []string // of the tree
+	files     []string          // of the tree
+	scripts   map[string]string // in place of those of the manifest; nil: the manifest's
 }
 
 // above reports whether a condition holds in the package or a directory above
@@ -279,6 +291,9 @@ type manifest struct {
 func (p project) manifest() (m manifest) {
 	if json.Unmarshal([]byte(p.read("package.json")), &m) != nil {
 		return manifest{}
+	}
+	if p.scripts != nil {
+		m.Scripts = p.scripts
 	}
 	return m
 }

@@ -23,7 +23,7 @@ func nodeStack() Stack {
 			{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
 			{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
 			{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
-			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}}},
+			{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
 			{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
 			{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []Part{vitestPart("")}, Alone: []Lone{vitestLone("")}, Held: []Held{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
 			{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []Part{{By: ByRunner, Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []Lone{jestLone("")}, Held: []Held{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
@@ -46,6 +46,10 @@ func eslint(cond string) Fixer {
 
 func biome(cond string) Fixer {
 	return Fixer{If: cond, Args: []string{"{run}", "biome", "check", "--write", "{files}"}, Ends: append(scriptEnds(), ".json", ".css")}
+}
+
+func prettierFix() Fixer {
+	return Fixer{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}
 }
 
 // scriptParts are the ways in which the script "test" of package.json, which

@@ -44,6 +44,11 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case Lacks(now) && Lacks(base): // nobody can hold that against the work
 		now.State = nexus.NotRun
 		return now
+	case Rewrote(now) && Rewrote(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
+		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })
+	}): // its command judges nothing, and the work did not make it so
+		now.State, now.Why = nexus.NotRun, now.Why+", as before the work began"
+		return now
 	case base.Hung() && now.Hung():
 		return hanging(base, now, wants)
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
@@ -225,6 +230,11 @@ func first(all []nexus.Finding) string {
 	default:
 		return text
 	}
+}
+
+// Rewrote reports whether a gate changed what it was to look at.
+func Rewrote(e nexus.Evidence) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeRewrote })
 }
 
 // Lacks reports whether a gate could not run because its tool is missing.

@@ -42,6 +42,87 @@ func Tree(ctx context.Context, repo git.Repo, to string) (lent []string, err err
 	return Lend(repo.Work, to), nil
 }
 
+// Bounds of what git ignores and is copied.
+const (
+	mostIgnored = 20_000
+	mostBytes   = 256 << 20
+)
+
+// Ignored copies what git ignores, as far as that is little, but for what is
+// lent: what the project was built from may be among it.
+func Ignored(ctx context.Context, repo git.Repo, to string) error {
+	out, err := repo.Run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	names := strings.Split(out, "\x00")
+	return copyFiles(repo.Work, to, names)
+}
+
+// All copies a directory that git knows nothing of, with the same bounds, and
+// lends what is installed. It returns what is lent.
+func All(from, to string) (lent []string, err error) {
+	var names []string
+	err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == from {
+			return err
+		}
+		if _, is := at(name); d.IsDir() && (is || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		if rel, err := filepath.Rel(from, name); err == nil && !d.IsDir() {
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err == nil {
+		err = copyFiles(from, to, names)
+	}
+	return Lend(from, to), err
+}
+
+// copyFiles copies as many files as the bounds let it, none that is there.
+func copyFiles(dir, to string, names []string) error {
+	from, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }() // only read
+	into, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = into.Close() }() // every write was checked
+	files, bytes := 0, int64(0)
+	for _, name := range names {
+		info, err := from.Lstat(name)
+		if name == "" || err != nil || below(dir, name) {
+			continue
+		}
+		if _, err := into.Lstat(name); err == nil {
+			continue
+		}
+		files++
+		if bytes += info.Size(); files > mostIgnored || bytes > mostBytes {
+			return nil
+		}
+		if err := copyFile(from, into, name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}
+
+// below reports whether a file lies in what is lent.
+func below(root, name string) bool {
+	for dir := filepath.Dir(filepath.Join(root, filepath.FromSlash(name))); len(dir) > len(root); dir = filepath.Dir(dir) {
+		if _, is := at(dir); is {
+			return true
+		}
+	}
+	return false
+}
+
 func copyFile(from, into *os.Root, name string) error {
 	info, err := from.Lstat(name)
 	if err != nil {

@@ -68,6 +68,16 @@ func (s Record) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	return append(all, e)
 }
 
+// Minus returns the findings of a gate that the base has too: those that are
+// not left where it was weighed, and of no flaky test.
+func Minus(raw, weighed nexus.Evidence) []nexus.Finding {
+	return slices.DeleteFunc(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
+		return slices.ContainsFunc(weighed.Findings, func(x nexus.Finding) bool {
+			return x.File == f.File && x.Line == f.Line && x.Column == f.Column && x.Test == f.Test && x.Code == f.Code
+		}) || slices.ContainsFunc(weighed.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
+	})
+}
+
 // Doubt says of a gate whose tests failed, and passed when they were run again,
 // what it is where there is no base to hold it against: flaky. Failures of
 // tests in quarantine leave it as it is.

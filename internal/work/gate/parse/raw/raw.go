@@ -74,6 +74,7 @@ const (
 	CodeCoverage    = "coverage" // too little of it
 	CodeFlaky       = "flaky"    // failed, and passed when the tool tried again
 	CodeMore        = "more"     // findings that were left out
+	CodeRewrote     = "rewrote"  // a file that a gate changed which is only to look
 	CodeHang        = "hang"     // what keeps a runner from exiting
 	CodeFewer       = "fewer"    // tests that ran on the base, and not now
 )

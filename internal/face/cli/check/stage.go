@@ -1,0 +1,253 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
+	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// stage is where gates judge a working tree, which stays as it is: the tree in
+// its own place, under a layer that takes what they write, or a copy of it.
+type stage struct {
+	dir  string // where they run
+	from string // the working tree
+	over string // the layer; empty for a copy
+	base bool   // it is held against one
+	repo git.Repo
+	copy exact // zero for a layer
+	done func()
+}
+
+// newStage makes one. What is held against a base stands in a copy that has what
+// the base's checkout has, and nothing that git ignores, as the train has it.
+// Else it is the tree as it lies there, with all that was built in it.
+func newStage(ctx context.Context, box *sandbox.Box, dir, cache string, alike bool) (*stage, error) {
+	s := &stage{dir: dir, from: dir, base: alike}
+	if repo, err := git.Find(ctx, dir); err == nil {
+		s.repo = repo
+	}
+	if !alike {
+		if ok, err := s.layered(ctx, box, cache); ok || err != nil {
+			return s, err
+		}
+	}
+	at, release, err := place(cache, "copy")
+	if err != nil {
+		return nil, err
+	}
+	s.done = func() { _ = os.RemoveAll(at); release() } // a copy
+	s.dir = filepath.Join(at, "tree")
+	if err := s.copied(ctx, at, alike); err != nil {
+		s.done()
+		return nil, fmt.Errorf("copy the working tree: %w", err)
+	}
+	return s, nil
+}
+
+// staged makes a stage, and a runner that judges there.
+func staged(ctx context.Context, a *frame.App, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
+	s, err := newStage(ctx, box, dir, outsideOf(dir, cache), alike)
+	if err != nil {
+		return nil, own, err
+	}
+	r, err := s.runner(a, own, box, cache, settings)
+	if err != nil {
+		s.done()
+	}
+	return s, r, err
+}
+
+// place returns a directory that no other process has, empty. It is the same
+// each time, as long as nobody else has it: what compilers keep names it.
+func place(cache, name string) (dir string, release func(), err error) {
+	mine, err := slot.Take(filepath.Join(cache, "places"), name)
+	if err != nil {
+		return "", nil, err
+	}
+	dir = filepath.Join(cache, name+"-"+strconv.Itoa(mine.N))
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return "", nil, errors.Join(err, mine.Release())
+	}
+	return dir, func() { _ = mine.Release() }, nil
+}
+
+// layered makes a layer over the working tree, and reports false where none
+// works here. What is mounted within the tree would not be seen through it.
+func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bool, error) {
+	if mountedBelow(s.dir) {
+		return false, nil
+	}
+	over, release, err := place(cache, "layer")
+	if err != nil {
+		return false, err
+	}
+	s.done = func() { _ = os.RemoveAll(over); release() } // what gates wrote
+	if err := layer.Make(over); err != nil || !box.Layers(ctx, s.dir, over) {
+		s.done()
+		return false, err
+	}
+	s.over = over
+	return true, nil
+}
+
+// mountedBelow reports whether something is mounted below a directory, or
+// nobody can say.
+func mountedBelow(dir string) bool {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return true
+	}
+	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(string(data)) {
+		words := strings.Fields(line)
+		if len(words) > 4 && strings.HasPrefix(plain.Replace(words[4]), dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// copied makes the copy: what git would commit, and, where it is not held
+// against a base, what git ignores.
+func (s *stage) copied(ctx context.Context, at string, alike bool) error {
+	if s.repo.Dir != "" && s.from == s.repo.Work {
+		scratch, tree, done, err := critic.Working(ctx, s.repo)
+		if err == nil {
+			s.copy, err = export(ctx, scratch, tree, s.repo, at)
+			remove := s.done
+			s.done = func() { done(); remove() }
+			if err == nil && !alike {
+				err = copied.Ignored(ctx, s.repo, s.dir)
+			}
+			return err
+		}
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil { // git knows nothing of it, or has no commit yet
+		return err
+	}
+	lent, err := copied.All(s.from, s.dir)
+	s.copy = exact{dir: s.dir, from: s.from, lent: lent}
+	return err
+}
+
+// runner returns a runner that judges here, with what one for the working tree
+// has of the configuration and the record.
+func (s *stage) runner(a *frame.App, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
+	if s.over != "" {
+		return s.fit(a, own), nil
+	}
+	r, err := runner(a, box, s.dir, cache, settings)
+	r.Net, r.Quarantine, r.Apart = own.Net, own.Quarantine, own.Apart
+	return s.fit(a, r), err
+}
+
+// fit lets a runner judge here.
+func (s *stage) fit(a *frame.App, r gate.Runner) gate.Runner {
+	if s.over != "" {
+		r.Over, r.Reset, r.Wrote = s.over, s.clear, s.wrote
+		return r
+	}
+	r.Readable = append(slices.Clone(r.Readable), s.copy.lent...)
+	r.Env = append(slices.Clone(r.Env), copied.Editable(s.from, s.dir, s.copy.lent, a.Env("VIRTUAL_ENV"))...)
+	if s.copy.repo.Dir != "" {
+		r.Wrote = s.copy.wrote
+		r.Reset = func(ctx context.Context, bare bool) error { return s.copy.reset(ctx, bare && s.base) }
+	}
+	return r
+}
+
+// clear takes away what a gate wrote, but for what git ignores: that stays for
+// the gates that follow, unless they are to see nothing of it.
+func (s *stage) clear(ctx context.Context, bare bool) error {
+	l, done, err := s.layer()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if bare {
+		return l.Clear(nil)
+	}
+	_, keep, err := s.held(ctx, l)
+	if err != nil {
+		return err
+	}
+	return l.Clear(keep)
+}
+
+// wrote returns the files of the tree that a gate changed.
+func (s *stage) wrote(ctx context.Context) ([]string, error) {
+	l, done, err := s.layer()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	names, _, err := s.held(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return l.Differs(slices.DeleteFunc(names, func(name string) bool { _, err := l.Tree.Lstat(name); return err != nil }))
+}
+
+func (s *stage) layer() (layer.Layer, func(), error) {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return layer.Layer{}, nil, err
+	}
+	return layer.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // only read
+}
+
+// held sorts what a layer holds into what git ignores and the rest. Where there
+// is no git, what is new counts as ignored.
+func (s *stage) held(ctx context.Context, l layer.Layer) (rest, ignored []string, err error) {
+	names, err := l.Names()
+	if err != nil || len(names) == 0 {
+		return nil, nil, err
+	}
+	if s.repo.Dir == "" {
+		for _, name := range names {
+			if _, err := l.Tree.Lstat(name); err == nil {
+				rest = append(rest, name)
+			} else {
+				ignored = append(ignored, name)
+			}
+		}
+		return rest, ignored, nil
+	}
+	var ask strings.Builder
+	for _, name := range names {
+		ask.WriteString("./" + name + "\x00") // a name that begins with a colon is a name
+	}
+	out, err := s.repo.RunIn(ctx, strings.NewReader(ask.String()), "check-ignore", "-z", "--stdin")
+	if x, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
+		return nil, nil, err
+	} else if ok && x.Status != 1 { // such as a name within a submodule: nothing stays
+		return names, nil, nil
+	}
+	yes := map[string]bool{}
+	for name := range strings.SplitSeq(out, "\x00") {
+		yes[strings.TrimPrefix(name, "./")] = true
+	}
+	for _, name := range names {
+		if yes[name] {
+			ignored = append(ignored, name)
+		} else {
+			rest = append(rest, name)
+		}
+	}
+	return rest, ignored, nil
+}
