@@ -62,7 +62,18 @@ type worker struct {
 	id    string
 	at    time.Time // when it was last heard of, or begins to count
 	waits string    // the question it waits for
+	gates bool      // a gate runs for it, which says nothing until it has ended
 	told  bool      // that it is stuck
+}
+
+// due returns when it is stuck if nothing is heard of it until then: a gate may
+// compile for as long as gates may take.
+func (w worker) due(l nexus.Limits) time.Time {
+	due := w.at.Add(l.Alerts.Stuck)
+	if w.gates {
+		due = due.Add(l.GateTime)
+	}
+	return due
 }
 
 // Apply folds an event.
@@ -143,7 +154,11 @@ func (b *Book) follow(e nexus.Event) {
 	case nexus.TrainRefused:
 		b.end(string(f.Attempt) + merge)
 	default:
-		b.hear(owner(f), e.At)
+		id := owner(f)
+		b.hear(id, e.At)
+		if w := b.worker(id); w != nil {
+			_, w.gates = f.(nexus.GateStarted)
+		}
 	}
 }
 
@@ -299,8 +314,8 @@ func (b *Book) Due(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised
 		all = append(all, nexus.AlertRaised{Kind: nexus.AlertFailures, Why: fmt.Sprintf("%d failures within a minute, the last: %s", n, b.why)})
 	}
 	for _, w := range b.work {
-		if a.Stuck > 0 && !held && w.waits == "" && !w.told && now.Sub(w.at) >= a.Stuck {
-			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", a.Stuck)})
+		if a.Stuck > 0 && !held && w.waits == "" && !w.told && !now.Before(w.due(l)) {
+			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("nothing was heard of it for %s", w.due(l).Sub(w.at))})
 		}
 	}
 	for _, gate := range b.hangs {
@@ -372,7 +387,7 @@ func (b *Book) Wake(l nexus.Limits, held bool) time.Time {
 		return at
 	}
 	for _, w := range b.work {
-		if due := w.at.Add(l.Alerts.Stuck); w.waits == "" && !w.told && (at.IsZero() || due.Before(at)) {
+		if due := w.due(l); w.waits == "" && !w.told && (at.IsZero() || due.Before(at)) {
 			at = due
 		}
 	}

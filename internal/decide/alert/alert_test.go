@@ -62,7 +62,7 @@ func stuck(all []nexus.AlertRaised) []nexus.AlertRaised {
 }
 
 func limits() nexus.Limits {
-	return nexus.Limits{Alerts: nexus.Alerts{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
+	return nexus.Limits{GateTime: 10 * time.Minute, Alerts: nexus.Alerts{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
 }
 
 func TestAlerts(t *testing.T) {
@@ -95,6 +95,8 @@ func TestAlerts(t *testing.T) {
 		"others do not count for it": {begins + "@0s attempt.started attempt=T2.1 task=T2 tier=fast\n@4m turn.taken session=T2.1/coder.1 turn=1\n? @5m", []string{
 			"5m stuck, T1.1: nothing was heard of it for 5m0s",
 		}},
+		"nor while a gate compiles":  {begins + "@1m gate.started attempt=T1.1 gate=test\n? @15m\n@15m gate.judged attempt=T1.1 evidence.gate=test evidence.state=pass\n? @19m\n? @20m", []string{"20m stuck, T1.1: nothing was heard of it for 5m0s"}},
+		"a gate past its own limit":  {begins + "@1m gate.started attempt=T1.1 gate=test\n? @15m59s\n? @16m", []string{"16m stuck, T1.1: nothing was heard of it for 15m0s"}},
 		"who is over is not stuck":   {begins + "@1s attempt.ended attempt=T1.1 outcome=accepted\n? @1h", nil},
 		"nor who waits for a person": {begins + "@1s question.asked id=q attempt=T1.1 text=x fallback=y\n? @1h\n@2h question.answered id=q text=z by=ada\n? @2h4m\n? @2h5m", []string{"2h5m stuck, T1.1: nothing was heard of it for 5m0s"}},
 		"nor who waits for its turn": {begins + "@1s call.delayed session=T1.1/coder.1 try=1 wait=600000000000 why=overloaded\n? @14m\n? @15m1s", []string{"15m1s stuck, T1.1: nothing was heard of it for 5m0s"}},
