@@ -14,7 +14,7 @@ func Report(s Style, r Run, more bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", s.status(r.Status), s.Fit(s.Bold(Clean(r.Goal))))
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
-		b.WriteString(s.wrap(Clean(r.Why), "  ") + "\n")
+		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
 	}
 	b.WriteString("\n" + Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, [][]string{
 		{"  run", string(r.ID)},
@@ -95,7 +95,7 @@ func left(s Style, r Run) string {
 		}
 		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s  %s  %s", s.Glyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
 		if t.Why != "" {
-			b.WriteString(s.wrap(Clean(t.Why), "       ") + "\n")
+			b.WriteString(s.Wrap(Clean(t.Why), "       ") + "\n")
 		}
 	}
 	if b.Len() == 0 {

@@ -68,8 +68,8 @@ func (s Style) Fit(line string) string {
 	return ansi.Truncate(line, s.Width, s.more())
 }
 
-// wrap breaks a text into indented lines of the width.
-func (s Style) wrap(text, indent string) string {
+// Wrap breaks a text into indented lines of the width.
+func (s Style) Wrap(text, indent string) string {
 	if s.Width <= len(indent)+20 {
 		return indent + text
 	}

@@ -23,6 +23,18 @@ func sample() nexus.Plan {
 	}}
 }
 
+// full is a plan whose tasks say all that one can.
+func full() nexus.Plan {
+	return nexus.Plan{Goal: "g", Tasks: []nexus.Task{
+		{
+			ID: "T1", Title: "Write sizes", Minutes: 10, Files: []string{"size.go", "size_test.go"}, Tier: nexus.Balanced, Strategy: nexus.TestAfter,
+			Brief:    "Write a function that writes a number of bytes as people do.\n\nIt knows binary units only, and rounds to one digit after the point.",
+			Criteria: []nexus.Criterion{{Text: "Size(1536) is 1.5 KiB", Check: "go test -run TestSize ./..."}, {Text: "The text reads \x1b[31mwell"}},
+		},
+		{ID: "T2", Title: "Describe it", Needs: []nexus.TaskID{"T1"}, Strategy: nexus.NoTest, Reason: "it is text", Kind: nexus.DocsTask},
+	}}
+}
+
 func TestDraw(t *testing.T) {
 	p := sample()
 	p.Estimate = &nexus.Estimate{
@@ -32,9 +44,12 @@ func TestDraw(t *testing.T) {
 	for kind, style := range map[string]view.Style{
 		"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
-		for name, form := range map[string]string{"plan": "", "dot": "dot"} {
+		for name, form := range map[string]string{"plan": "", "dot": "dot", "details": ""} {
 			path := filepath.Join("testdata", name+"."+kind+".txt")
 			got := draft.Draw(style, p, form)
+			if name == "details" {
+				got = draft.Details(style, full())
+			}
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 					t.Fatal(err)

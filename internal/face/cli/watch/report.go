@@ -45,6 +45,8 @@ func reportCommand(a *frame.App) *cobra.Command {
 				}
 			case "markdown":
 				text = quality.Markdown(q)
+			case "":
+				text = drawn(a.Style(a.Out), quality.Markdown(q), file)
 			default:
 				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--format knows no " + view.Quote(shape), Hint: "Use markdown, json or junit."}
 			}
@@ -62,8 +64,17 @@ func reportCommand(a *frame.App) *cobra.Command {
 	c.Args = frame.Takes(0, 1)
 	a.JSONFlag(c)
 	f := c.Flags()
-	f.StringVar(&shape, "format", "markdown", "how to print the report: `SHAPE` is markdown, json or junit")
+	f.StringVar(&shape, "format", "", "print the report as `SHAPE`: markdown, json or junit; by default it is drawn on a terminal and markdown elsewhere")
 	f.StringVarP(&file, "output", "o", "", "write it to `FILE` instead of printing it")
 	c.MarkFlagsMutuallyExclusive("format", "json")
 	return c
+}
+
+// drawn returns a report as it is printed: as it is for a file and for a
+// program, and drawn for people on a terminal.
+func drawn(s view.Style, markdown, file string) string {
+	if s.Plain || file != "" {
+		return markdown
+	}
+	return view.Markdown(s, markdown)
 }

@@ -27,19 +27,21 @@ import (
 const pace = 150 * time.Millisecond
 
 func demoCommand(a *frame.App) *cobra.Command {
-	var keep, slow bool
+	var keep, drop, slow bool
 	var dir string
 	c := a.Command("demo [flags]", "see it all at work on a sample, offline and without a key", func(ctx context.Context, _ []string) error {
-		d := stage{app: a, keep: keep || dir != ""}
+		d := stage{app: a, keep: !drop}
 		if slow {
 			d.pace = pace
 		}
 		return d.play(ctx, dir)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeInterrupted)
 	f := c.Flags()
-	f.BoolVar(&keep, "keep", false, "leave the sample's directory, to look around in")
+	f.BoolVar(&keep, "keep", true, "leave the sample's directory, to look around in")
+	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
 	f.BoolVar(&slow, "slow", false, "let the model take its time, to watch")
-	f.StringVar(&dir, "dir", "", "put everything into `DIR`, which must not exist, and leave it")
+	f.StringVar(&dir, "dir", "", "put everything into `DIR`, which must not exist")
+	c.MarkFlagsMutuallyExclusive("keep", "rm")
 	a.JSONFlag(c)
 	return c
 }
@@ -80,10 +82,10 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 	defer p.Close()
 	err = wire.Carry(ctx, app, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true, Once: !d.keep})
 	if !app.JSON {
-		err = errors.Join(err, costs(ctx, app), history(ctx, app))
+		err = errors.Join(err, costs(ctx, app), history(ctx, app), repaired(ctx, app))
 	}
 	if d.keep {
-		d.app.Say("look around: cd %s; export XDG_STATE_HOME=%s; nexus status", app.Dir, filepath.Join(d.home, "state"))
+		d.app.Say("the sample and its journal are kept; look around:\n  cd %s; export XDG_STATE_HOME=%s\n  nexus show T4             # what was tried, found and repaired\n  nexus logs                # all that happened\n  nexus report              # how well it went\n  git log --stat --branches # what landed\nremove them with: rm -rf %s", app.Dir, filepath.Join(d.home, "state"), d.home)
 	}
 	return err
 }
@@ -131,6 +133,22 @@ func costs(ctx context.Context, a *frame.App) error {
 	return a.Look(ctx, "", func(_ *frame.Place, _ journal.Run, s *state.State) error {
 		style := a.Style(a.Out)
 		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(bill.Of(s).Cache(), "\n  ") + "\n")
+	})
+}
+
+// repaired says what went wrong on the way, and was repaired.
+func repaired(ctx context.Context, a *frame.App) error {
+	return a.Look(ctx, "", func(_ *frame.Place, _ journal.Run, s *state.State) error {
+		all := view.Repaired(s)
+		if len(all) == 0 {
+			return nil
+		}
+		style := a.Style(a.Out)
+		text := "\n" + style.Bold("went wrong on the way, and was repaired") + "\n"
+		for _, line := range all {
+			text += "  - " + strings.TrimPrefix(style.Wrap(line, "    "), "    ") + "\n"
+		}
+		return a.Print(text)
 	})
 }
 

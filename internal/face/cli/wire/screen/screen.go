@@ -141,8 +141,8 @@ func (s *Screen) show(e nexus.Event) bool {
 	if s.lines {
 		return s.a.Line(e) == nil
 	}
-	if s.stale(e.Fact) {
-		return true
+	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || planned && s.live {
+		return true // the block has all tasks
 	}
 	if text := view.Progress(s.a.Style(s.a.Err), e, s.a.Verbose); text != "" && !s.a.Quiet {
 		s.erase()

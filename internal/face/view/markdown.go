@@ -1,0 +1,94 @@
+package view
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Markdown draws the few elements that our own Markdown has for a terminal:
+// headings, tables, lists and paragraphs. What else it holds stays as it is.
+func Markdown(s Style, text string) string {
+	var b strings.Builder
+	var table [][]string
+	flush := func() {
+		if len(table) > 0 {
+			b.WriteString(grid(s, table))
+		}
+		table = nil
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if strings.HasPrefix(line, "|") {
+			table = append(table, cells(line))
+			continue
+		}
+		flush()
+		switch {
+		case strings.HasPrefix(line, "#"):
+			b.WriteString(s.Fit(s.Bold(plainText(strings.TrimSpace(strings.TrimLeft(line, "#"))))) + "\n")
+		case strings.HasPrefix(line, "- "):
+			wrapped := s.Wrap(plainText(line[2:]), "    ")
+			b.WriteString("  - " + strings.TrimPrefix(wrapped, "    ") + "\n")
+		case line == "":
+			b.WriteString("\n")
+		default:
+			b.WriteString(s.Wrap(plainText(line), "") + "\n")
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// grid draws a table: the head dim, columns of numbers to the right. A table
+// whose head says nothing of its two columns has none.
+func grid(s Style, rows [][]string) string {
+	if len(rows) < 2 {
+		return Table(s, nil, rows)
+	}
+	head, align, rows := rows[0], rows[1], rows[2:]
+	for i, a := range align {
+		if !strings.HasSuffix(a, ":") {
+			continue
+		}
+		width := lipgloss.Width(column(head, i))
+		for _, row := range rows {
+			width = max(width, lipgloss.Width(column(row, i)))
+		}
+		right := func(row []string) {
+			if i < len(row) {
+				row[i] = strings.Repeat(" ", width-lipgloss.Width(row[i])) + row[i]
+			}
+		}
+		right(head)
+		for _, row := range rows {
+			right(row)
+		}
+	}
+	for _, row := range rows {
+		row[0] = "  " + row[0]
+	}
+	head[0] = "  " + head[0]
+	return Table(s, head, rows)
+}
+
+func column(row []string, i int) string {
+	if i < len(row) {
+		return row[i]
+	}
+	return ""
+}
+
+// cells returns the cells of a line of a table.
+func cells(line string) []string {
+	line = strings.ReplaceAll(strings.Trim(strings.TrimSpace(line), "|"), `\|`, "\x00")
+	var all []string
+	for cell := range strings.SplitSeq(line, "|") {
+		all = append(all, plainText(strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|"))))
+	}
+	return all
+}
+
+// plainText undoes what keeps a text from being taken for markup.
+func plainText(text string) string {
+	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@").Replace(text))
+}
