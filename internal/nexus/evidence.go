@@ -10,6 +10,8 @@ type (
 	Severity = evidence.Severity
 	// Finding is one thing that a gate found wrong.
 	Finding = evidence.Finding
+	// Explanation is what a submission says about something that it takes away.
+	Explanation = evidence.Explanation
 	// Counts are the tests that a gate saw.
 	Counts = evidence.Counts
 	// Evidence is what a gate ran on an exact tree, and what came of it.

@@ -404,7 +404,8 @@ type (
 		Findings []Finding `json:"findings,omitempty"`
 		Readers  []Reader  `json:"readers,omitempty"` // who read what of it
 
-		SendsBack bool `json:"sends_back,omitzero"` // by the run's limits on findings, whatever the reviewer decided
+		SendsBack bool     `json:"sends_back,omitzero"` // by the run's limits on findings, whatever the reviewer decided
+		Agreed    []string `json:"agreed,omitempty"`    // names of what the change takes away and all readers agree to
 	}
 	// TreeSnapshotted says that the worktree's state is pinned.
 	TreeSnapshotted struct {

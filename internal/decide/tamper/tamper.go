@@ -69,7 +69,11 @@ func Look(files []File) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
 	}
-	l := look{habits: learn(), subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
+	return learn().look(files)
+}
+
+func (h *habits) look(files []File) []nexus.Finding {
+	l := look{habits: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
 	for _, f := range files {
 		if !testfile.Part(f.Path) && !config(f.Path) && !script(f.Path) {
 			l.subjects[stem(f.Path)] = true

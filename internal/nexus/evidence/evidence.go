@@ -53,11 +53,22 @@ type Finding struct {
 	Stack     string   `json:"stack,omitzero"` // where it was then, innermost first
 	Advice    string   `json:"advice,omitzero"`
 
+	// What a change takes away is explained by name.
+	Name      string `json:"name,omitzero"`      // by which a submission explains it; empty: nothing is to be explained
+	Explained string `json:"explained,omitzero"` // why it is so, as the submission says
+
 	// What a reviewer adds.
 	Category   string `json:"category,omitzero"`   // correctness, security, tests, ...
 	Persona    string `json:"persona,omitzero"`    // who found it, where several read; with commas where several did
 	Quote      string `json:"quote,omitzero"`      // what stands there
 	Unverified string `json:"unverified,omitzero"` // why it does not block: what it names is not there
+}
+
+// Explanation is what a submission says about something that its change takes
+// away.
+type Explanation struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 // Counts are the tests that a gate saw.

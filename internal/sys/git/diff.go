@@ -45,6 +45,21 @@ func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
 	return out, err
 }
 
+// DiffOf is [Repo.Diff] of some files alone, named by their paths.
+func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (string, error) {
+	a, err := r.named(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	b, err := r.named(ctx, to)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	args := []string{"--literal-pathspecs", "diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "-p", "--no-renames", "--no-color", "--end-of-options", a, b, "--"}
+	out, _, err := r.RunTo(ctx, maxDiff, append(args, files...)...)
+	return out, err
+}
+
 // Patch returns every line that differs between two commits or trees, without
 // the lines around it, of all files: attributes of the tree hide none. A patch
 // longer than 16 MiB is cut, and then it is not whole.

@@ -49,12 +49,11 @@ func Land(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 	if err != nil {
 		return nil, fmt.Errorf("merge %s: %w", l.a.ID, err)
 	}
-	hash, refused, err := l.settle(ctx)
-	if err == nil && refused == nil {
+	hash, refused, err := l.made.Tree, (*nexus.TrainRefused)(nil), error(nil)
+	if len(l.made.Conflicts) > 0 {
+		hash, refused, err = l.settle(ctx)
+	} else {
 		refused, err = l.judge(ctx, hash)
-	}
-	if err == nil && refused == nil {
-		refused, err = l.review(ctx, hash)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
 		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: v.Tip, Why: err.Error(), Broken: true}, nil
@@ -140,28 +139,16 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// judge runs the gates on the merged tree, unless it is the tree that was
-// accepted and all its tests ran. A red one is handed back to the session that wrote the change.
+// judge runs the gates on a tree that git merged alone, unless it is the tree
+// that was accepted and all its tests ran. A red one is handed back to the
+// session that wrote the change.
 func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
 	if hash == l.a.Tree && !l.Waits(ctx, hash, l.desk) {
 		return nil, nil
 	}
-	if err := l.place(ctx, hash); err != nil {
+	evidence, sum, err := l.gates(ctx, hash)
+	if err != nil || l.passes(sum) {
 		return nil, err
-	}
-	evidence, err := l.Judge(ctx, shop.Case{
-		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true,
-		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
-	}, l.desk)
-	if err != nil {
-		return nil, err
-	}
-	sum := repair.Sum(l.a.ID, l.view.Task.Task, hash, evidence)
-	if sum.State == nexus.Pass || sum.State == nexus.NotRun && exempt(l.view.Task) {
-		return nil, nil
-	}
-	if l.resolved() {
-		return l.conflict(fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)), nil
 	}
 	f := &nexus.TrainRefused{
 		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
@@ -174,6 +161,26 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 		f.Findings = append(f.Findings, e.Findings...)
 	}
 	return f, nil
+}
+
+// gates lets the gates judge a merged tree.
+func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nexus.VerdictGiven, error) {
+	none := nexus.VerdictGiven{}
+	if err := l.place(ctx, hash); err != nil {
+		return nil, none, err
+	}
+	evidence, err := l.Judge(ctx, shop.Case{
+		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true,
+		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
+	}, l.desk)
+	if err != nil {
+		return nil, none, err
+	}
+	return evidence, repair.Sum(l.a.ID, l.view.Task.Task, hash, evidence), nil
+}
+
+func (l *landing) passes(v nexus.VerdictGiven) bool {
+	return v.State == nexus.Pass || v.State == nexus.NotRun && exempt(l.view.Task)
 }
 
 // exempt reports whether a task may land though no gate could judge it.

@@ -5,48 +5,73 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// settle returns the merged tree. A conflict goes to the merger, once.
-func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, error) {
-	if len(l.made.Conflicts) == 0 {
-		return l.made.Tree, nil, nil
+// rounds is how often a merger submits where limits.review_rounds has no cap.
+const rounds = 3
+
+// wrong is what is wrong with the result of a merge.
+type wrong struct {
+	prompt.Repair
+	final bool // no merger can fix it
+}
+
+// line says it in a line, for people.
+func (w *wrong) line() string {
+	text := strings.TrimSpace(w.Why)
+	for _, f := range w.Findings {
+		first, _, _ := strings.Cut(f.Message, "\n")
+		text += fmt.Sprintf("; %s %s: %s", cmp.Or(f.Name, f.File, "the change"), cmp.Or(f.Severity, nexus.Major), first)
 	}
+	return text
+}
+
+// settle returns the merged tree of a conflict. The merger is a writer like
+// any other: what is wrong with its result goes back into its session, for as
+// many rounds as a review may reject, and then to a person.
+func (l *landing) settle(ctx context.Context) (string, *nexus.TrainRefused, error) {
 	if err := l.place(ctx, l.made.Tree); err != nil {
 		return "", nil, err
 	}
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", l.m.ID, nexus.Merger))
-	old := l.m.Session(session)
-	if old == nil || !old.Over || old.Outcome == nexus.Refused || old.Outcome == nexus.Stopped {
-		if err := l.merge(ctx, session, old); err != nil {
+	var bad *wrong
+	for {
+		if err := l.merge(ctx, session, bad); err != nil {
 			return "", nil, err
 		}
-		old = l.m.Session(session)
+		if s := l.m.Session(session); s.Outcome != nexus.Accepted {
+			return "", l.conflict("the merger did not finish: " + s.Why), nil
+		}
+		snap, err := l.snapshot(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		if bad, err = l.object(ctx, session, snap.Tree, len(l.m.Rounds)); err != nil {
+			return "", nil, err
+		}
+		most := cmp.Or(l.view.Limits.ReviewRounds, rounds)
+		switch {
+		case bad == nil:
+			return snap.Tree, nil, nil
+		case bad.final:
+			return "", l.conflict(bad.line()), nil
+		case len(l.m.Rounds) >= most:
+			return "", l.conflict(fmt.Sprintf("the merger did not get it right in %d rounds: %s", len(l.m.Rounds), bad.line())), nil
+		}
 	}
-	if old.Outcome != nexus.Accepted {
-		return "", l.conflict("the merger did not finish: " + old.Why), nil
-	}
-	snap, err := l.snapshot(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	why, err := l.unsolved(ctx, old, snap.Tree)
-	if err != nil {
-		return "", nil, err
-	}
-	if why != "" {
-		return "", l.conflict(why), nil
-	}
-	return snap.Tree, nil, nil
 }
 
 func (l *landing) conflict(why string) *nexus.TrainRefused {
@@ -56,22 +81,44 @@ func (l *landing) conflict(why string) *nexus.TrainRefused {
 	}
 }
 
-// merge lets the merger resolve the conflict in the tree that holds it.
-func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state.Session) error {
-	next := ""
-	if old == nil || len(old.Messages) == 0 {
-		change, err := l.tree.Diff(ctx, l.a.Base, l.a.Commit)
-		if err != nil {
+// merge lets the merger work until it submits. With bad it starts a round in
+// which the merger repairs that; a round that a dead process started is
+// continued, and one that is over is left alone.
+func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *wrong) error {
+	old := l.m.Session(session)
+	r := l.m.Last()
+	if bad == nil && r != nil && !r.Prompted && len(l.m.Rounds) > 1 { // it died before it said what is wrong
+		var err error
+		if bad, err = l.object(ctx, session, l.m.Snapshot.Tree, len(l.m.Rounds)-1); err != nil {
 			return err
 		}
-		next = prompt.Brief{
-			Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change,
-			Meanwhile: l.view.Meanwhile,
-		}.Text()
+	} else if bad != nil || r == nil {
+		f := nexus.RoundStarted{Attempt: l.m.ID, Round: len(l.m.Rounds) + 1, Role: nexus.Merger, Session: session}
+		if bad != nil {
+			f.Cause = bad.Gate
+		}
+		if err := l.record(ctx, f); err != nil {
+			return err
+		}
+		r = l.m.Last()
+	}
+	if old != nil && old.Over && r.Prompted {
+		return nil
+	}
+	next, why := "", "brief"
+	switch {
+	case r.Prompted:
+	case bad != nil:
+		next, why = bad.Text(), "repair"
+	default:
+		var err error
+		if next, err = l.brief(ctx, session); err != nil {
+			return err
+		}
 	}
 	o, err := l.Converse(ctx, shop.Talk{
 		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree, Base: l.view.Goal.Base,
-		Next: next, Why: "brief", Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
+		Next: next, Why: why, Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
 	}, l.desk)
 	if err == nil && o.Outcome == nexus.Refused {
 		err = shop.NoMoney(o.Why)
@@ -79,14 +126,137 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, old *state
 	return err
 }
 
-// unsolved says which conflict the merger left, empty for none. A file that is
-// deleted on one side, or binary, has no markers and holds one side: unless
-// the merger changed it, or names it in its summary, it decided nothing.
-func (l *landing) unsolved(ctx context.Context, merger *state.Session, tree string) (string, error) {
-	summary, err := l.summary(merger)
+// brief shows the merger both sides.
+func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, error) {
+	change, err := l.tree.Diff(ctx, l.a.Base, l.a.Commit)
 	if err != nil {
 		return "", err
 	}
+	landed, err := l.Trees.Git().DiffOf(ctx, l.a.Base, l.view.Tip, l.made.Conflicts)
+	if err != nil {
+		return "", err
+	}
+	return prompt.Brief{
+		Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change, Landed: landed,
+		Meanwhile: l.view.Meanwhile,
+	}.Text(), nil
+}
+
+// object says what is wrong with the result of a round, nil for nothing:
+// conflicts that were left, what it lacks of either side and does not explain,
+// red gates, and what the reviewer says. It asks the cheap ones first.
+func (l *landing) object(ctx context.Context, session nexus.SessionID, tree string, round int) (*wrong, error) {
+	data, err := l.submitted(l.m.Session(session))
+	if err != nil {
+		return nil, err
+	}
+	why, err := l.unsolved(ctx, data, tree)
+	if why != "" || err != nil {
+		return &wrong{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: why}}, err
+	}
+	m := look.Merge{
+		Base: l.a.Base, Landed: l.view.Tip, Change: l.a.Commit, Made: l.made.Tree, Result: tree, Conflicts: l.made.Conflicts,
+	}
+	lost, err := m.Lost(ctx, l.Trees.Git())
+	if err != nil {
+		return nil, fmt.Errorf("compare the merge of %s with its sides: %w", l.a.ID, err)
+	}
+	lost = l.explained(lost, data)
+	if bad, err := l.compared(ctx, tree, lost); bad != nil || err != nil {
+		return bad, err
+	}
+	evidence, sum, err := l.gates(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	if !l.passes(sum) {
+		return l.red(evidence, sum), nil
+	}
+	if fewer := l.explained(l.fewer(evidence), data); len(fewer) > 0 {
+		lost = append(lost, fewer...)
+		if bad, err := l.compared(ctx, tree, lost); bad != nil || err != nil {
+			return bad, err
+		}
+	}
+	return l.review(ctx, m, lost, round)
+}
+
+// explained adds what the merger said about findings, in this round or before.
+func (l *landing) explained(found []nexus.Finding, data []byte) []nexus.Finding {
+	var said []nexus.Explanation
+	for _, r := range l.m.Rounds {
+		for _, e := range r.Evidence {
+			for _, f := range e.Findings {
+				if e.Gate == tamper.MergeGate && f.Explained != "" {
+					said = append(said, nexus.Explanation{Name: f.Name, Why: f.Explained})
+				}
+			}
+		}
+	}
+	return tamper.Explain(found, append(said, tool.Explanations(data)...))
+}
+
+// compared records what the result was found to lack, and says what of it the
+// merger has not explained.
+func (l *landing) compared(ctx context.Context, tree string, lost []nexus.Finding) (*wrong, error) {
+	e := nexus.Evidence{
+		Gate: tamper.MergeGate, State: nexus.Pass, Tree: tree, Command: "compare the result with both sides", Findings: lost,
+	}
+	open := tamper.Unexplained(lost)
+	switch {
+	case len(open) > 0:
+		e.State, e.Exit, e.Why = nexus.Fail, 1, "the result lacks what the merger does not explain"
+	case len(lost) > 0:
+		e.Why = "explained: " + strings.Join(names(lost), "; ")
+	}
+	if err := l.record(ctx, nexus.GateJudged{Task: l.a.Task, Attempt: l.m.ID, Evidence: e}); err != nil || len(open) == 0 {
+		return nil, err
+	}
+	return &wrong{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: e.Why, Findings: open}}, nil
+}
+
+func names(found []nexus.Finding) []string {
+	var all []string
+	for _, f := range found {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// fewer returns what gates say of tests that ran on the tip and not now, unless
+// the change itself was found to run fewer.
+func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
+	if r := l.a.Last(); r != nil && r.Suspect != nil && len(look.Fewer([]nexus.Evidence{{State: nexus.Pass, Findings: r.Suspect.Findings}})) > 0 {
+		return nil
+	}
+	found := look.Fewer(evidence)
+	for i, f := range found {
+		found[i].Name = "gate " + f.Gate + ": fewer tests"
+	}
+	return found
+}
+
+// red says which gate the merged tree does not pass.
+func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong {
+	w := &wrong{Repair: prompt.Repair{Gate: sum.Gate, Why: fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)}}
+	i := slices.IndexFunc(evidence, func(e nexus.Evidence) bool { return e.Gate == sum.Gate })
+	if i < 0 {
+		w.final = true // nothing ran that a merger could repair
+		return w
+	}
+	e := evidence[i]
+	w.Command, w.Exit, w.Findings = e.Command, e.Exit, e.Findings
+	w.final = e.State != nexus.Fail && e.State != nexus.Timeout
+	if out, err := l.Blobs.Get(e.Output); err == nil {
+		w.Output = string(parse.Legible(out))
+	}
+	return w
+}
+
+// unsolved says which conflict the merger left, empty for none. A file that is
+// deleted on one side, or binary, has no markers and holds one side: unless
+// the merger changed it, or names it when it submits, it decided nothing.
+func (l *landing) unsolved(ctx context.Context, submitted []byte, tree string) (string, error) {
 	for _, file := range l.made.Conflicts {
 		if look.Marked(l.tree.Dir, file) {
 			return file + " still has conflict markers", nil
@@ -99,7 +269,7 @@ func (l *landing) unsolved(ctx context.Context, merger *state.Session, tree stri
 		if err != nil {
 			return "", err
 		}
-		if was == is && !strings.Contains(summary, file) {
+		if was == is && !strings.Contains(said(submitted), file) {
 			return file + " is as it was, and the merger does not say why it should stay so", nil
 		}
 	}
@@ -111,43 +281,42 @@ func (l *landing) entry(ctx context.Context, tree, file string) (string, error) 
 	return l.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
 }
 
-// summary returns what the merger said when it handed in.
-func (l *landing) summary(s *state.Session) (string, error) {
-	if s.Result == "" {
-		return "", nil
-	}
-	data, err := l.Blobs.Get(s.Result)
-	if err != nil {
-		return "", err
-	}
-	var said struct {
-		Summary string `json:"summary"`
-	}
-	if err := json.Unmarshal(data, &said); err != nil {
-		return "", fmt.Errorf("read what %s handed in: %w", s.Session, err)
-	}
-	return said.Summary, nil
-}
-
-// review lets a reviewer read, once and in a conversation of its own, what
-// the merger made of the two changes. Rejected, or not reviewed, it is left
-// to a person.
-func (l *landing) review(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
-	if len(l.made.Conflicts) == 0 {
+// submitted returns what the merger submitted, nothing where it did not.
+func (l *landing) submitted(s *state.Session) ([]byte, error) {
+	if s == nil || s.Result == "" {
 		return nil, nil
 	}
-	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", l.m.ID, nexus.Reviewer))
+	return l.Blobs.Get(s.Result)
+}
+
+// said returns the words of a submission.
+func said(submitted []byte) string {
+	var in struct {
+		Summary string `json:"summary"`
+	}
+	if json.Unmarshal(submitted, &in) != nil { // the tool checked it; what is odd says nothing
+		return ""
+	}
+	text := in.Summary
+	for _, e := range tool.Explanations(submitted) {
+		text += "\n" + e.Name
+	}
+	return text
+}
+
+// review lets a reviewer read what the merger made of the two sides, which it
+// sees, each time in a conversation of its own. What the result lacks of them
+// lands only where the reviewer agrees to it by name.
+func (l *landing) review(ctx context.Context, m look.Merge, lost []nexus.Finding, round int) (*wrong, error) {
+	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", l.m.ID, nexus.Reviewer, round))
 	old := l.m.Session(session)
 	if old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
-			diff, err := l.tree.Diff(ctx, l.view.Tip, hash)
-			if err != nil {
+			var err error
+			if next, err = l.sides(ctx, session, m, lost); err != nil {
 				return nil, err
 			}
-			next = prompt.Brief{
-				Session: session, Task: l.view.Task.Task, Diff: diff, Meanwhile: l.view.Meanwhile,
-			}.Text()
 		}
 		if _, err := l.Converse(ctx, shop.Talk{
 			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.Author(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
@@ -161,19 +330,36 @@ func (l *landing) review(ctx context.Context, hash string) (*nexus.TrainRefused,
 	if err != nil {
 		return nil, err
 	}
-	given.Attempt, given.Tree = l.m.ID, hash
+	given = review.Agree(given, lost)
+	given.Attempt, given.Tree = l.m.ID, m.Result
+	given.SendsBack = given.Reviewed && repair.Rejects(given, l.view.Limits.MajorsBlock)
 	if err := l.record(ctx, given); err != nil {
 		return nil, err
 	}
 	switch {
 	case !given.Reviewed:
-		return l.conflict("what the merger made of it is not reviewed: " + given.Summary), nil
+		return &wrong{Repair: prompt.Repair{Gate: "review", Why: "what the merger made of it is not reviewed: " + given.Summary}, final: true}, nil
 	case repair.Rejects(given, l.view.Limits.MajorsBlock):
-		why := "the reviewer rejects what the merger made of it: " + given.Summary
-		for _, f := range given.Findings {
-			why += fmt.Sprintf("; %s %s: %s", cmp.Or(f.File, "the change"), cmp.Or(f.Severity, nexus.Major), f.Message)
-		}
-		return l.conflict(why), nil
+		return &wrong{Repair: prompt.Repair{
+			Gate: "review", Why: "the reviewer rejects what the merger made of it: " + given.Summary, Findings: given.Findings,
+		}}, nil
 	}
 	return nil, nil
+}
+
+// sides shows a reviewer the result against the tip, and what both sides did to
+// the files that were resolved.
+func (l *landing) sides(ctx context.Context, session nexus.SessionID, m look.Merge, lost []nexus.Finding) (string, error) {
+	b := prompt.Brief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
+	files, err := m.Files(ctx, l.Trees.Git())
+	if err == nil {
+		b.Diff, err = l.tree.Diff(ctx, m.Landed, m.Result)
+	}
+	if err == nil {
+		b.Landed, err = l.Trees.Git().DiffOf(ctx, m.Base, m.Landed, files)
+	}
+	if err == nil {
+		b.Side, err = l.Trees.Git().DiffOf(ctx, m.Base, m.Change, files)
+	}
+	return b.Text(), err
 }

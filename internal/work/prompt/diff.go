@@ -9,6 +9,9 @@ import (
 // DiffBytes is the most of a diff that a prompt shows.
 const DiffBytes = 50_000
 
+// sideBytes is the most that it shows of one side of a merge.
+const sideBytes = 20_000
+
 // maxNamed bounds the files that are named though nothing of them is shown.
 const maxNamed = 100
 

@@ -65,7 +65,10 @@ type Brief struct {
 	Evidence  []nexus.Evidence // what the gates said
 	Suspect   []nexus.Finding  // what the change does to what judges it
 	Refused   []string         // what verifiers had against earlier work on the task
+	Taken     []nexus.Finding  // what the change takes away and explains, for a reviewer to agree to
 	Conflicts []string         // files that hold conflict markers
+	Landed    string           // what landed since Base in the files of a merge, as a diff
+	Side      string           // what the change did to these files before the merge
 	Meanwhile []nexus.Task     // tasks that landed since Base
 	Diff      string           // the change so far, for those who test, review or merge it
 	Limit     int64            // most tokens; 0 means 24,000
@@ -98,6 +101,12 @@ func (b Brief) Text() string {
 			Title: "To be explained", Body: suspects(b.Suspect),
 			Lead: "The change touches what judges it. Say of each of these in testModifications whether it is right; one that you cannot explain is not legitimate.",
 		},
+		{
+			Title: "To be agreed", Body: taken(b.Taken),
+			Lead: "The change takes these away, and its author says why. Look at each where it stood. Put the names of those that are right into agreed, word for word; the change lands only if all of them are there.",
+		},
+		{Title: "Landed side", Lead: "What landed meanwhile did to the files of this merge:", Body: Diff(b.Landed, sideBytes), Fence: "diff", Rank: 2},
+		{Title: "Other side", Lead: "What the change did to them before the merge:", Body: Diff(b.Side, sideBytes), Fence: "diff", Rank: 2},
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Fence: "diff", Rank: 1},
 	}, limit(b.Limit))
 	return text
@@ -244,6 +253,20 @@ func suspects(found []nexus.Finding) string {
 	}
 	if more := len(found) - maxFindings; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	return b.String()
+}
+
+// taken names what is to be agreed to, all of it: what is not shown could not
+// be agreed to.
+func taken(found []nexus.Finding) string {
+	var b strings.Builder
+	for _, f := range found {
+		if f.Name == "" || f.Explained == "" {
+			continue
+		}
+		first, _, _ := strings.Cut(f.Message, "\n")
+		fmt.Fprintf(&b, "- name: %s\n  what: %s\n  why: %s\n", Line(f.Name), Line(first), Line(f.Explained))
 	}
 	return b.String()
 }

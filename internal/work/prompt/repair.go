@@ -90,6 +90,8 @@ func (r Repair) headline() string {
 		return "The gates are green, and the verifier rejected the change.\n"
 	case "train":
 		return "The change was accepted alone, but is red on top of what landed meanwhile. Your worktree now holds the merged state.\n"
+	case "merge":
+		return "The result of the merge was compared with both sides. It lacks what is named below, or does what neither side did.\n"
 	default:
 		return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
 	}
@@ -179,6 +181,9 @@ func finding(f nexus.Finding) string {
 	}
 	if f.Advice != "" {
 		b.WriteString("\n  advice: " + indent(f.Advice))
+	}
+	if f.Name != "" && f.Explained == "" && f.Category == "" {
+		b.WriteString("\n  put it back, or explain it in explains of finish by this name: " + Line(f.Name))
 	}
 	return b.String()
 }

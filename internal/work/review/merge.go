@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -30,6 +31,10 @@ func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 			r.Readers = append(r.Readers, reader)
 			continue
 		}
+		if len(said) == 0 {
+			r.Agreed = o.Given.Agreed
+		}
+		r.Agreed = both(r.Agreed, o.Given.Agreed)
 		r.Readers = append(r.Readers, reader)
 		r.Approved = r.Approved && reader.Approved
 		said = append(said, name(reader)+o.Given.Summary)
@@ -43,6 +48,34 @@ func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 	r.Summary = cut(strings.Join(append(missing, said...), "\n"))
 	if len(missing) > 0 {
 		r.Approved, r.Reviewed = false, Blocks(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)
+	}
+	return r
+}
+
+// both returns the names that two lists have.
+func both(a, b []string) []string {
+	var all []string
+	for _, name := range a {
+		if slices.Contains(b, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// Agree holds an approval to what the change takes away and explains: where the
+// readers did not agree to each of it by name, the change is not approved.
+func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
+	if !r.Reviewed || !r.Approved {
+		return r
+	}
+	for _, f := range tamper.Unagreed(taken, r.Agreed) {
+		r.Approved = false
+		r.Findings = append(slices.Clip(r.Findings), nexus.Finding{
+			Gate: Gate, File: f.File, Severity: nexus.Major, Category: "scope", Name: f.Name,
+			Message: fmt.Sprintf("the review does not agree to %s, which the change explains so: %s", f.Name, f.Explained),
+			Advice:  "Put it back, or explain it better.",
+		})
 	}
 	return r
 }

@@ -44,6 +44,7 @@ type handin struct {
 	Approved *bool     `json:"approved"`
 	Summary  string    `json:"summary"`
 	Findings []finding `json:"findings"`
+	Agreed   []string  `json:"agreed"`
 }
 
 type finding struct {
@@ -81,7 +82,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 	if len(h.Findings) > maxFindings {
 		return none, fmt.Errorf("it has %d findings, the most is %d", len(h.Findings), maxFindings)
 	}
-	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cut(h.Summary)}
+	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cut(h.Summary), Agreed: h.Agreed}
 	for i, f := range h.Findings {
 		checked, err := f.check()
 		if err != nil {

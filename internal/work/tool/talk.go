@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 func ask(e Env) Tool {
@@ -36,6 +38,23 @@ const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for e
 	`"command":{"type":"string","maxLength":500,"description":"runs that test alone"},"why":{"type":"string","maxLength":500,"description":"why no machine can check it"}},` +
 	`"required":["criterion"],"additionalProperties":false}}`
 
+// explains is what finish takes where an agent may write.
+const explains = `,"explains":{"type":"array","maxItems":200,"description":"what you delete or rewrite beyond the task, by path",` +
+	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
+	`"required":["name","why"],"additionalProperties":false}}`
+
+// Explanations returns what a submission explains, nothing where it cannot be
+// read.
+func Explanations(handin []byte) []nexus.Explanation {
+	var said struct {
+		Explains []nexus.Explanation `json:"explains"`
+	}
+	if json.Unmarshal(handin, &said) != nil { // the tool checked it; what is odd explains nothing
+		return nil
+	}
+	return said.Explains
+}
+
 func finish(e Env) Tool {
 	schema := e.Handin
 	if schema == nil {
@@ -43,6 +62,9 @@ func finish(e Env) Tool {
 			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"},` +
 			`"needs":{"enum":["person"],"description":"if blocked by what only a person can give"}},` +
 			`"required":["summary","status"],"additionalProperties":false}`)
+		if e.Writes {
+			schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, explains+`},"required":`, 1))
+		}
 		if e.Claims {
 			schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, claims+`},"required":`, 1))
 		}

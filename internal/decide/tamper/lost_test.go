@@ -1,0 +1,170 @@
+package tamper_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
+)
+
+// conflict is one of testdata/merge: what two sides made of a base, and what
+// several results of their merge lack. A tree that does not have a file has it
+// as the base does, or, for a result, as the one side that changed it.
+type conflict struct {
+	trees map[string]map[string]*string // by tree and file; a nil file is gone
+	wants map[string][]string           // names of what a result lacks
+}
+
+func conflictOf(t *testing.T, file string) conflict {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := txtar.Parse(data)
+	c := conflict{map[string]map[string]*string{}, map[string][]string{}}
+	for _, f := range a.Files {
+		tree, name, _ := strings.Cut(f.Name, "/")
+		if c.trees[tree] == nil {
+			c.trees[tree] = map[string]*string{}
+		}
+		text := string(f.Data)
+		if c.trees[tree][name] = &text; text == "(gone)\n" {
+			c.trees[tree][name] = nil
+		}
+	}
+	_, heads, _ := strings.Cut(string(a.Comment), "\n")
+	for line := range strings.Lines(heads) {
+		name, wants, _ := strings.Cut(strings.TrimSpace(line), ":")
+		c.wants[name] = strings.FieldsFunc(wants, func(r rune) bool { return r == ';' })
+		for i, w := range c.wants[name] {
+			c.wants[name][i] = strings.TrimSpace(w)
+		}
+	}
+	return c
+}
+
+func (c conflict) at(tree, file string) *string {
+	if text, ok := c.trees[tree][file]; ok {
+		return text
+	}
+	base := c.trees["base"][file]
+	if tree == "base" || tree == "landed" || tree == "change" {
+		return base
+	}
+	if _, ok := c.trees["landed"][file]; ok {
+		return c.trees["landed"][file]
+	}
+	return cmp2(c.trees["change"], file, base)
+}
+
+func cmp2(tree map[string]*string, file string, base *string) *string {
+	if text, ok := tree[file]; ok {
+		return text
+	}
+	return base
+}
+
+func (c conflict) sides(result string) []tamper.Sides {
+	names := map[string]bool{}
+	for _, tree := range []string{"base", "landed", "change", result} {
+		for name := range c.trees[tree] {
+			names[name] = true
+		}
+	}
+	var all []tamper.Sides
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, tamper.Sides{
+			Path: name, Base: c.at("base", name), Landed: c.at("landed", name), Change: c.at("change", name), Result: c.at(result, name),
+		})
+	}
+	return all
+}
+
+// TestLost plays conflicts as they occur, each merged well and badly.
+func TestLost(t *testing.T) {
+	files, err := filepath.Glob("testdata/merge/*.txtar")
+	if err != nil || len(files) < 7 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		c := conflictOf(t, file)
+		for result, want := range c.wants {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+result, func(t *testing.T) {
+				got := []string{}
+				for _, l := range tamper.Lost(c.sides(result)) {
+					got = append(got, l.Name)
+					t.Logf("%s: %s", l.Name, l.Message)
+				}
+				slices.Sort(want)
+				slices.Sort(got)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("-want +got\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestLostWhole holds that a result that is one of the sides lacks what the
+// other added, in every conflict, and that neither side lacks anything of a
+// merge with an unchanged one.
+func TestLostWhole(t *testing.T) {
+	files, err := filepath.Glob("testdata/merge/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		c := conflictOf(t, file)
+		for _, side := range []string{"landed", "change"} {
+			other := map[string]string{"landed": "change", "change": "landed"}[side]
+			var same, alone []tamper.Sides
+			adds := false
+			for _, f := range c.sides("base") {
+				mine, theirs := c.at(side, f.Path), c.at(other, f.Path)
+				f.Result = mine
+				same = append(same, f)
+				adds = adds || theirs != nil && (f.Base == nil || *theirs != *f.Base)
+				alone = append(alone, tamper.Sides{Path: f.Path, Base: f.Base, Landed: mine, Change: f.Base, Result: mine})
+			}
+			if got := tamper.Lost(same); len(got) == 0 && adds && filepath.Base(file) != "deleted-and-changed.txtar" {
+				t.Errorf("%s: the result is the %s side alone, and nothing is missing", file, side)
+			}
+			if got := tamper.Lost(alone); len(got) > 0 {
+				t.Errorf("%s: the %s side alone lacks %v", file, side, got)
+			}
+		}
+	}
+}
+
+func TestLostBinary(t *testing.T) {
+	text := func(s string) *string { return &s }
+	base, one, two := text("\x00a"), text("\x00b"), text("\x00c")
+	for name, c := range map[string]struct {
+		f    tamper.Sides
+		want []string
+	}{
+		"one side changed it":        {tamper.Sides{Base: base, Landed: one, Change: base, Result: one}, nil},
+		"and it is put back":         {tamper.Sides{Base: base, Landed: one, Change: base, Result: base}, []string{"a.png: the version of the landed work"}},
+		"both did, and one holds":    {tamper.Sides{Base: base, Landed: one, Change: two, Result: two}, []string{"a.png: the version of the landed work"}},
+		"both did, and it is gone":   {tamper.Sides{Base: base, Landed: one, Change: two}, []string{"a.png: the version of the landed work", "a.png: the version of the change"}},
+		"one deleted it":             {tamper.Sides{Base: base, Change: base}, nil},
+		"one added it, and it is in": {tamper.Sides{Change: two, Result: two}, nil},
+	} {
+		c.f.Path = "a.png"
+		var got []string
+		for _, l := range tamper.Lost([]tamper.Sides{c.f}) {
+			got = append(got, l.Name)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
