@@ -10,6 +10,8 @@ export GOFLAGS += -tags=grpcnotrace
 # go vet looks at all packages in check, and nobody debugs a test's binary
 LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
+# shows what go test shows, the slowest tests, and what was skipped
+SUM := go run ./internal/sys/testenv/testsum
 # one package more than processors: some wait most of their time
 PACKAGES := $(shell expr $$(nproc) + 1)
 
@@ -18,13 +20,13 @@ PACKAGES := $(shell expr $$(nproc) + 1)
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
 
-test: ## run all tests
-	go test $(LEAN) -p $(PACKAGES) -timeout 20m ./...
+test: ## run all tests that need no more than Go and git
+	go test -json $(LEAN) -p $(PACKAGES) -timeout 20m ./... | $(SUM)
 
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
 	@apart() { grep -r --include='*_test.go' "$$@" testenv.NeedToolchains internal cmd; }; \
 	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
-	NEXUS_TOOLCHAINS=1 go test $(LEAN) -p $(PACKAGES) -timeout 30m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#')
+	NEXUS_TOOLCHAINS=1 go test -json $(LEAN) -p $(PACKAGES) -timeout 30m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
 check: static race ## everything that a change must pass
 

@@ -21,6 +21,7 @@ const (
 	NoMachine = "this machine: "    // the kernel, a privilege
 	Apart     = "make toolchains: " // a target of its own runs it
 	Rare      = "make nightly: "    // it takes too long for every change
+	Unraced   = "race detector: "   // it watches nothing there
 )
 
 // Strict reports whether a missing tool is a failure.
@@ -90,7 +91,7 @@ func NeedNight(tb testing.TB, why string) {
 func SkipRaced(tb testing.TB, why string) {
 	tb.Helper()
 	if Raced() {
-		tb.Skip("race detector: " + why)
+		tb.Skip(Unraced + why)
 	}
 }
 

@@ -1,0 +1,261 @@
+// Command testsum reads what go test -json prints, shows it as go test does,
+// and ends with the slowest tests and with everything that was skipped, and why.
+//
+//	go test -json ./... | go run ./internal/sys/testenv/testsum
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+)
+
+func main() {
+	start := time.Now()
+	s := newSummary(os.Stdout)
+	err := s.read(os.Stdin)
+	failed := s.close(time.Since(start))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testsum:", err)
+	}
+	if err != nil || failed {
+		os.Exit(1)
+	}
+}
+
+// event is what go test -json prints a line; see cmd/test2json.
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
+}
+
+// line is something that a test, or its package, printed.
+type line struct{ test, text string }
+
+// name is a test by its package and its own name.
+type name struct{ pkg, test string }
+
+// summary collects events. It belongs to one goroutine.
+type summary struct {
+	out     io.Writer
+	printed map[string][]line              // by package, until it ends
+	passed  map[name]bool                  // tests that need not be shown, until their package ends
+	took    map[name]float64               // seconds
+	parents map[name]bool                  // tests that have tests of their own
+	skipped map[string]map[string][]string // tests by the start of the reason and the rest of it
+	ok      int
+	bad     int
+	skips   int
+	broken  int // packages that failed
+	events  int
+}
+
+func newSummary(out io.Writer) *summary {
+	return &summary{
+		out: out, printed: map[string][]line{}, passed: map[name]bool{}, took: map[name]float64{}, parents: map[name]bool{},
+		skipped: map[string]map[string][]string{},
+	}
+}
+
+func (s *summary) read(in io.Reader) error {
+	r := bufio.NewReader(in)
+	for {
+		text, err := r.ReadString('\n')
+		if text != "" {
+			s.line(text)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the events of go test: %w", err)
+		}
+	}
+}
+
+// line takes one line, which is shown as it is if it is no event.
+func (s *summary) line(text string) {
+	var e event
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &e) != nil || e.Action == "" {
+		fmt.Fprint(s.out, text)
+		return
+	}
+	s.events++
+	switch {
+	case e.Action == "build-output":
+		fmt.Fprint(s.out, e.Output)
+	case e.Action == "output":
+		s.printed[e.Package] = append(s.printed[e.Package], line{e.Test, e.Output})
+		if tool, ok := strings.CutPrefix(e.Output, testenv.NoTool); ok {
+			s.skip(testenv.NoTool, strings.TrimSpace(tool), "a part of "+short(e.Package)+" "+e.Test)
+		}
+	case e.Test != "":
+		s.test(e)
+	case e.Action == "pass" || e.Action == "fail" || e.Action == "skip":
+		s.end(e)
+	}
+}
+
+// test takes the end of one test.
+func (s *summary) test(e event) {
+	n := name{e.Package, e.Test}
+	if i := strings.LastIndex(e.Test, "/"); i >= 0 && e.Action == "run" {
+		s.parents[name{e.Package, e.Test[:i]}] = true
+	}
+	switch e.Action {
+	case "pass":
+		s.ok++
+	case "fail":
+		s.bad++
+	case "skip":
+		s.skips++
+		s.reason(n)
+	default:
+		return
+	}
+	s.passed[n] = e.Action != "fail"
+	s.took[n] = e.Elapsed
+}
+
+// reason finds out why a test was skipped.
+func (s *summary) reason(n name) {
+	said := ""
+	for _, l := range s.printed[n.pkg] {
+		if l.test != n.test || strings.HasPrefix(strings.TrimSpace(l.text), "---") || strings.HasPrefix(l.text, "===") {
+			continue
+		}
+		for _, start := range starts() {
+			if _, rest, ok := strings.Cut(l.text, start.text); ok && start.text != "" {
+				s.skip(start.text, strings.TrimSpace(rest), short(n.pkg)+" "+n.test)
+				return
+			}
+		}
+		said = strings.TrimSpace(l.text)
+	}
+	s.skip("", cmp.Or(said, "no reason is given"), short(n.pkg)+" "+n.test)
+}
+
+func (s *summary) skip(start, rest, test string) {
+	if s.skipped[start] == nil {
+		s.skipped[start] = map[string][]string{}
+	}
+	if test = strings.TrimSpace(test); !slices.Contains(s.skipped[start][rest], test) {
+		s.skipped[start][rest] = append(s.skipped[start][rest], test)
+	}
+}
+
+// end takes the end of a package, and shows what go test would.
+func (s *summary) end(e event) {
+	if e.Action == "fail" {
+		s.broken++
+	}
+	var tests []string
+	seen, heads, rest := map[string]bool{}, map[string]string{}, map[string]string{}
+	for _, l := range s.printed[e.Package] {
+		if !seen[l.test] {
+			seen[l.test] = true
+			tests = append(tests, l.test)
+		}
+		switch {
+		case strings.HasPrefix(l.text, "=== "):
+		case strings.HasPrefix(strings.TrimSpace(l.text), "--- FAIL: "):
+			heads[l.test] += l.text
+		default:
+			rest[l.test] += l.text
+		}
+	}
+	for _, test := range tests {
+		if test != "" && e.Action == "fail" && !s.passed[name{e.Package, test}] {
+			fmt.Fprint(s.out, heads[test], rest[test])
+		}
+	}
+	for text := range strings.Lines(rest[""]) { // go test shows no more of what passes
+		if e.Action == "fail" || strings.HasPrefix(text, "ok  \t") || strings.HasPrefix(text, "?   \t") {
+			fmt.Fprint(s.out, text)
+		}
+	}
+	delete(s.printed, e.Package)
+	maps.DeleteFunc(s.passed, func(n name, _ bool) bool { return n.pkg == e.Package })
+}
+
+// close shows what packages that did not end printed, the slowest tests, and
+// what was skipped. It reports whether something failed.
+func (s *summary) close(took time.Duration) bool {
+	for _, pkg := range slices.Sorted(maps.Keys(s.printed)) {
+		s.end(event{Action: "fail", Package: pkg})
+	}
+	s.slowest(10)
+	for _, start := range starts() {
+		s.left(start)
+	}
+	failed := s.broken > 0 || s.bad > 0 || s.events == 0
+	fmt.Fprintf(s.out, "\nDONE %d tests, %d skipped, %d failed in %s\n", s.ok+s.bad+s.skips, s.skips, s.bad, took.Round(time.Second))
+	if failed {
+		fmt.Fprintln(s.out, "FAIL")
+	}
+	return failed
+}
+
+func (s *summary) slowest(most int) {
+	var leaves []name
+	for n := range s.took {
+		if !s.parents[n] {
+			leaves = append(leaves, n)
+		}
+	}
+	slices.SortFunc(leaves, func(a, b name) int {
+		return cmp.Or(cmp.Compare(s.took[b], s.took[a]), cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test))
+	})
+	leaves = leaves[:min(most, len(leaves))]
+	if len(leaves) > 0 {
+		fmt.Fprintf(s.out, "\nThe slowest tests:\n")
+	}
+	for _, n := range leaves {
+		fmt.Fprintf(s.out, "%8.2fs  %s %s\n", s.took[n], short(n.pkg), n.test)
+	}
+}
+
+// start is what reasons of one kind start with, and the heading of them.
+type start struct{ text, heading string }
+
+// starts are the kinds of reasons, as they are shown. The last takes the rest.
+func starts() []start {
+	return []start{
+		{testenv.NoTool, "Skipped, for a missing tool (make deps installs it):"},
+		{testenv.Apart, "Skipped, since make toolchains runs it:"},
+		{testenv.Rare, "Skipped, since make nightly runs it:"},
+		{testenv.NoMachine, "Skipped, since this machine cannot:"},
+		{testenv.Unraced, "Skipped under the race detector, and run without it:"},
+		{"", "Skipped for another reason:"},
+	}
+}
+
+func (s *summary) left(of start) {
+	reasons := s.skipped[of.text]
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprintf(s.out, "\n%s\n", of.heading)
+	for _, r := range slices.Sorted(maps.Keys(reasons)) {
+		tests := reasons[r]
+		more := ""
+		if n := len(tests) - 6; n > 1 {
+			tests, more = tests[:6], fmt.Sprintf(", and %d more", n)
+		}
+		fmt.Fprintf(s.out, "  %s: %s%s\n", r, strings.Join(tests, ", "), more)
+	}
+}
+
+// short is a package without the path of the module.
+func short(pkg string) string {
+	return strings.TrimPrefix(pkg, "github.com/nexus-ai-builder/nexus/")
+}
