@@ -228,16 +228,42 @@ func readProcess(pid int) (process, bool) {
 
 // carries reports whether the process has a mark that is wanted.
 func (p process) carries(wanted func(string) bool) bool {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
-	if err != nil {
-		return false
-	}
-	for entry := range bytes.SplitSeq(data, []byte{0}) {
+	for entry := range bytes.SplitSeq(p.environ(), []byte{0}) {
 		if m, ok := bytes.CutPrefix(entry, []byte(Mark+"=")); ok && wanted(string(m)) {
 			return true
 		}
 	}
 	return false
+}
+
+// environ reads the environment of a process. While the process executes
+// another program it has none for a moment, which is waited for: who looks at
+// that moment would take it for somebody else's.
+func (p process) environ() []byte {
+	for range 100 {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+		if err != nil || len(data) > 0 || bare(p.pid) {
+			return data
+		}
+		time.Sleep(time.Millisecond) //nolint:forbidigo // waits for the kernel
+	}
+	return nil
+}
+
+// bare reports whether a process has no environment and will have none: it is
+// dead, a thread of the kernel, or was given an empty one.
+func bare(pid int) bool {
+	const flags, envStart, envEnd, kernelThread = 6, 47, 48, 0x200000 // see proc_pid_stat(5), from the state on
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(f) <= envEnd || f[0] == "Z" || f[0] == "X" {
+		return true
+	}
+	bits, err := strconv.ParseUint(f[flags], 10, 64)
+	return err != nil || bits&kernelThread != 0 || f[envEnd] != "0" && f[envStart] == f[envEnd]
 }
 
 // lastPID returns the number of the process, or thread, that was started
