@@ -32,8 +32,9 @@ check: static race ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
-race: ## run tests under the race detector, in any order
-	go test $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 25m ./...
+race: ## run tests under the race detector, in any order: those of packages that start goroutines or share something
+	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 25m \
+		$$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -v /testdata/ | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
 fmt: ## name files that are not formatted
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }
@@ -59,7 +60,7 @@ fuzz: ## fuzz each parser for FUZZTIME
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
 
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
-	NEXUS_NIGHTLY=1 go test -count=1 -timeout 6h ./...
+	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 go test -count=1 -timeout 6h ./...
 	go run ./cmd/nexus bench chaos --n $(SEEDS)
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with

@@ -31,9 +31,12 @@ func number(t *testing.T, name string, otherwise int) int {
 //
 //	NEXUS_SIM_FIRST=<seed> NEXUS_SIM_SEEDS=1 go test ./internal/run/sim -run TestChaos
 func TestChaos(t *testing.T) {
-	seeds := 5000
-	if testenv.Raced() {
-		seeds = 1000 // without it, all are
+	seeds := 1500
+	switch {
+	case testenv.Nightly():
+		seeds = 20_000
+	case testenv.Raced():
+		seeds = 300 // without it, all are
 	}
 	first, n := number(t, "NEXUS_SIM_FIRST", 1), number(t, "NEXUS_SIM_SEEDS", seeds)
 	var r Report

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
@@ -30,9 +31,7 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := overlay.Probe(filepath.Join(dir, "probe")); err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "an overlay", overlay.Probe(filepath.Join(dir, "probe")))
 	home := filepath.Join(dir, "home")
 	write := func(name, text string) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
@@ -91,9 +90,7 @@ func BenchmarkShow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "home/.cargo/registry"), 0o755), overlay.Probe(filepath.Join(dir, "probe"))); err != nil {
-		b.Skip(err)
-	}
+	testenv.NeedMachine(b, "an overlay", errors.Join(os.MkdirAll(filepath.Join(dir, "home/.cargo/registry"), 0o755), overlay.Probe(filepath.Join(dir, "probe"))))
 	u := fetched.User{Home: filepath.Join(dir, "home")}
 	for b.Loop() {
 		if _, err := u.Show(filepath.Join(dir, "x"), []string{"cargo"}); err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func repo(tb testing.TB, init ...string) Repo {
@@ -103,11 +104,11 @@ func TestFind(t *testing.T) {
 func TestFindOfAnother(t *testing.T) {
 	r := repo(t)
 	if os.Getuid() != 0 {
-		t.Skip("only root gives files away")
+		t.Skip(testenv.NoMachine + "only root gives files away")
 	}
 	for _, name := range []string{r.Work, filepath.Join(r.Work, ".git")} {
 		if err := os.Chown(name, 4321, 4321); err != nil {
-			t.Skip(err)
+			testenv.NeedMachine(t, "another owner", err)
 		}
 	}
 	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)

@@ -3,6 +3,7 @@ package gocache_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -52,9 +53,10 @@ func build(t *testing.T, dir string, env ...string) string {
 func TestBuildsWithoutRoom(t *testing.T) {
 	dir, tmp := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module example.com/m\n\ngo 1.24\n", "main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(1) }\n", "full": "",
+		"go.mod": "module example.com/m\n\ngo 1.24\n", "m.go": "package m\n\nimport \"example.com/m/n\"\n\nvar M = n.N\n", "n/n.go": "package n\n\nvar N = 1\n", "full": "",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,11 +73,12 @@ func TestBuildsWithoutRoom(t *testing.T) {
 func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod":  "module example.com/m\n\ngo 1.24\n",
-		"main.go": "package main\n\nfunc main() { println(1) }\n",
+		"go.mod": "module example.com/m\n\ngo 1.24\n", "n/n.go": "package n\n\nvar N = 1\n",
+		"m.go": "package m\n\nimport \"example.com/m/n\"\n\nvar M = n.N\n",
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,18 +90,18 @@ func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 	if err := gocache.Lay(shared); err != nil {
 		t.Fatal(err)
 	}
-	if out := build(t, dir, "GOCACHE="+shared); !strings.Contains(out, "runtime") {
+	if out := build(t, dir, "GOCACHE="+shared); !strings.Contains(out, "example.com/m/n") {
 		t.Fatalf("a cold build compiled only %q", out)
 	}
 	before := listing(t, shared)
 	prog := "GOCACHEPROG=" + gocache.Program(exe, own, shared)
-	if out := build(t, dir, prog); strings.Contains(out, "runtime") {
+	if out := build(t, dir, prog); out != "" {
 		t.Errorf("the shared cache was not used: compiled %q", out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() { println(2) }\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "m.go"), []byte("package m\n\nimport \"example.com/m/n\"\n\nvar M = n.N + 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := build(t, dir, prog); !strings.Contains(out, "example.com/m") {
+	if out := build(t, dir, prog); !strings.Contains(out, "example.com/m") || strings.Contains(out, "example.com/m/n") {
 		t.Errorf("a changed file was not compiled: %q", out)
 	}
 	if out := build(t, dir, prog); out != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // child names the mark of a process that is to be killed; see
@@ -51,9 +52,8 @@ func beKilled(mark string, mode sandbox.Mode, dir string) {
 func TestDeadWithTheirProcess(t *testing.T) {
 	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Auto} {
 		t.Run(string(mode), func(t *testing.T) {
-			if _, err := sandbox.Find(t.Context(), mode); err != nil {
-				t.Skip(err)
-			}
+			_, err := sandbox.Find(t.Context(), mode)
+			testenv.NeedMachine(t, "a sandbox", err)
 			dir, mark := t.TempDir(), "job-killed-"+string(mode)
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), child+"="+mark, child+"_BOX="+string(mode), child+"_DIR="+dir)
@@ -100,7 +100,7 @@ func everywhere(t *testing.T, do func(t *testing.T, j *Jobs, c sandbox.Command))
 		t.Run(string(mode), func(t *testing.T) {
 			b, err := sandbox.Find(t.Context(), mode)
 			if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
-				t.Skip(err)
+				testenv.NeedMachine(t, "a sandbox", err)
 			}
 			if err != nil {
 				t.Fatal(err)

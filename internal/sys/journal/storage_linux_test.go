@@ -18,15 +18,17 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // bwrap returns the beginning of a command that changes what a child sees of
 // the disk, or skips.
 func bwrap(t *testing.T, args ...string) []string {
 	t.Helper()
+	testenv.NeedTool(t, "bwrap")
 	wrap := append([]string{"bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev"}, args...)
 	if err := exec.CommandContext(t.Context(), wrap[0], append(wrap[1:], "true")...).Run(); err != nil {
-		t.Skipf("bubblewrap does not work here: %v", err)
+		testenv.NeedMachine(t, "bubblewrap", err)
 	}
 	return append(wrap, "--")
 }
@@ -54,7 +56,7 @@ func TestFailedSyncIsFinal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	out, err := again(t, "sync", path).CombinedOutput()
 	if strings.HasPrefix(string(out), "skip:") {
-		t.Skip(string(out))
+		t.Skip(testenv.NoMachine + string(out))
 	}
 	if err != nil || string(out) != "refused\n" {
 		t.Fatalf("%v\n%s", err, out)

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func TestGuard(t *testing.T) {
 	before, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 	if err != nil {
-		t.Skip(err)
+		testenv.NeedMachine(t, "prctl", err)
 	}
 	t.Cleanup(func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, uintptr(before), 0, 0, 0) })
 	Guard()

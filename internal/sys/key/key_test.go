@@ -16,6 +16,7 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func store(t *testing.T, env map[string]string) Store {
@@ -142,7 +143,7 @@ func TestUnsafe(t *testing.T) {
 		"owner": func(t *testing.T, f string) error {
 			t.Helper()
 			if os.Geteuid() != 0 {
-				t.Skip("only root gives files away")
+				t.Skip(testenv.NoMachine + "only root gives files away")
 			}
 			return os.Chown(f, 65534, 65534)
 		},

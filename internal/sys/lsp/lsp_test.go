@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp/lsptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/piped"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -35,9 +36,7 @@ const toy = "def one\ndef two one\n\u00e9\U0001f600 one BAD\n"
 func server(tb testing.TB, how string) Server {
 	tb.Helper()
 	box, err := sandbox.Find(tb.Context(), sandbox.Auto)
-	if err != nil {
-		tb.Skip(err)
-	}
+	testenv.NeedMachine(tb, "a sandbox", err)
 	exe, err := os.Executable()
 	if err != nil {
 		tb.Fatal(err)

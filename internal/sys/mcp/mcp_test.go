@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/piped"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -40,9 +41,7 @@ func TestMain(m *testing.M) {
 func stdio(t *testing.T, how string) Server {
 	t.Helper()
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
-	if err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "a sandbox", err)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -206,9 +206,7 @@ func TestEscapeCommands(t *testing.T) {
 	for _, h := range all {
 		t.Run(h.name, func(t *testing.T) {
 			if h.needs != "" {
-				if _, err := exec.LookPath(h.needs); err != nil {
-					t.Skipf("%s is not installed", h.needs)
-				}
+				testenv.NeedTool(t, h.needs)
 			}
 			if !h.wild {
 				s := newScene(t)
@@ -217,7 +215,7 @@ func TestEscapeCommands(t *testing.T) {
 					wait(t, func() bool { return s.hurt() != nil })
 				}
 				if !worked {
-					t.Skipf("control: does no harm here without a sandbox either: %.200s", said)
+					t.Skipf(testenv.NoMachine+"does no harm here without a sandbox either: %.200s", said)
 				}
 			}
 			tried++

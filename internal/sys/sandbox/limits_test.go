@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // Those limits that the kernel keeps are there, and cannot be raised.
@@ -45,13 +46,14 @@ func TestKernelLimits(t *testing.T) {
 }
 
 func TestWatchedLimits(t *testing.T) {
+	testenv.NeedTool(t, "perl")
 	perl, err := exec.LookPath("perl")
 	if err != nil {
-		t.Skip("no perl")
+		t.Fatal(err)
 	}
 	dir, err := os.MkdirTemp("/dev/shm", "nexus-test-") //nolint:usetesting // a disk that few others write to
 	if err != nil {
-		t.Skip(err)
+		testenv.NeedMachine(t, "a file in /dev/shm", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	greedy := perl + ` -e '$x = "x" x (300 << 20); print "have"; sleep($ENV{T})'`
@@ -87,7 +89,7 @@ func TestOwnGroup(t *testing.T) {
 	walled(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		if b.groups == nil {
-			t.Skip("no control group can be made here")
+			t.Skip(testenv.NoMachine + "no control group can be made here")
 		}
 		r := sh(t, b, Command{}, "cat /proc/self/cgroup")
 		for _, kind := range b.groups.Kinds() {
@@ -128,7 +130,7 @@ func TestForkBomb(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		if b.mode == Bwrap && os.Geteuid() == 0 && !slices.Contains(b.groups.Kinds(), "pids") {
-			t.Skip("the kernel does not count root's processes for bubblewrap without a control group: what is only watched stalls the machine first")
+			t.Skip(testenv.NoMachine + "the kernel does not count root's processes for bubblewrap without a control group: what is only watched stalls the machine first")
 		}
 		arg := unique(t)
 		r := sh(t, b, Command{Limits: Limits{Processes: 60}, Timeout: 20 * time.Second}, `b() { sleep `+arg+` & b | b & }; b; wait; sleep 5`)

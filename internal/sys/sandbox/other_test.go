@@ -22,7 +22,7 @@ const nobody = 65534
 // round.
 func TestAsAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("this user has no privileges already")
+		t.Skip(testenv.NoMachine + "this user has no privileges already")
 	}
 	testenv.NeedToolchains(t)
 	dir, err := os.MkdirTemp("", "nx-") //nolint:usetesting // its parents must be open to others
@@ -52,7 +52,7 @@ func TestAsAnotherUser(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
 	if os.IsPermission(err) {
-		t.Skip(err)
+		testenv.NeedMachine(t, "another user", err)
 	}
 	passed, failed := 0, 0
 	for line := range strings.Lines(string(out)) {

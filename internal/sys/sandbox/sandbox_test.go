@@ -74,8 +74,11 @@ const boxesOfVictim = 10
 func find(tb testing.TB, m Mode) *Box {
 	tb.Helper()
 	b, err := Find(tb.Context(), m)
-	if err != nil && !able(m) {
-		tb.Skip(err) // not our fault
+	if err != nil && !able(m) { // not our fault
+		if m == Bwrap {
+			testenv.NeedTool(tb, "bwrap")
+		}
+		testenv.NeedMachine(tb, "a sandbox", err)
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -203,7 +206,7 @@ func TestFiles(t *testing.T) {
 		}
 		mine := filepath.Join(home, ".nexus-test-"+strconv.Itoa(os.Getpid()))
 		if err := os.WriteFile(mine, []byte("s3cret"), 0o600); err != nil {
-			t.Skip("cannot plant a secret in the home:", err)
+			testenv.NeedMachine(t, "a file in the home", err)
 		}
 		t.Cleanup(func() { _ = os.Remove(mine) })
 
@@ -322,9 +325,10 @@ func TestNetwork(t *testing.T) {
 		}
 	}()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
+	testenv.NeedTool(t, "bash")
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("no bash to open sockets")
+		t.Fatal(err)
 	}
 	dial := func(b *Box, script string) int {
 		r, err := b.Run(t.Context(), Command{Args: []string{bash, "-c", script}, Dir: t.TempDir(), Env: Env()})
@@ -493,7 +497,7 @@ func TestOutputBomb(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		size := 200_000_000
-		if b.Name() == string(Native) && !testenv.Raced() {
+		if b.Name() == string(Native) && testenv.Nightly() {
 			size = 1 << 30
 		}
 		r := sh(t, b, Command{Cap: 1000}, fmt.Sprintf(`echo first; head -c %d /dev/zero | tr '\0' x; echo; echo last`, size))
@@ -504,7 +508,7 @@ func TestOutputBomb(t *testing.T) {
 	})
 }
 
-// A hundred runs in each kind of box, ten where there are no walls, lose the
+// Runs in each kind of box, more of them at night, lose the
 // process that started them, and nothing of them is left: no process, no mount,
 // no directory and no control group. Ports are looked at without walls alone:
 // the others have none of this machine's.
@@ -512,9 +516,12 @@ func TestKilledParents(t *testing.T) {
 	testenv.SkipRaced(t, "who is killed cannot race")
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		rounds := 10
-		if testing.Short() || b.Name() == "off" {
+		rounds := 2
+		switch {
+		case b.Name() == "off":
 			rounds = 1
+		case testenv.Nightly():
+			rounds = 100
 		}
 		before := mounts(t)
 		for range rounds {
@@ -706,7 +713,7 @@ func TestBelowVarTmp(t *testing.T) {
 		t.Helper()
 		dir, err := os.MkdirTemp("/var/tmp", "nexus-test-") //nolint:usetesting // the place is what is tested
 		if err != nil {
-			t.Skip(err)
+			testenv.NeedMachine(t, "a file in /var/tmp", err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600); err != nil {
@@ -781,12 +788,9 @@ func TestToolchains(t *testing.T) {
 func TestGoWorksInside(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		if testing.Short() {
-			t.Skip("compiles")
-		}
 		gocache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
 		if err != nil {
-			t.Skip("no go")
+			t.Fatal(err)
 		}
 		cache := strings.TrimSpace(string(gocache))
 		dir := t.TempDir()

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
@@ -26,9 +27,7 @@ func store(t *testing.T, copies bool) *supply.Store {
 	}
 	s := &supply.Store{Dir: filepath.Join(dir, "sets"), Copy: copies, Now: time.Now}
 	if !copies {
-		if err := overlay.Probe(filepath.Join(dir, "probe")); err != nil {
-			t.Skip(err)
-		}
+		testenv.NeedMachine(t, "an overlay", overlay.Probe(filepath.Join(dir, "probe")))
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -37,9 +38,7 @@ func bigRepo(tb testing.TB, n int) string {
 func benchWays(b *testing.B, run func(b *testing.B, way worktree.Way)) {
 	b.Helper()
 	b.Run("overlay", func(b *testing.B) {
-		if err := overlay.Probe(b.TempDir()); err != nil {
-			b.Skip(err)
-		}
+		testenv.NeedMachine(b, "an overlay", overlay.Probe(b.TempDir()))
 		run(b, worktree.Overlay)
 	})
 	b.Run("plain", func(b *testing.B) { run(b, worktree.Plain) })
@@ -131,9 +130,7 @@ func BenchmarkReady(b *testing.B) {
 			for _, d := range []string{l.Upper, l.Work, l.Dir} {
 				os.MkdirAll(d, 0o755)
 			}
-			if err := overlay.Mount(l); err != nil {
-				b.Skip(err)
-			}
+			testenv.NeedMachine(b, "an overlay", overlay.Mount(l))
 			b.Cleanup(func() { overlay.Unmount(l.Dir) })
 			gittest.Run(b, l.Dir, "status", "--porcelain")
 			i++

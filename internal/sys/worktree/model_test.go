@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -22,7 +23,10 @@ import (
 func TestModel(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.Way) {
 		t.Helper()
-		first, n := uint64(0), 3
+		first, n := uint64(0), 1
+		if testenv.Nightly() {
+			n = 50
+		}
 		if more := os.Getenv("NEXUS_MODEL_SEEDS"); more != "" { // "100+50"
 			if _, err := fmt.Sscanf(more, "%d+%d", &first, &n); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -64,9 +65,7 @@ func ways(t *testing.T, test func(t *testing.T, way worktree.Way)) {
 	t.Helper()
 	t.Run("plain", func(t *testing.T) { test(t, worktree.Plain) })
 	t.Run("overlay", func(t *testing.T) {
-		if err := overlay.Probe(t.TempDir()); err != nil {
-			t.Skip(err)
-		}
+		testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
 		test(t, worktree.Overlay)
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
@@ -141,7 +142,7 @@ func TestOddFilesAndClosedDirectories(t *testing.T) {
 	s := open(t, user, worktree.AnyWay)
 	tr := add(t, s, "T", head(t, user))
 	if err := syscall.Mkfifo(filepath.Join(tr.Dir, "pipe"), 0o600); err != nil {
-		t.Skip(err)
+		testenv.NeedMachine(t, "a pipe", err)
 	}
 	os.Symlink("/etc", filepath.Join(tr.Dir, "etc"))
 	os.Symlink("nowhere", filepath.Join(tr.Dir, "dangling"))

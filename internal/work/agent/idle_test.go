@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -85,9 +86,7 @@ func BenchmarkIdleAgents(b *testing.B) {
 	for _, kind := range []string{"waiting", "with a box"} {
 		b.Run(kind, func(b *testing.B) {
 			box, err := sandbox.Find(b.Context(), sandbox.Auto)
-			if err != nil {
-				b.Skip(err)
-			}
+			testenv.NeedMachine(b, "a sandbox", err)
 			for b.Loop() {
 				idleAgents(b, box, agents, kind == "with a box")
 			}

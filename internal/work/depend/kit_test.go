@@ -53,9 +53,7 @@ func newBench(t *testing.T, files map[string]string) *bench {
 	}
 	t.Cleanup(func() { _ = b.trees.Close() })
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
-	if err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "a sandbox", err)
 	b.kit = &depend.Kit{
 		Store: &supply.Store{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.Git(), User: b.user, Timeout: 5 * time.Minute,
 	}

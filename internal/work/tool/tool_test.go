@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -48,7 +48,7 @@ func box(t *testing.T) *sandbox.Box {
 	t.Helper()
 	b, err := sandbox.Find(t.Context(), sandbox.Auto)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
-		t.Skip(err)
+		testenv.NeedMachine(t, "a sandbox", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -432,9 +432,7 @@ func TestSearchCode(t *testing.T) {
 		t.Run(with, func(t *testing.T) {
 			b := newBench(t, func(e *Env) {
 				if with == "ripgrep" {
-					if _, err := exec.LookPath("rg"); err != nil {
-						t.Skip("no ripgrep")
-					}
+					testenv.NeedTool(t, "rg")
 					e.Box = box(t)
 				}
 			})

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // What a process sees of itself on machines of each kind.
@@ -80,7 +82,7 @@ func parent(t *testing.T) *Parent {
 	t.Helper()
 	p, err := Find()
 	if err != nil {
-		t.Skip(err)
+		testenv.NeedMachine(t, "control groups", err)
 	}
 	return p
 }
@@ -183,7 +185,7 @@ func TestKeeps(t *testing.T) {
 func TestProcesses(t *testing.T) {
 	p := parent(t)
 	if !slices.Contains(p.Kinds(), "pids") {
-		t.Skip("no controller of processes")
+		t.Skip(testenv.NoMachine + "no controller of processes")
 	}
 	for _, c := range []struct{ most, want int }{{0, 40}, {10, 9}} {
 		g, err := p.New("pids", Limits{Processes: c.most})
@@ -210,11 +212,9 @@ func TestProcesses(t *testing.T) {
 func TestMemory(t *testing.T) {
 	p := parent(t)
 	if !slices.Contains(p.Kinds(), "memory") {
-		t.Skip("no controller of memory")
+		t.Skip(testenv.NoMachine + "no controller of memory")
 	}
-	if _, err := exec.LookPath("perl"); err != nil {
-		t.Skip("no perl")
-	}
+	testenv.NeedTool(t, "perl")
 	for most, starved := range map[int64]bool{0: false, 50 << 20: true} {
 		g, err := p.New("memory", Limits{Memory: most})
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // second returns groups of version 2 wherever they are mounted, with the
@@ -15,16 +17,16 @@ func second(t *testing.T) *Parent {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		t.Skip(err)
+		testenv.NeedMachine(t, "control groups", err)
 	}
 	top, _, ok := mounted(string(mounts), nil, 2)
 	if !ok {
-		t.Skip("no groups of version 2 are mounted")
+		t.Skip(testenv.NoMachine + "no groups of version 2 are mounted")
 	}
 	p := &Parent{places: []place{{top, nil, 2}}, prefix: name + "second-"}
 	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100}) // which nobody bounds here
 	if err != nil {
-		t.Skip(err)
+		testenv.NeedMachine(t, "control groups", err)
 	}
 	if err := g.Remove(); err != nil {
 		t.Fatal(err)
@@ -41,7 +43,7 @@ func TestSecondVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(g.dirs[0].dir, "cgroup.kill")); err != nil {
-		t.Skip("a kernel before 5.14")
+		t.Skip(testenv.NoMachine + "a kernel before 5.14")
 	}
 	cmd, start, end := sleeper(t, `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep 1000; :' & done; (setsid sleep 1000 &); wait`)
 	if err := g.Add(cmd.Process.Pid); err != nil {

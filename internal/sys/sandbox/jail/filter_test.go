@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // TestMain makes one system call instead, where it is asked to: behind the
@@ -64,13 +65,13 @@ func made(t *testing.T, name, filter string) (exit int, signal syscall.Signal, s
 // the filter.
 func TestFilterRefuses(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("without privileges the kernel refuses most of these by itself")
+		t.Skip(testenv.NoMachine + "without privileges the kernel refuses most of these by itself")
 	}
 	for name := range maps.Keys(jailtest.Forbidden()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if exit, _, said := made(t, name, ""); exit != jailtest.Made {
-				t.Skipf("control: this kernel has no such call: %s", said)
+				t.Skipf(testenv.NoMachine+"this kernel has no such call: %s", said)
 			}
 			if exit, _, said := made(t, name, "sockets"); exit != jailtest.Refused {
 				t.Errorf("exit %d: %s", exit, said)
@@ -118,7 +119,7 @@ func TestFilterAllows(t *testing.T) {
 // Landlock restricts the calling thread alone; it ends with the test.
 func TestFence(t *testing.T) {
 	if ABI() == 0 {
-		t.Skip("no Landlock")
+		t.Skip(testenv.NoMachine + "no Landlock")
 	}
 	in, out := t.TempDir(), t.TempDir()
 	done := make(chan error)
@@ -147,7 +148,7 @@ func TestFence(t *testing.T) {
 // whoever breaks one of the two meets the other.
 func TestFenceKeepsTCP(t *testing.T) {
 	if ABI() < 4 {
-		t.Skip("this Landlock knows no ports")
+		t.Skip(testenv.NoMachine + "this Landlock knows no ports")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

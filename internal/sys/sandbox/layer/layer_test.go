@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // open returns a tree, a layer over it and a box that can use it.
@@ -39,11 +40,9 @@ func open(t *testing.T, files map[string]string) (string, layer.Layer, *sandbox.
 		t.Fatal(err)
 	}
 	b, err := sandbox.Find(t.Context(), sandbox.Native)
-	if err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "a sandbox", err)
 	if !b.Layers(t.Context(), tree, over) {
-		t.Skip("no overlay can be mounted in a sandbox here")
+		t.Skip(testenv.NoMachine + "no overlay can be mounted in a sandbox here")
 	}
 	return tree, layer.Layer{Dir: over, Tree: root}, b
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // child names the mark of a process that is to be killed; see
@@ -60,9 +61,10 @@ func boxes(t *testing.T, do func(t *testing.T, b *sandbox.Box)) {
 	for _, mode := range []sandbox.Mode{sandbox.Auto, sandbox.Native, sandbox.Bwrap, sandbox.Landlock, sandbox.Off} {
 		t.Run(string(mode), func(t *testing.T) {
 			b, err := sandbox.Find(t.Context(), mode)
-			if err != nil {
-				t.Skip(err)
+			if err != nil && mode == sandbox.Bwrap {
+				testenv.NeedTool(t, "bwrap")
 			}
+			testenv.NeedMachine(t, "a sandbox", err)
 			do(t, b)
 		})
 	}

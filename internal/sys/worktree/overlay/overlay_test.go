@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func TestMount(t *testing.T) {
-	if err := Probe(filepath.Join(t.TempDir(), "probe")); err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "an overlay", Probe(filepath.Join(t.TempDir(), "probe")))
 	dir := filepath.Join(t.TempDir(), "with blank")
 	l := layers(dir)
 	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {

@@ -84,9 +84,7 @@ func TestTools(t *testing.T) {
 func judged(t *testing.T, dir string) nexus.Evidence {
 	t.Helper()
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
-	if err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "a sandbox", err)
 	setup, err := goenv.Prepare(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package parse_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -219,8 +218,8 @@ func cuts(data []byte, most int) []int {
 // nor does it blame the machine for it.
 func TestCut(t *testing.T) {
 	testenv.SkipRaced(t, "nothing in it runs side by side")
-	most := 8
-	if os.Getenv("NEXUS_NIGHTLY") != "" {
+	most := 4
+	if testenv.Nightly() {
 		most = 1000
 	}
 	for _, r := range recordings(t) {

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/lsp/lsptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -43,9 +44,7 @@ func set(t *testing.T, how string, change func(e *tool.Env)) *stage {
 		t.Fatal(err)
 	}
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
-	if err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "a sandbox", err)
 	s := &stage{dir: t.TempDir()}
 	for name, text := range map[string]string{"a.toy": "def one\ndef two one\nBAD one\n", "b.toy": "\xef\xbb\xbfone two\r\nthree\r\n", "x.txt": "one\n", "go.mod": "module x\n", "x.go": "package x\n\nvar a = f(b)\n"} {
 		s.write(t, name, text)
@@ -225,9 +224,7 @@ func TestOwned(t *testing.T) {
 // TestOffered sees that the tool is there only where somebody can be asked.
 func TestOffered(t *testing.T) {
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
-	if err != nil {
-		t.Skip(err)
-	}
+	testenv.NeedMachine(t, "a sandbox", err)
 	for _, c := range []struct {
 		file string
 		vars []string
@@ -281,9 +278,10 @@ func TestShapes(t *testing.T) {
 
 // TestAstGrep looks in a language that only ast-grep knows.
 func TestAstGrep(t *testing.T) {
+	testenv.NeedTool(t, "ast-grep")
 	at, err := exec.LookPath("ast-grep")
 	if err != nil {
-		t.Skip("ast-grep is not installed: npm install -g @ast-grep/cli")
+		t.Fatal(err)
 	}
 	s := set(t, "good", func(e *tool.Env) {
 		e.Vars = append(e.Vars, "PATH="+filepath.Dir(at))

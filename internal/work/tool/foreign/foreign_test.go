@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -48,9 +49,7 @@ type stage struct {
 func set(tb testing.TB, how string) *stage {
 	tb.Helper()
 	box, err := sandbox.Find(tb.Context(), sandbox.Auto)
-	if err != nil {
-		tb.Skip(err)
-	}
+	testenv.NeedMachine(tb, "a sandbox", err)
 	exe, err := os.Executable()
 	if err != nil {
 		tb.Fatal(err)

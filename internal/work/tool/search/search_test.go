@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -122,9 +122,7 @@ func TestRipgrepNamesTheFiles(t *testing.T) {
 // ripgrepIn returns what runs ripgrep in a directory, in a sandbox.
 func ripgrepIn(tb testing.TB) func(dir string) func(context.Context, []string, time.Duration, int64) ([]byte, error) {
 	tb.Helper()
-	if _, err := exec.LookPath("rg"); err != nil {
-		tb.Skip("no ripgrep")
-	}
+	testenv.NeedTool(tb, "rg")
 	b, err := sandbox.Find(tb.Context(), sandbox.Auto)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
 		b, err = sandbox.Find(tb.Context(), sandbox.Off)
