@@ -143,6 +143,7 @@ func read(t *testing.T, job *Job, want string) {
 }
 
 func TestServer(t *testing.T) {
+	testenv.NeedTool(t, "python3")
 	everywhere(t, func(t *testing.T, j *Jobs, c sandbox.Command) { //nolint:thelper // it is the test
 		server, err := j.Start(t.Context(), c, "echo up; exec python3 -u -c \"\nimport http.server,socketserver\ns=socketserver.TCPServer(('127.0.0.1',0),http.server.SimpleHTTPRequestHandler)\nopen('port','w').write(str(s.server_address[1]))\nprint('ready');s.serve_forever()\"", time.Now())
 		if err != nil {

@@ -349,7 +349,11 @@ func TestNetwork(t *testing.T) {
 		if dial(b, "exec 3<>/dev/udp/192.0.2.1/53") == 0 {
 			t.Error("has a route out")
 		}
-		if py, err := exec.LookPath("python3"); err == nil && b.Hides() {
+		if b.Hides() && testenv.HasTool(t, "python3") {
+			py, err := exec.LookPath("python3")
+			if err != nil {
+				t.Fatal(err)
+			}
 			r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: Env(), Args: []string{py, "-c", `
 import socket
 l=socket.create_server(("127.0.0.1",0)); c=socket.create_connection(l.getsockname()); c.send(b"hi"); print(l.accept()[0].recv(2).decode())`}})

@@ -7,6 +7,7 @@
 package testenv
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,20 @@ func NeedTool(tb testing.TB, tools ...string) {
 		}
 		tb.Skip(NoTool + tool)
 	}
+}
+
+// HasTool reports whether a tool is there for a part of a test. Where it is
+// not, the summary says so, and where tools are required the test fails.
+func HasTool(tb testing.TB, tool string) bool {
+	tb.Helper()
+	if Installed(tool) {
+		return true
+	}
+	if Strict() {
+		tb.Errorf("%s%s: make deps installs it", NoTool, tool)
+	}
+	fmt.Fprintln(os.Stderr, NoTool+tool) // a log would not be a line of its own
+	return false
 }
 
 // NeedMachine skips the test where the kernel or the user's privileges do not

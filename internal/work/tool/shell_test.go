@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 func TestLongOutputOfCommands(t *testing.T) {
@@ -50,6 +52,7 @@ func TestScreens(t *testing.T) {
 }
 
 func TestJobs(t *testing.T) {
+	testenv.NeedTool(t, "python3")
 	b := newBench(t, func(e *Env) { e.Box = box(t) })
 	if got := b.good(t, "job", m{}); got != "[nothing runs in the background]" {
 		t.Errorf("got %q", got)
