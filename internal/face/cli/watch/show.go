@@ -2,7 +2,10 @@ package watch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +19,18 @@ import (
 
 func showCommand(a *frame.App) *cobra.Command {
 	var run string // the newest if not given
-	c := a.Command("show [RUN|TASK|ATTEMPT] [--run RUN] [--json]", "print all there is to know about a run, a task or an attempt", func(ctx context.Context, args []string) error {
+	var raw bool
+	c := a.Command("show [RUN|TASK|ATTEMPT|SESSION] [--run RUN] [--json|--raw]", "print all there is to know about a run, a task, an attempt or a session", func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return showRun(ctx, a, run)
 		}
 		name := args[0]
+		if strings.Contains(name, "/") {
+			return showSession(ctx, a, run, nexus.SessionID(name), raw)
+		}
+		if raw {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--raw prints what a session sent", Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them."}
+		}
 		err := a.Look(ctx, run, func(p *frame.Place, _ journal.Run, s *state.State) error {
 			t := s.Task(nexus.TaskID(name))
 			only := nexus.AttemptID("")
@@ -45,8 +55,40 @@ func showCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)
 	a.RunFlag(c, &run)
+	c.Flags().BoolVar(&raw, "raw", false, "of a session: print its requests as they were sent, one JSON object a line")
 	a.JSONFlag(c)
+	c.MarkFlagsMutuallyExclusive("json", "raw")
 	return c
+}
+
+// showSession prints a session as it was said, or what it sent.
+func showSession(ctx context.Context, a *frame.App, run string, id nexus.SessionID, raw bool) error {
+	return a.Look(ctx, run, func(p *frame.Place, r journal.Run, _ *state.State) error {
+		store, err := p.Blobs()
+		if err != nil {
+			return err
+		}
+		t, ok, err := view.TranscriptOf(id, p.Journal.Events(ctx, r.ID, 0), store.Get)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return frame.NotFound("session", string(id), "nexus show TASK lists the sessions of a task, such as T1.1/coder.1.")
+		}
+		if !raw {
+			return a.Answer(t, t.Draw)
+		}
+		for _, request := range t.Requests {
+			line, err := json.Marshal(request)
+			if err != nil {
+				return fmt.Errorf("encode what %s sent: %w", id, err)
+			}
+			if err := a.Print(string(line) + "\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // showRun prints the report of a run, the newest if none is named.

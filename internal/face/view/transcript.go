@@ -1,0 +1,259 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Transcript is a session as it was said: the object of `nexus show SESSION`.
+type Transcript struct {
+	Session  nexus.SessionID `json:"session"`
+	Role     nexus.Role      `json:"role"`
+	Model    string          `json:"model"`
+	About    string          `json:"about,omitzero"` // what it is asked, for one that another session sent
+	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
+	Why      string          `json:"why,omitzero"`
+	Spent    nexus.Money     `json:"spent"`
+	Usage    nexus.Usage     `json:"usage"`
+	System   string          `json:"system"`
+	Tools    []llm.Tool      `json:"tools"`
+	Messages []Said          `json:"messages"`
+	Requests []Request       `json:"-"`
+}
+
+// Said is a message of a session.
+type Said struct {
+	Turn    int         `json:"turn,omitzero"` // of the model, from 1; 0: it is ours
+	Why     string      `json:"why,omitzero"`  // of ours: brief, repair, guidance, results, compacted
+	At      time.Time   `json:"at"`
+	Seconds float64     `json:"seconds,omitzero"` // that the model took
+	Spent   nexus.Money `json:"spent,omitzero"`
+	Usage   nexus.Usage `json:"usage,omitzero"`
+	llm.Message
+}
+
+// Request is what a model was sent for an answer.
+type Request struct {
+	Turn     int           `json:"turn"`
+	Model    string        `json:"model"`
+	System   string        `json:"system"`
+	Tools    []llm.Tool    `json:"tools"`
+	Messages []llm.Message `json:"messages"`
+}
+
+// transcript reads a session from the events of its run.
+type transcript struct {
+	Transcript
+	get     func(hash string) ([]byte, error)
+	present []llm.Message // that the next request carries
+	open    map[string]nexus.BudgetReserved
+	asked   time.Time // when the last call was made
+	cost    Said      // of the calls since the last answer
+}
+
+// TranscriptOf returns a session as it was said, by the events of its run; get
+// returns a blob. Without the session it is false.
+func TranscriptOf(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Transcript, bool, error) {
+	t := transcript{get: get, open: map[string]nexus.BudgetReserved{}}
+	for e, err := range events {
+		if err == nil {
+			err = t.apply(id, e)
+		}
+		if err != nil {
+			return t.Transcript, false, err
+		}
+	}
+	return t.Transcript, t.Session != "", nil
+}
+
+func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
+	switch f := e.Fact.(type) {
+	case nexus.SessionStarted:
+		if f.Session != id {
+			return nil
+		}
+		t.Session, t.Role, t.Model, t.About = f.Session, f.Role, f.Model, f.About
+		return t.read(f.Prompt, &struct {
+			System *string     `json:"system"`
+			Tools  *[]llm.Tool `json:"tools"`
+		}{&t.System, &t.Tools})
+	case nexus.ModelSwitched:
+		if f.Session == id {
+			t.Model = f.To
+		}
+	case nexus.SessionEnded:
+		if f.Session == id {
+			t.Outcome, t.Why = f.Outcome, f.Why
+		}
+	case nexus.BudgetReserved, nexus.BudgetSpent:
+		t.pay(id, f, e.At)
+	case nexus.PromptSent:
+		if f.Session == id {
+			return t.say(f.Message, Said{Why: f.Why, At: e.At})
+		}
+	case nexus.ToolsAnswered:
+		if f.Session == id {
+			return t.say(f.Message, Said{Why: "results", At: e.At})
+		}
+	case nexus.TurnTaken:
+		if f.Session == id {
+			return t.answer(f, e.At)
+		}
+	case nexus.SessionCompacted:
+		if f.Session == id {
+			return t.compact(f, e.At)
+		}
+	default:
+	}
+	return nil
+}
+
+// pay books the calls of the session on its next answer.
+func (t *transcript) pay(id nexus.SessionID, f nexus.Fact, at time.Time) {
+	switch f := f.(type) {
+	case nexus.BudgetReserved:
+		if f.Session == id {
+			t.open[f.ID], t.asked = f, at
+		}
+	case nexus.BudgetSpent:
+		if _, ok := t.open[f.ID]; !ok {
+			return
+		}
+		delete(t.open, f.ID)
+		t.cost.Spent, t.cost.Usage = t.cost.Spent+f.Money, t.cost.Usage.Add(f.Usage)
+		t.Spent, t.Usage = t.Spent+f.Money, t.Usage.Add(f.Usage)
+	default:
+	}
+}
+
+func (t *transcript) answer(f nexus.TurnTaken, at time.Time) error {
+	t.Requests = append(t.Requests, Request{f.Turn, t.Model, t.System, t.Tools, t.present[:len(t.present):len(t.present)]})
+	s := t.cost
+	s.Turn, s.At, s.Seconds = f.Turn, at, Between(t.asked, time.Time{}, at)
+	t.cost = Said{}
+	return t.say(f.Message, s)
+}
+
+// compact puts other messages in the place of all that were said so far.
+func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
+	t.present = nil
+	t.Messages = append(t.Messages, Said{
+		Why: "compacted", At: at,
+		Message: llm.Message{From: llm.User, Parts: []llm.Part{{Text: fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.", Number(f.Before), Number(f.After), f.Why)}}},
+	})
+	for _, hash := range f.Messages {
+		var m llm.Message
+		if err := t.read(hash, &m); err != nil {
+			return err
+		}
+		t.present = append(t.present, m)
+	}
+	return nil
+}
+
+func (t *transcript) say(hash string, s Said) error {
+	if err := t.read(hash, &s.Message); err != nil {
+		return err
+	}
+	t.Messages, t.present = append(t.Messages, s), append(t.present, s.Message)
+	return nil
+}
+
+func (t *transcript) read(hash string, to any) error {
+	data, err := t.get(hash)
+	if err == nil {
+		err = json.Unmarshal(data, to)
+	}
+	if err != nil {
+		return fmt.Errorf("read the transcript of %s: %w", t.Session, err)
+	}
+	return nil
+}
+
+// folded is how many lines are shown of the result of a tool.
+const folded = 3
+
+// Draw draws the session for people. Long results of tools are folded.
+func (t Transcript) Draw(s Style) string {
+	var b strings.Builder
+	figures := []string{Count(len(t.Requests), "turn"), t.Spent.String(), tokens(s, t.Usage)}
+	if t.Outcome != "" {
+		figures = append(figures, string(t.Outcome))
+	}
+	b.WriteString(s.Fit(s.Bold(Clean(string(t.Session)))+"  "+Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
+	if t.About != "" {
+		b.WriteString(s.Wrap("asked: "+Clean(t.About), "  ") + "\n")
+	}
+	var names []string
+	for _, tool := range t.Tools {
+		names = append(names, tool.Name)
+	}
+	b.WriteString(s.Wrap(s.Dim(fmt.Sprintf("system prompt: %s characters; tools: %s", Number(int64(len(t.System))), Clean(strings.Join(names, " ")))), "  ") + "\n")
+	for _, m := range t.Messages {
+		if m.Why != "results" {
+			b.WriteString("\n")
+		}
+		b.WriteString(m.draw(s))
+	}
+	if t.Why != "" {
+		b.WriteString("\n" + s.Wrap(Because(string(t.Outcome), Clean(t.Why)), "") + "\n")
+	}
+	return b.String()
+}
+
+func (m Said) draw(s Style) string {
+	var b strings.Builder
+	if m.Turn > 0 {
+		b.WriteString(s.Fit(s.Busy(fmt.Sprintf("turn %d", m.Turn))+"  "+s.Dim(s.Join(clock(m.Seconds), m.Spent.String(), tokens(s, m.Usage)))) + "\n")
+	} else if m.Why != "results" {
+		b.WriteString(s.Bold(Clean(m.Why)) + "\n")
+	}
+	for _, p := range m.Parts {
+		switch {
+		case p.Call != nil:
+			b.WriteString(s.Fit("  > "+s.Bold(Clean(p.Call.Tool))+" "+Clean(compactJSON(p.Call.Input))) + "\n")
+			if p.Call.Flaw != "" {
+				b.WriteString(s.Wrap(s.Bad("malformed: "+Clean(p.Call.Flaw)), "    ") + "\n")
+			}
+		case p.Result != nil:
+			b.WriteString(excerpt(s, p.Result.Text, p.Result.Failed))
+		case p.Text != "":
+			for line := range strings.SplitSeq(strings.TrimSpace(CleanText(p.Text)), "\n") {
+				b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// excerpt draws the beginning of a result, and how much more there is.
+func excerpt(s Style, text string, failed bool) string {
+	var b strings.Builder
+	if failed {
+		b.WriteString("    " + s.Bad("failed") + "\n")
+	}
+	lines := strings.Split(strings.TrimRight(CleanText(text), "\n"), "\n")
+	for i, line := range lines {
+		if i == folded && len(lines) > folded+1 {
+			b.WriteString(s.Dim(fmt.Sprintf("    ... %s more; --raw has them", Count(len(lines)-folded, "line"))) + "\n")
+			break
+		}
+		b.WriteString(s.Fit("    "+s.Dim(line)) + "\n")
+	}
+	return b.String()
+}
+
+func compactJSON(data json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, data) != nil {
+		return string(data)
+	}
+	return b.String()
+}
