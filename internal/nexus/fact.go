@@ -103,11 +103,43 @@ type (
 	ResultOffered struct {
 		Commit string `json:"commit"`
 	}
+	// LandingAsked says that a person wants what landed on a branch of the
+	// user's repository.
+	LandingAsked struct {
+		Target string `json:"target"`
+		By     string `json:"by,omitzero"`
+	}
+	// TargetMoved says that the target is not where the run's work began, or
+	// was brought to since.
+	TargetMoved struct {
+		Target string `json:"target"`
+		Commit string `json:"commit"` // where it is
+	}
+	// LandingSought intends to merge what landed onto a target that moved.
+	LandingSought struct {
+		Attempt AttemptID `json:"attempt"` // "land.1": whose sessions resolve conflicts
+		Target  string    `json:"target"`
+		Onto    string    `json:"onto"` // where the target is
+	}
+	// LandingMerged says that the merged tree passes, and is a commit.
+	LandingMerged struct {
+		Attempt  AttemptID `json:"attempt"`
+		Onto     string    `json:"onto"`
+		Commit   string    `json:"commit"` // its first parent is Onto
+		Tree     string    `json:"tree"`   // the tree that the gates passed
+		Resolved bool      `json:"resolved,omitzero"`
+	}
+	// LandingRefused says why what landed is not merged onto the target.
+	LandingRefused struct {
+		Onto string `json:"onto"`
+		Why  string `json:"why"`
+	}
 	// ResultPublished says where what landed can be found.
 	ResultPublished struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Target string `json:"target,omitzero"` // branch that was fast-forwarded
+		Merged string `json:"merged,omitzero"` // commit that Target is at, where that is not Commit: it had moved
 		Why    string `json:"why,omitzero"`    // why the target was not moved though asked for
 		Bare   string `json:"bare,omitzero"`   // why its commits have no notes of their evidence though asked for
 	}

@@ -14,6 +14,7 @@ const (
 	VerbAnswer  Verb = "answer"
 	VerbApprove Verb = "approve"
 	VerbRevise  Verb = "revise"
+	VerbLand    Verb = "land"   // what landed is to be on a branch
 	VerbReject  Verb = "reject" // a person looked, and a criterion is not met
 )
 
@@ -22,7 +23,7 @@ const (
 type Request struct {
 	Verb Verb   `json:"verb"`
 	Task TaskID `json:"task,omitzero"` // for skip, retry, tell
-	ID   string `json:"id,omitzero"`   // the question, for answer; the criterion, for approve and revise
+	ID   string `json:"id,omitzero"`   // the question, for answer; the criterion, for approve and revise; the branch, for land
 	Text string `json:"text,omitzero"` // guidance, answer, or why
 	Why  string `json:"why,omitzero"`  // for answer: why this one, where a program gives it
 	Now  bool   `json:"now,omitzero"`  // for stop: do not drain

@@ -11,7 +11,7 @@ import (
 func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
-		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
+		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
@@ -89,6 +89,11 @@ func (FaultsSought) fact() string        { return "faults.sought" }
 func (FaultsFound) fact() string         { return "faults.found" }
 func (FixesPlanned) fact() string        { return "fixes.planned" }
 func (ResultOffered) fact() string       { return "result.offered" }
+func (LandingAsked) fact() string        { return "landing.asked" }
+func (TargetMoved) fact() string         { return "target.moved" }
+func (LandingSought) fact() string       { return "landing.sought" }
+func (LandingMerged) fact() string       { return "landing.merged" }
+func (LandingRefused) fact() string      { return "landing.refused" }
 func (ResultPublished) fact() string     { return "result.published" }
 func (RunEnded) fact() string            { return "run.ended" }
 func (RequestMade) fact() string         { return "request.made" }

@@ -90,6 +90,9 @@ func (c *Core) recover(ctx context.Context, o Opening) error {
 	if m := s.Mending; m != nil && m.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: m.ID, Why: "its process died", Counted: true})
 	}
+	if w := s.Homing.Work; w != nil && w.Stage == state.Working {
+		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
+	}
 	for _, e := range s.Splits.All {
 		if s.Splitting(e.Task) {
 			facts = append(facts, nexus.AttemptLost{Attempt: e.Attempt, Why: "its process died", Counted: true})
@@ -193,6 +196,10 @@ func (c *Core) intend(start []Work, f nexus.Fact) []Work {
 		start = add(Key(f.Attempt), "")
 		start[len(start)-1].View.Attempt = c.State.Mending.Clone()
 		return start
+	case nexus.LandingSought:
+		start = add(Key(f.Attempt), "")
+		start[len(start)-1].View.Merge = c.State.Homing.Work.Clone()
+		return start
 	case nexus.SplitSought:
 		start = add(Key(f.Attempt), f.Task)
 		start[len(start)-1].View.Attempt = c.State.Attempt(f.Attempt).Clone()
@@ -231,7 +238,7 @@ func (c *Core) outstanding(start []Work) []Work {
 		return start
 	case s.Status == nexus.StatusReviewing && s.Result == nil:
 		f = nexus.ResultReviewed{}
-	case s.Status == nexus.StatusLanding && s.Published == nil:
+	case s.Status == nexus.StatusLanding && s.Published == nil && !s.Homing.Behind():
 		f = nexus.ResultOffered{Commit: s.Tip}
 	default:
 		return start

@@ -50,7 +50,7 @@ func (c *Core) open(w Work) bool {
 	case nexus.ResultReviewed:
 		return s.Result == nil
 	case nexus.ResultOffered:
-		return s.Published == nil
+		return s.Published == nil && !s.Homing.Behind()
 	default:
 		a := s.Attempt(nexus.AttemptID(w.Key))
 		return a != nil && a.Stage == state.Working

@@ -49,6 +49,8 @@ func settle(s *state.State, r state.Request) []nexus.Fact {
 		}
 		task, n, _ := accept.ParseID(r.ID)
 		return yes(nexus.CriterionRevised{Task: task, Number: n, Criterion: nexus.Criterion{Text: r.Text, Check: r.Check}, By: by})
+	case nexus.VerbLand:
+		return yes(nexus.LandingAsked{Target: r.ID, By: by})
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		t := s.Task(r.Task)
 		if t == nil {

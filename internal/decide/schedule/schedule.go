@@ -189,6 +189,8 @@ func deliver(s *state.State) []nexus.Fact {
 		return facts(nexus.ResultOffered{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.Published != nil:
 		return end(s)
+	case s.Status == nexus.StatusLanding && s.Homing.Behind():
+		return home(s)
 	}
 	return nil
 }
@@ -202,7 +204,7 @@ func drain(s *state.State) []nexus.Fact {
 	if len(s.Active()) > 0 || s.Aboard != nil && s.Aboard.Merge.Stage == state.Working {
 		return nil
 	}
-	if works(s.Planning) || works(s.Judging) || works(s.Mending) || dividing(s) {
+	if works(s.Planning) || works(s.Judging) || works(s.Mending) || works(s.Homing.Work) || dividing(s) {
 		return nil
 	}
 	if s.Drain.To == nexus.StatusLimit && s.Status == nexus.StatusExecuting {
@@ -213,6 +215,8 @@ func drain(s *state.State) []nexus.Fact {
 	switch {
 	case s.Status == nexus.StatusReviewing, s.Status == nexus.StatusExecuting && len(s.Landings) > 0:
 		return facts(nexus.ResultOffered{Commit: s.Tip})
+	case s.Status == nexus.StatusLanding && s.Homing.Behind():
+		return home(s)
 	case s.Status == nexus.StatusLanding && s.Published == nil:
 		return nil
 	}

@@ -49,6 +49,8 @@ func (s *State) apply(e nexus.Event) {
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.ChecksProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
+	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
+		s.applyHoming(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
 	case nexus.NetworkJudged:
@@ -120,6 +122,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 			s.Result = nil
 		}
 		s.PlanError, s.PlanOutcome = "", ""
+		s.Homing.again()
 		for _, a := range []*Attempt{s.Planning, s.Mending} {
 			if a != nil {
 				a.Losses = 0

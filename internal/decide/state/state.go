@@ -52,6 +52,7 @@ type State struct {
 	Drain     *nexus.RunDrained
 	Result    *nexus.ResultGated
 	Published *nexus.ResultPublished
+	Homing    Homing // how what landed gets onto a target that moved
 
 	Requests  []Request // not settled, in order
 	Requested int64     // the last request that was seen

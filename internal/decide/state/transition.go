@@ -194,6 +194,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.AttemptResumed:
 		return f.Attempt, true
+	case nexus.LandingMerged:
+		return f.Attempt, true
 	case nexus.AttemptLost:
 		return f.Attempt, true
 	case nexus.AttemptBroken:

@@ -25,6 +25,7 @@ type View struct {
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
 	Without   string             // see [mend.Book.Without]
 	Dead      []string           // why earlier attempts at the task ended, oldest first
+	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
 }
 
@@ -40,6 +41,8 @@ type Proof struct {
 func (s *State) View(id nexus.TaskID) View {
 	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
+	v.Homing = s.Homing
+	v.Homing.Work = s.Homing.Work.Clone()
 	for _, t := range s.Tasks {
 		v.Tasks = append(v.Tasks, t.Task)
 		if t.Status == nexus.Landed {

@@ -156,6 +156,8 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
 		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		return describeTask(f)
+	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
+		return "", describeLanding(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
@@ -331,12 +333,32 @@ func describeRun(f nexus.Fact) string {
 		if f.Target != "" {
 			text += ", " + f.Target + " moved along"
 		}
+		if f.Merged != "" {
+			text += ", to " + Short(f.Merged)
+		}
 		if f.Bare != "" {
 			text += ", without notes of the evidence (" + f.Bare + ")"
 		}
 		return Because(text, f.Why)
 	case nexus.RunEnded:
 		return Because(string(f.Status), f.Why)
+	default:
+		return ""
+	}
+}
+
+func describeLanding(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.LandingAsked:
+		return f.Target + " is to move along" + by(f.By)
+	case nexus.TargetMoved:
+		return fmt.Sprintf("%s has new commits, up to %s", f.Target, Short(f.Commit))
+	case nexus.LandingSought:
+		return fmt.Sprintf("merging what landed onto %s at %s", f.Target, Short(f.Onto))
+	case nexus.LandingMerged:
+		return "merged as " + Short(f.Commit)
+	case nexus.LandingRefused:
+		return "not merged: " + f.Why
 	default:
 		return ""
 	}

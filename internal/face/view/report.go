@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (r Run) Delivered() string {
 	count := Count(r.Counts.Landed, "task")
 	switch {
 	case r.Moved != "":
-		return fmt.Sprintf("%s landed on %s, now at %s", count, r.Moved, Short(r.Commit))
+		return fmt.Sprintf("%s landed on %s, now at %s", count, r.Moved, Short(cmp.Or(r.Merged, r.Commit)))
 	case r.Branch != "" && r.Stayed != "":
 		return fmt.Sprintf("%s published as %s, at %s; %s", count, r.Branch, Short(r.Commit), r.Stayed)
 	case r.Branch != "":
@@ -128,7 +129,7 @@ func tokens(s Style, u nexus.Usage) string {
 func onto(r Run) string {
 	switch {
 	case r.Moved != "":
-		return fmt.Sprintf(" on %s, now at %s", r.Moved, Short(r.Commit))
+		return fmt.Sprintf(" on %s, now at %s", r.Moved, Short(cmp.Or(r.Merged, r.Commit)))
 	case r.Branch != "":
 		return fmt.Sprintf(" on %s, at %s", r.Branch, Short(r.Commit))
 	default:
@@ -170,7 +171,7 @@ func next(r Run) string {
 	}
 	if r.Branch != "" && r.Moved == "" {
 		add("git log --oneline "+Short(r.Base)+".."+r.Branch, "read what landed")
-		add("git merge --ff-only "+r.Branch, "take it over")
+		add("nexus land", "take it over: move your branch there, merged if it has new commits")
 	}
 	if len(rows) == 0 {
 		add("nexus cost", "where the money went")

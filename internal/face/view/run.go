@@ -26,6 +26,7 @@ type Run struct {
 	Branch  string               `json:"branch,omitzero"` // where what landed was published
 	Commit  string               `json:"commit,omitzero"`
 	Moved   string               `json:"moved,omitzero"`   // target branch that was fast-forwarded
+	Merged  string               `json:"merged,omitzero"`  // commit that it is at, where it had moved meanwhile
 	Stayed  string               `json:"stayed,omitzero"`  // why it was not, though asked for
 	Started time.Time            `json:"started,omitzero"` // when it was accepted
 	Ended   time.Time            `json:"ended,omitzero"`
@@ -140,7 +141,7 @@ func Of(s *state.State, now time.Time) Run {
 		r.Why = s.Drain.Why
 	}
 	if p := s.Published; p != nil {
-		r.Branch, r.Commit, r.Moved, r.Stayed = p.Branch, p.Commit, p.Target, p.Why
+		r.Branch, r.Commit, r.Moved, r.Merged, r.Stayed = p.Branch, p.Commit, p.Target, p.Merged, p.Why
 	}
 	if s.Result != nil {
 		r.Result = &s.Result.Verdict

@@ -13,6 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
+	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
@@ -24,6 +26,8 @@ type World struct {
 	Shop   *shop.Shop
 	Branch string // to publish to; empty means nexus/<run>
 	Notes  bool   // what is published gets notes of its evidence
+
+	Shields []string // patterns of branches that are never moved
 
 	Regression Regression // what of earlier runs is tried again
 }
@@ -57,6 +61,8 @@ func (w *World) Act(ctx context.Context, intent nexus.Fact, v state.View, d run.
 		return attempt.Work(ctx, w.Shop, v, d)
 	case nexus.TrainDeparted:
 		return w.land(ctx, v, d)
+	case nexus.LandingSought:
+		return land.Home(ctx, w.Shop, v, d)
 	case nexus.ResultReviewed:
 		return w.review(ctx, v, d)
 	case nexus.ResultOffered:
@@ -154,29 +160,57 @@ func (w *World) publish(ctx context.Context, v state.View, d run.Desk) ([]nexus.
 			f.Bare = err.Error()
 		}
 	}
-	if !v.Goal.Land {
-		return []nexus.Fact{f}, nil
+	if v.Goal.Land {
+		if moved := w.moveTarget(ctx, v, &f); moved != nil {
+			return []nexus.Fact{*moved}, nil
+		}
 	}
-	if !v.Passed {
-		f.Why = v.Goal.Target + " was not moved: the last tree does not pass"
-		return []nexus.Fact{f}, nil
-	}
-	if v.Goal.Target == "" {
-		f.Why = "no branch was checked out when the run began, so none was moved"
-		return []nexus.Fact{f}, nil
-	}
-	if err := w.Shop.Trees.Land(ctx, v.Goal.Target, v.Tip, v.Goal.Base); err != nil {
-		f.Why = fmt.Sprintf("%s was not moved: %v", v.Goal.Target, err)
-		return []nexus.Fact{f}, nil
-	}
-	f.Target = v.Goal.Target
 	return []nexus.Fact{f}, nil
 }
+
+// moveTarget moves the target along, or says in f why not. It returns where
+// the target is when what landed must be merged onto it first.
+func (w *World) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPublished) *nexus.TargetMoved {
+	target := v.Goal.Target
+	commit, was := v.Tip, v.Goal.Base
+	if m := v.Homing.Merged; m != nil {
+		commit, was = m.Commit, m.Onto
+	}
+	switch {
+	case !v.Passed:
+		f.Why = target + " was not moved: the last tree does not pass"
+		return nil
+	case target == "":
+		f.Why = "no branch was checked out when the run began, so none was moved"
+		return nil
+	case v.Homing.Refused != "":
+		f.Why = fmt.Sprintf("%s was not moved: it has new commits, and %s", target, v.Homing.Refused)
+		return nil
+	case w.Protected(target):
+		f.Why = fmt.Sprintf("%s was not moved: git.protected names it", target)
+		return nil
+	}
+	err := w.Shop.Trees.Land(ctx, target, commit, was)
+	if moved, ok := errors.AsType[*clone.MovedError](err); ok {
+		return &nexus.TargetMoved{Target: target, Commit: moved.At}
+	}
+	if err != nil {
+		f.Why = fmt.Sprintf("%s was not moved: %v", target, err)
+		return nil
+	}
+	if f.Target = target; commit != v.Tip {
+		f.Merged = commit
+	}
+	return nil
+}
+
+// Protected reports whether Nexus never moves a branch.
+func (w *World) Protected(branch string) bool { return git.Matches(w.Shields, branch) }
 
 // held says why what landed is not published yet: the run's level of approval
 // wants a person to agree, and nobody did.
 func (w *World) held(ctx context.Context, v state.View, branch string, d run.Desk) (string, error) {
-	if !v.Limits.Approval.Holds(nexus.ApproveCommits) {
+	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.Homing.Asked != nil { // who asked for it agrees to it
 		return "", nil
 	}
 	text := fmt.Sprintf("publish what landed (commits: %d), up to %.12s, as the branch %s", v.Landings, v.Tip, branch)

@@ -84,8 +84,25 @@ func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
+// MovedError says that a branch of the user's repository is somewhere else than
+// it was, so that what is to land must be merged onto it first.
+type MovedError struct {
+	Target string
+	At     string // where it is; the commit is in the private clone
+}
+
+// Error implements error.
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("%s is at %.12s", e.Target, e.At)
+}
+
+func elsewhere(target, at string) error {
+	return moved("branch "+target+" has new commits", "What landed must be merged onto them first.", &MovedError{target, at})
+}
+
 // Land moves a branch of the user's repository forward from was, or from where
-// an earlier call had moved it, to commit.
+// an earlier call had moved it, to commit. A branch that holds the commit
+// already is fine; one with other commits on top of was is a [MovedError].
 // Where the branch is checked out, the checkout moves along by git's own
 // rules: if a file that changes has changes of the user's, nothing moves. It
 // is idempotent.
@@ -102,18 +119,52 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	if err != nil || is == commit {
 		return err
 	}
-	if ok, err := c.between(ctx, was, is, commit); err != nil || !ok {
-		return errors.Join(err, moved(fmt.Sprintf("branch %s is not at %.12s any more", target, was),
-			"Merge the published branch yourself: git merge nexus/<run>.", nil))
+	if is == "" {
+		return moved("there is no branch "+target+" any more", "Make it again, or name another one: nexus land --target BRANCH.", nil)
 	}
-	was = is
-	if ok, err := c.ancestor(ctx, was, commit); err != nil || !ok {
-		return errors.Join(err, moved(fmt.Sprintf("%.12s does not stand on branch %s", commit, target),
-			"Merge the published branch yourself: git merge nexus/<run>.", nil))
+	if done, err := c.stands(ctx, target, commit, was, is); err != nil || done {
+		return err
 	}
 	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
 		return err
 	}
+	err = c.move(ctx, target, commit, is)
+	if now, lost := at(ctx, c.user, ref); err != nil && lost == nil && now != is && now != "" {
+		if _, lost := c.Fetch(ctx, now); lost == nil { // somebody was faster
+			return elsewhere(target, now)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return verify(ctx, c.user, ref, commit)
+}
+
+// stands looks how a branch that is at one commit stands to what is to land:
+// whether it holds that already, and why it cannot simply move there.
+func (c *Clone) stands(ctx context.Context, target, commit, was, is string) (done bool, err error) {
+	if _, err := c.Fetch(ctx, is); err != nil {
+		return false, err
+	}
+	if done, err := c.ancestor(ctx, commit, is); err != nil || done {
+		return done, err
+	}
+	switch kept, err := c.ancestor(ctx, was, is); {
+	case err != nil:
+		return false, err
+	case !kept:
+		return false, moved(fmt.Sprintf("branch %s does not hold %.12s any more, which the work began with", target, was),
+			"Somebody rewrote it. Merge the published branch yourself: git merge nexus/<run>.", nil)
+	}
+	if ahead, err := c.ancestor(ctx, is, commit); err != nil || ahead {
+		return false, err
+	}
+	return false, elsewhere(target, is)
+}
+
+// move moves a branch forward, and the checkout that it is in, if there is one.
+func (c *Clone) move(ctx context.Context, target, commit, is string) error {
+	ref := "refs/heads/" + target
 	where, err := checkouts(ctx, c.user, ref)
 	if err != nil {
 		return err
@@ -123,27 +174,15 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 		_, err = c.user.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
 			"--no-recurse-submodules", "--end-of-options", c.git.Dir, commit+":"+ref)
 	case 1:
-		err = c.forward(ctx, where[0], commit, was)
+		err = c.forward(ctx, where[0], commit, is)
 	default:
 		return moved("branch "+target+" is checked out twice", "Check out another branch in one of: "+strings.Join(where, ", ")+".", nil)
 	}
-	if err != nil {
-		return moved("branch "+target+" could not be moved forward",
-			"Nothing was changed. Commit or stash what is in the way, then: git merge --ff-only nexus/<run>.", err)
+	if err == nil {
+		return nil
 	}
-	return verify(ctx, c.user, ref, commit)
-}
-
-// between reports whether a branch that was at one commit is there still, or
-// on the way to another: where the run had moved it to before it went on.
-func (c *Clone) between(ctx context.Context, was, is, commit string) (bool, error) {
-	if is == was {
-		return true, nil
-	}
-	if ok, err := c.ancestor(ctx, was, is); err != nil || !ok {
-		return false, err
-	}
-	return c.ancestor(ctx, is, commit)
+	return moved("branch "+target+" could not be moved forward",
+		"Nothing was changed. Commit or stash what is in the way, then: nexus land.", err)
 }
 
 // forward moves the checkout in dir, and the branch it is on.

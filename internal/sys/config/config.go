@@ -44,11 +44,12 @@ type Config struct {
 	Forbidden  []string      // phrases that no goal may hold
 	Patience   time.Duration // how long a question waits for an answer; 0: for ever
 	Precheck   Precheck
-	Sandbox    string // auto, native, bwrap, landlock or off
-	Notes      bool   // evidence goes into git notes at the end of a run
-	Land       bool   // fast-forward the target at the end of a run
-	Target     string // branch that runs are meant for; empty: the one that is checked out
-	StatusFile string // empty: none
+	Sandbox    string   // auto, native, bwrap, landlock or off
+	Notes      bool     // evidence goes into git notes at the end of a run
+	Protected  []string // patterns of branches that are never moved
+	Land       bool     // fast-forward the target at the end of a run
+	Target     string   // branch that runs are meant for; empty: the one that is checked out
+	StatusFile string   // empty: none
 }
 
 // Role pins a role to a model or a tier. A zero field leaves the choice to
@@ -174,4 +175,13 @@ func Default() Config {
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: channels.Default(),
 	}
+}
+
+// Shields returns the patterns of branches that a run may not move; none where
+// it moves none.
+func (c *Config) Shields() []string {
+	if !c.Land {
+		return nil
+	}
+	return c.Protected
 }

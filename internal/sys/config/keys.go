@@ -230,9 +230,11 @@ func runKeys() []Key {
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "what changes in the checkout that are not committed mean, which no run sees: it starts from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
 		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
-		one("land", kind.Boolean(), "fast-forward the target branch at the end of a run", func(c *Config) *bool { return &c.Land }).
+		one("land", kind.Boolean(), "move the target branch to what landed at the end of a run, merged and judged again if the branch moved meanwhile", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
 		one("git.notes", kind.Boolean(), "what the gates and the reviewer said of each commit that a run publishes goes into the git notes refs/notes/nexus, which nothing pushes by itself", func(c *Config) *bool { return &c.Notes }),
+		one("git.protected", kind.Texts(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
+			trusted("moving your branch is your decision"),
 		one("target", kind.Text(), "branch that runs are meant for; without one, the branch that is checked out", func(c *Config) *string { return &c.Target }),
 		one("status_file", kind.Text(), "file that says how the run stands, kept up to date", func(c *Config) *string { return &c.StatusFile }).
 			trusted("it decides which file is overwritten"),

@@ -2,6 +2,8 @@ package git
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -53,6 +55,15 @@ func refFault(name string) string {
 		}
 	}
 	return ""
+}
+
+// Matches reports whether the name of a branch fits one of the patterns: * is
+// any text without a slash.
+func Matches(patterns []string, branch string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, branch)
+		return ok || err != nil // a pattern that nobody understands fits everything
+	})
 }
 
 // ID reports whether id is a full object name in lower-case hex.

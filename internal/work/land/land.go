@@ -32,20 +32,27 @@ type landing struct {
 	desk shop.Desk
 	tree *worktree.Tree // where the merged tree stands, nil until it is needed
 	made worktree.Merged
+	ref  string // that moves
+	with string // second parent of the commit; empty for none
 }
 
 // Land lands the accepted attempt of the view on the tip, or says why not.
 // Called again after a crash it first looks whether it landed already.
 func Land(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
-	l := &landing{Shop: s, view: v, a: v.Attempt, m: v.Merge, desk: d}
+	l := &landing{Shop: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: Ref(v.Run)}
+	return l.land(ctx)
+}
+
+// land merges, judges and commits, or says why not.
+func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	done, err := l.find(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case done != nil: // the worktree of the landing is of no more use
-		return done, s.Trees.Drop(ctx, l.Run, l.m.ID)
+		return done, l.Trees.Drop(ctx, l.Run, l.m.ID)
 	}
-	l.made, err = s.Trees.Merge(ctx, l.a.Base, v.Tip, l.a.Commit)
+	l.made, err = l.Trees.Merge(ctx, l.a.Base, l.view.Tip, l.a.Commit)
 	if err != nil {
 		return nil, fmt.Errorf("merge %s: %w", l.a.ID, err)
 	}
@@ -56,7 +63,7 @@ func Land(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 		refused, err = l.judge(ctx, hash)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
-		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: v.Tip, Why: err.Error(), Broken: true}, nil
+		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Why: err.Error(), Broken: true}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +82,7 @@ func Land(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 // did not record.
 func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	git := l.Trees.Git()
-	at, err := git.Resolve(ctx, Ref(l.Run))
+	at, err := git.Resolve(ctx, l.ref)
 	if err != nil {
 		return nil, fmt.Errorf("find the run's branch: %w", err)
 	}
@@ -99,7 +106,8 @@ func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, s
 		return nexus.TrainLanded{}, "", fmt.Errorf("read commit %.12s: %w", commit, err)
 	}
 	tree, rest, _ := strings.Cut(out, "\n")
-	parent, message, _ := strings.Cut(rest, "\n")
+	parents, message, _ := strings.Cut(rest, "\n")
+	parent, _, _ := strings.Cut(parents, " ")
 	return nexus.TrainLanded{
 		Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.resolved(),
 	}, message, nil
@@ -191,14 +199,18 @@ func exempt(t state.Task) bool {
 // commit puts the tree on the branch and checks that it is there.
 func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, error) {
 	none := nexus.TrainLanded{}
-	commit, err := l.Trees.Commit(ctx, hash, []string{l.view.Tip}, Message(l.Run, l.view.Task.Task, l.a.ID), l.Now())
+	parents := []string{l.view.Tip}
+	if l.with != "" {
+		parents = append(parents, l.with)
+	}
+	commit, err := l.Trees.Commit(ctx, hash, parents, Message(l.Run, l.view.Task.Task, l.a.ID), l.Now())
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}
-	if err := l.Trees.Move(ctx, Ref(l.Run), commit, l.view.Tip); err != nil {
+	if err := l.Trees.Move(ctx, l.ref, commit, l.view.Tip); err != nil {
 		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
 	}
-	at, err := l.Trees.Git().Resolve(ctx, Ref(l.Run))
+	at, err := l.Trees.Git().Resolve(ctx, l.ref)
 	if err != nil {
 		return none, err
 	}

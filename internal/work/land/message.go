@@ -13,7 +13,11 @@ func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID) string {
 	if body := strings.TrimSpace(t.Brief); body != "" && body != t.Title {
 		parts = append(parts, wrap(body, 72))
 	}
-	return strings.Join(append(parts, "Nexus-Task: "+string(t.ID)+"\n"+trailer(run, a)), "\n\n") + "\n"
+	last := trailer(run, a)
+	if t.ID != "" {
+		last = "Nexus-Task: " + string(t.ID) + "\n" + last
+	}
+	return strings.Join(append(parts, last), "\n\n") + "\n"
 }
 
 // trailer tells a commit of an attempt from all others.

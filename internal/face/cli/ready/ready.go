@@ -140,8 +140,11 @@ func (l *look) checkout(ctx context.Context) {
 	case err != nil:
 		l.add(checked("branch", "", err))
 	case l.conf.Target != "":
-		_, err := repo.Resolve(ctx, "refs/heads/"+l.conf.Target)
+		_, err := l.place.Target(ctx, l.conf.Shields(), l.conf.Target)
 		l.add(checked("target", l.conf.Target, err))
+	case branch != "" && l.conf.Land:
+		_, err := l.place.Target(ctx, l.conf.Shields(), branch)
+		l.add(checked("target", branch, err))
 	case branch == "" && l.conf.Land:
 		l.add(Check{Name: "target", State: Notice, Detail: "no branch is checked out that could be moved along", Hint: "Name one with --target, or leave --land out."})
 	case branch == "":

@@ -284,7 +284,9 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 		return nil, err
 	}
 	if c.Target != "" {
-		branch = c.Target
+		if branch, err = p.Target(ctx, c.Shields(), c.Target); err != nil {
+			return nil, err
+		}
 		if commit, err = p.Repo.Resolve(ctx, "refs/heads/"+branch); err != nil {
 			return nil, err
 		}

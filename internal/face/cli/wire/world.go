@@ -119,7 +119,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		shop.Leaks = &leak.Finder{}
 	}
 	release := func() error { return errors.Join(shop.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
-	return &local.World{Shop: shop, Notes: p.Config.Notes}, release, nil
+	return &local.World{Shop: shop, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
 }
 
 // Rules returns what people add to the policy for a role.

@@ -1,0 +1,37 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// maxHome is how often what landed is merged onto a target that moves again
+// and again while the merged tree is judged.
+const maxHome = 20
+
+// home merges what landed onto a target that moved, or says why not.
+func home(s *state.State) []nexus.Fact {
+	onto, w := s.Homing.Moved.Commit, s.Homing.Work
+	refuse := func(why string) []nexus.Fact { return facts(nexus.LandingRefused{Onto: onto, Why: why}) }
+	sought := nexus.LandingSought{Attempt: nexus.AttemptID(fmt.Sprintf("land.%d", s.Homing.Tries+1)), Target: s.Homing.Moved.Target, Onto: onto}
+	same := w != nil && w.Base == onto
+	switch {
+	case works(w):
+		return nil
+	case s.Drain != nil:
+		return refuse("the run is ending: " + s.Drain.Why)
+	case s.OverCap != nil:
+		return refuse(OverCap(*s.OverCap))
+	case same && w.Broken:
+		return refuse(w.Why)
+	case same && w.Stage == state.Waiting && tooOften(s, w):
+		return refuse(fmt.Sprintf("merging was cut off %d times", w.Losses))
+	case same && w.Stage == state.Waiting:
+		sought.Attempt = w.ID
+	case s.Homing.Tries >= maxHome:
+		return refuse(fmt.Sprintf("it moved %d times while the merged tree was judged", maxHome))
+	}
+	return facts(sought)
+}

@@ -1,0 +1,103 @@
+package land
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// Home merges what a run landed onto a target that moved, as the train merges
+// one change onto another: a conflict goes to the merger, and the merged tree
+// is judged against the target's. The target itself is not touched.
+func Home(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
+	m, tip := v.Merge, v.Tip
+	git := s.Trees.Git()
+	base, err := git.Run(ctx, "merge-base", "--end-of-options", m.Base, tip)
+	if err != nil {
+		return nil, fmt.Errorf("find where the target and the run part: %w", err)
+	}
+	base = strings.TrimSpace(base)
+	tree, err := git.Tree(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	whole, theirs, err := subjects(ctx, s, v, base)
+	if err != nil {
+		return nil, err
+	}
+	v.Task, v.Meanwhile, v.Tip = state.Task{Task: whole}, theirs, m.Base
+	l := &landing{
+		Shop: s, view: v, m: m, desk: d, ref: homeRef(v.Run, m.ID), with: tip,
+		a: &state.Attempt{ID: m.ID, Base: base, Commit: tip, Tree: tree, Tier: nexus.Balanced},
+	}
+	if at, err := git.Resolve(ctx, l.ref); errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		if err := s.Trees.Move(ctx, l.ref, m.Base, ""); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, fmt.Errorf("read %s at %s: %w", l.ref, at, err)
+	}
+	facts, err := l.land(ctx)
+	if e, ok := errors.AsType[*nexus.Error](err); ok && unable(e.Code) {
+		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: "nobody can merge " + strings.Join(l.made.Conflicts, ", ") + ": " + e.Message}}, l.tidy(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range facts {
+		switch f := f.(type) {
+		case nexus.TrainLanded:
+			facts[i] = nexus.LandingMerged{Attempt: m.ID, Onto: m.Base, Commit: f.Commit, Tree: f.Tree, Resolved: f.Resolved}
+		case nexus.TrainRefused:
+			facts[i] = nexus.LandingRefused{Onto: m.Base, Why: f.Why}
+		}
+	}
+	return facts, nil
+}
+
+// homeRef is the ref of what a run landed, merged onto a target. It is beside
+// the refs of the attempt, which has a directory of its name.
+func homeRef(run nexus.RunID, id nexus.AttemptID) string {
+	return "refs/nexus/" + string(run) + "/merged-" + string(id)
+}
+
+// unable reports whether an error says that no model can be asked to merge.
+func unable(c nexus.Code) bool {
+	switch c {
+	case nexus.CodeNoKey, nexus.CodeNoProvider, nexus.CodeModelUnknown, nexus.CodeAuth, nexus.CodeNotRecorded:
+		return true
+	default:
+		return false
+	}
+}
+
+// maxSubjects is how many commits of others a merger is told.
+const maxSubjects = 50
+
+// subjects returns what the run did, as one task, and what others committed on
+// the target meanwhile.
+func subjects(ctx context.Context, s *shop.Shop, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
+	whole = nexus.Task{Title: "Merge: " + v.Goal.Goal.Text}
+	for _, t := range v.Landed {
+		whole.Brief += fmt.Sprintf("%s: %s\n%s\n\n", t.ID, t.Title, t.Brief)
+		for _, c := range t.Criteria {
+			if c.Check != "" {
+				whole.Criteria = append(whole.Criteria, c)
+			}
+		}
+	}
+	log, err := s.Trees.Git().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
+	if err != nil {
+		return whole, nil, err
+	}
+	for line := range strings.Lines(log) {
+		id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+		theirs = append(theirs, nexus.Task{ID: nexus.TaskID(id), Title: subject})
+	}
+	return whole, theirs, nil
+}
