@@ -17,8 +17,10 @@ func (j *judgement) git(argv []arg.Word) {
 		case o == "--no-pager" || o == "-P" || o == "--version" || o == "--no-optional-locks" || o == "--literal-pathspecs":
 			rest = rest[1:]
 		case o == "-C" && len(rest) > 1:
-			if at, _ := j.where(rest[1]); at != place.Tree {
+			if at, name := j.where(rest[1]); at != place.Tree {
 				j.add(Ask, "git.elsewhere", "it works on another tree")
+			} else if bare(name) {
+				j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 			}
 			rest = rest[2:]
 		case o == "-c" && len(rest) > 1 && !rest[1].Dynamic && gitread.Setting(rest[1].Text):
@@ -30,6 +32,9 @@ func (j *judgement) git(argv []arg.Word) {
 	}
 	if len(rest) == 0 {
 		return
+	}
+	if bare(j.below) {
+		j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 	}
 	if rest[0].Dynamic {
 		j.add(Ask, "shell.dynamic", "what git does is not known before it runs")
@@ -47,12 +52,28 @@ func (j *judgement) git(argv []arg.Word) {
 	j.gitVerb(args[0], args[1:], rest[1:])
 }
 
+// bare reports whether a directory is named as repositories without a work
+// tree are.
+func bare(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return len(part) > 4 && strings.HasSuffix(part, ".git") })
+}
+
 func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	options, operands := arg.Split(words)
 	has := func(names ...string) bool { return arg.Asks(options, names) }
 	runs := []string{"--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--filters", "--help", "--contents", "--paginate"}
-	if has(runs...) {
+	switch {
+	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
+		rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
+		if _, err := gitread.Check(append([]string{verb}, rest...)); err != nil {
+			j.add(Ask, "git.read", err.Error())
+		}
+		j.reads(operands)
+		return
+	case has(runs...):
 		j.add(Ask, "git.option", "an option of git may run or write something else")
+	case j.gitKeeps(verb, args, operands, has):
+		return
 	}
 	switch verb {
 	case "status", "diff", "log", "show", "blame", "ls-files":
@@ -71,6 +92,9 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 			j.gitWrite(verb, args)
 		}
 	case "config":
+		if len(args) == 1 && gitread.Shown(args[0]) {
+			return
+		}
 		if len(args) == 0 || !slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0]) || has("--global", "--system", "--file", "-f", "--edit", "-e") {
 			j.add(Deny, "git.config", "git's configuration can start programs")
 		}
@@ -95,6 +119,47 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	default:
 		j.gitWrite(verb, args)
 	}
+}
+
+// gitKeeps allows what moves work about and loses none of it: putting it
+// aside, another branch from here, the index alone, a patch that is only tried
+// or printed.
+func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, has func(...string) bool) bool {
+	first := ""
+	if len(args) > 0 {
+		first = args[0]
+	}
+	seen := !slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Dynamic || w.Glob })
+	switch verb {
+	case "stash":
+		if !slices.Contains([]string{"", "push", "pop", "apply", "list", "show", "-u", "-k", "--include-untracked", "--keep-index", "-m", "--staged", "-S"}, first) || has("-p", "--patch", "--pathspec-from-file", "-a", "--all") {
+			return false
+		}
+		if first == "push" {
+			operands = operands[1:]
+			j.reads(arg.Literals(operands))
+		}
+		return true
+	case "switch":
+		return (first == "-c" || first == "--create") && len(args) == 2 && seen
+	case "checkout":
+		return first == "-b" && len(args) == 2 && seen
+	case "restore":
+		if first != "--staged" && first != "-S" || has("-W", "--worktree", "-s", "--source", "-p", "--patch", "--pathspec-from-file") {
+			return false
+		}
+		j.reads(operands)
+		return true
+	case "apply":
+		if !slices.Contains([]string{"--check", "--stat", "--numstat", "--summary"}, first) || has("--apply", "--index", "--directory", "--unsafe-paths", "--build-fake-ancestor", "-3", "--3way", "--cached", "-z") {
+			return false
+		}
+		j.reads(operands)
+		return true
+	case "format-patch":
+		return slices.Contains(args, "--stdout") && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff") && seen
+	}
+	return false
 }
 
 // gitWrite judges what changes more than the task's own work.

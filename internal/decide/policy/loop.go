@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/chain"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
@@ -28,7 +29,7 @@ func (j *judgement) loop(n *syntax.ForClause) {
 		j.add(Deny, "env.programs", over.Name.Value+" decides which programs run or how")
 	}
 	plain, listed := len(over.Items) > 0 && !j.rebinds && !slices.Contains(j.sets, over.Name.Value), false
-	for _, item := range over.Items {
+	for _, item := range chain.BracesOf(over.Items) {
 		w := j.word(item)
 		if !w.Listed {
 			j.reads([]arg.Word{w})

@@ -51,6 +51,10 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.tar
 	case "git":
 		return j.git
+	case "unzip":
+		return j.unzip
+	case "make", "gmake":
+		return j.make
 	}
 	return nil
 }
@@ -94,7 +98,10 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 		if !ok {
 			return args
 		}
+		given := args[0]
+		given.Text = value
 		switch {
+		case table.Powerful(name) && quiet(name, given):
 		case table.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case !table.Harmless(name) || script.Code(value):
@@ -109,6 +116,9 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 func (j *judgement) shell(argv []arg.Word) {
 	rest := argv[1:]
 	run := false
+	if name := argv[0].Text; (name == "zsh" || name == "fish" || name == "ksh") && len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+		j.add(Ask, "shell.other", name+" reads commands differently from bash, as which they are judged")
+	}
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		o := rest[0]
 		rest = rest[1:]
@@ -130,6 +140,9 @@ func (j *judgement) shell(argv []arg.Word) {
 		j.add(Ask, "shell.dynamic", "what the shell runs is not known before it runs")
 	case run:
 		j.nested(rest[0].Text)
+		if slices.ContainsFunc(rest[1:], func(w arg.Word) bool { return w.Dynamic }) && (strings.Contains(rest[0].Text, "$") || strings.Contains(rest[0].Text, "eval")) {
+			j.add(Ask, "shell.dynamic", "what the shell is given is not known before it runs")
+		}
 	default:
 		j.program(rest)
 	}
@@ -171,6 +184,7 @@ func (j *judgement) source(argv []arg.Word) {
 	if at, name := j.where(argv[1]); at != place.Tree || !Path(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
 		j.add(Ask, "shell.source", "it runs a script outside the worktree")
 	}
+	j.scripts = true
 	j.reads(argv[1:2])
 }
 
@@ -196,6 +210,9 @@ func (j *judgement) cd(argv []arg.Word) {
 
 // set judges the shell's own options: none makes it run something else.
 func (j *judgement) set(argv []arg.Word) {
+	if len(argv) == 1 {
+		j.add(Ask, "credentials", "it shows every variable")
+	}
 	for _, a := range argv[1:] {
 		switch {
 		case a.Text == "--":
@@ -259,11 +276,18 @@ func (j *judgement) kill(argv []arg.Word) {
 
 func (j *judgement) chmod(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
+	if arg.Asks(options, []string{"-R", "--recursive"}) && arg.Asks(options, []string{"-r", "-x", "-w"}) {
+		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
+	}
 	if len(operands) == 0 || arg.Asks(options, []string{"--reference"}) {
 		j.add(Ask, "file.mode", "the mode is not seen")
 		return
 	}
 	mode := operands[0]
+	if arg.Asks(options, []string{"-R", "--recursive"}) && (strings.Contains(mode.Text, "-") && strings.ContainsAny(mode.Text, "rx") && !strings.HasPrefix(mode.Text, "g-") && !strings.HasPrefix(mode.Text, "o-") && !strings.HasPrefix(mode.Text, "go-") ||
+		len(mode.Text) >= 3 && strings.Trim(mode.Text, "01234567") == "" && mode.Text[len(mode.Text)-3] < '6') {
+		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
+	}
 	octal := strings.TrimLeft(mode.Text, "0")
 	if mode.Dynamic || strings.ContainsAny(mode.Text, "st") || strings.Trim(mode.Text, "01234567") == "" && len(octal) > 3 {
 		j.add(Deny, "privilege", "it gives a file the rights of its owner")
@@ -326,6 +350,46 @@ func (j *judgement) curl(argv []arg.Word) {
 		j.add(Deny, "net.send", "it sends data out")
 	default:
 		j.add(Ask, "net.read", "it reads from the network")
+	}
+}
+
+// unzip judges what it reads, and the directory that it writes to.
+func (j *judgement) unzip(argv []arg.Word) {
+	for i := 1; i < len(argv); i++ {
+		switch a := argv[i]; {
+		case a.Text == "-d" && i+1 < len(argv):
+			i++
+			j.writes(argv[i : i+1])
+		case a.Dynamic && !a.Fixed, strings.HasPrefix(a.Text, "-d") && !a.Dynamic:
+			j.add(Ask, "file.write.option", "where unzip writes is not seen")
+		case strings.HasPrefix(a.Text, "-"):
+			if strings.Trim(a.Text, "-oqnltujvxZ1p") != "" {
+				j.add(Ask, "file.write.option", "an option of unzip may run or write something else")
+			}
+		default:
+			j.writes([]arg.Word{a})
+		}
+	}
+}
+
+// make judges a build whose rules stand in the tree.
+func (j *judgement) make(argv []arg.Word) {
+	for i, a := range argv[1:] {
+		file, next := "", i+2 < len(argv)
+		switch name, value, joined := strings.Cut(a.Text, "="); {
+		case joined && strings.HasPrefix("--makefile", name) && len(name) > 3, joined && strings.HasPrefix("--file", name) && len(name) > 3:
+			file = value
+		case next && (a.Text == "-f" || a.Text == "--file" || a.Text == "--makefile"):
+			file = argv[i+2].Text
+		case strings.HasPrefix(a.Text, "-f") && !strings.HasPrefix(a.Text, "--"):
+			file = a.Text[2:]
+		}
+		if file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
+			j.add(Ask, "build.make.option", "which rules it follows is not seen")
+		}
+	}
+	if e, ok := table.Find(argv[0].Text); ok {
+		j.listed(e, argv)
 	}
 }
 

@@ -59,6 +59,9 @@ func judge(command string, r Rules, depth int) Decision {
 	if j.parts > maxParts {
 		j.add(Ask, "shell.parts", fmt.Sprintf("it has more than %d parts", maxParts))
 	}
+	if j.decodes && j.scripts {
+		j.add(Ask, "shell.decoded", "it decodes something and runs a file, which may be that")
+	}
 	if j.arithmetic && j.hidden {
 		j.add(Ask, "shell.hidden-code", "a value may be run as code when it is calculated with")
 	}
@@ -80,6 +83,9 @@ type judgement struct {
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
 	dirs       chain.Dirs
+	decodes    bool     // it turns text into what is not seen
+	scripts    bool     // it runs a file of the tree
+	made       []string // directories that it makes itself
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
@@ -163,6 +169,9 @@ func (j *judgement) visit(n syntax.Node) bool {
 		j.quoted(n)
 	case *syntax.ForClause:
 		j.loop(n)
+		j.endless(n)
+	case *syntax.WhileClause:
+		j.endless(n)
 	default:
 	}
 	return true
@@ -265,6 +274,7 @@ func (j *judgement) assign(a *syntax.Assign, exported bool) {
 		}
 	}
 	switch {
+	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
 	case exported && !table.Harmless(name):
@@ -274,6 +284,9 @@ func (j *judgement) assign(a *syntax.Assign, exported bool) {
 
 func (j *judgement) call(n *syntax.CallExpr) {
 	for _, a := range n.Assigns {
+		if a.Name != nil && a.Name.Value == "IFS" && splits(n) && (a.Value == nil || !j.word(a.Value).Dynamic) {
+			continue
+		}
 		j.assign(a, len(n.Args) > 0)
 	}
 	if len(n.Args) == 0 {

@@ -39,6 +39,10 @@ func (j *judgement) simple(argv []arg.Word) {
 			return
 		}
 	}
+	j.decodes = j.decodes || decodes(argv)
+	if fills(argv) {
+		j.add(Ask, "host.damage", argv[0].Text+" may write without an end")
+	}
 	allowed := j.own(argv)
 	if run := j.special(argv[0].Text); run != nil {
 		run(argv)
@@ -67,6 +71,7 @@ func (j *judgement) program(argv []arg.Word) {
 	if !made && (at != place.Tree || !Path(name, false).Allowed()) {
 		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
+	j.scripts = true
 	_, operands := arg.Split(argv[1:])
 	j.writes(arg.Literals(operands))
 }
@@ -104,6 +109,9 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		j.writes(operands)
 	case "delete":
 		j.deletes(operands)
+		if name == "rm" {
+			j.trees(argv)
+		}
 	default:
 		for _, w := range operands {
 			if w.Home || w.Glob && strings.Contains(w.Text, "/") {

@@ -24,8 +24,12 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 	case *syntax.Lit:
 		out.Unquoted(p.Value, first)
 	case *syntax.SglQuoted:
-		out.Text += p.Value
-		out.Dynamic = out.Dynamic || p.Dollar && strings.Contains(p.Value, `\`)
+		text, ok := p.Value, true
+		if p.Dollar && strings.Contains(p.Value, `\`) {
+			text, ok = decoded(p)
+		}
+		out.Text += text
+		out.Dynamic = out.Dynamic || !ok
 	case *syntax.DblQuoted:
 		for i, q := range p.Parts {
 			if l, ok := q.(*syntax.Lit); ok {
@@ -48,7 +52,8 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 			out.Listed = out.Listed || item.Listed
 			return
 		}
-		out.Home = out.Home || name == "HOME" || name == "OLDPWD"
+		named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
+		out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
 		out.Dynamic = true
 	case *syntax.ProcSubst:
 		out.Text += "/dev/fd/63"
@@ -89,12 +94,31 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 	if !path.IsAbs(p) {
 		if clean := path.Clean(p); clean == ".." || strings.HasPrefix(clean, "../") || j.away {
 			return place.Outside, p
-		} else if strings.Contains("/"+p+"/", "/../") {
+		} else if strings.Contains("/"+p+"/", "/../") && !j.within(p) {
 			return place.Unseen, p // through a link it leads elsewhere
 		}
 		return place.Tree, path.Clean(p)
 	}
 	return place.Of(path.Clean(p), j.rules.Dir)
+}
+
+// within reports whether a path with .. in it goes back only from plain names,
+// and never above where it starts. Where one of them is a link the sandbox
+// still keeps what is outside away.
+func (j *judgement) within(p string) bool {
+	depth := 0
+	for part := range strings.SplitSeq(p, "/") {
+		switch {
+		case part == "..":
+			depth--
+		case part != "." && part != "":
+			depth++
+		}
+		if depth < 0 || strings.HasPrefix(part, ".") && part != ".." && part != "." {
+			return false
+		}
+	}
+	return true
 }
 
 // reads judges that paths are read.

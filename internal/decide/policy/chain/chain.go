@@ -4,6 +4,7 @@ package chain
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,12 +93,35 @@ func (c *Dirs) At(at syntax.Pos) string {
 	return ""
 }
 
+// numbers is a range such as {1..5} or {0..20..5}.
+var numbers = regexp.MustCompile(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`) //nolint:gochecknoglobals // never written
+
 // maxBraces bounds how many words a word with braces is taken to be.
 const maxBraces = 8
 
-// Braces returns the words that a word with braces stands for.
+// BracesOf returns the words that words with braces stand for.
+func BracesOf(words []*syntax.Word) []*syntax.Word {
+	var all []*syntax.Word
+	for _, w := range words {
+		all = append(all, Braces(w)...)
+	}
+	return all
+}
+
+// Braces returns the words that a word with braces stands for; of a range of
+// numbers the first and the last, as the others differ in digits alone.
 func Braces(w *syntax.Word) []*syntax.Word {
 	text := w.Lit()
+	if ends := numbers.FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {
+		var words []*syntax.Word
+		for i := 2; i <= 4; i += 2 {
+			one, lit := *w, *w.Parts[0].(*syntax.Lit)
+			lit.Value = text[:ends[0]] + text[ends[i]:ends[i+1]] + text[ends[1]:]
+			one.Parts = []syntax.WordPart{&lit}
+			words = append(words, &one)
+		}
+		return words
+	}
 	if n := strings.Count(text, ","); n == 0 || n > maxBraces || !strings.Contains(text, "{") || strings.Contains(text, "..") || strings.Contains(text, `\`) {
 		return []*syntax.Word{w}
 	}

@@ -31,6 +31,10 @@ func Judge(argv []arg.Word, reaches func(host string, port int) bool) (Where, []
 			return where, made
 		}
 	}
+	own := func(host string, _ int) bool { return host == "localhost" || host == "127.0.0.1" }
+	if made, ok := reads(argv, own); ok && argv[0].Text == "wget" {
+		return Own, made
+	}
 	if made, ok := reads(argv, reaches); ok {
 		return Known, made
 	}
@@ -151,6 +155,9 @@ func (s shape) option(word string) string {
 	}
 	if len(word) > 2 && word[0] == '-' && cluster(word[:len(word)-1], s.short) { // -sSLo FILE, -LO
 		word = "-" + word[len(word)-1:]
+	}
+	if word == "-qO-" && s.named == "" {
+		return "" // to standard output
 	}
 	if word == "-O" && s.named != "" {
 		return s.named

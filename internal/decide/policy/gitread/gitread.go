@@ -117,3 +117,11 @@ func Lists(args []string) bool {
 	}
 	return true
 }
+
+// Shown reports whether a setting may be printed: it is no place for a secret,
+// and starts nothing.
+func Shown(setting string) bool {
+	return slices.Contains([]string{
+		"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.filemode", "core.ignorecase", "core.eol", "pull.rebase", "merge.conflictstyle", "commit.gpgsign",
+	}, strings.ToLower(setting))
+}

@@ -134,9 +134,39 @@ func agentFiles(name string) bool {
 	return false
 }
 
+// keyring reports whether a file of data is named as those are that hold
+// secrets, or has an ending of theirs. Certificates (.pem, .crt) are public,
+// and so are source files about secrets (credentials.go).
+func keyring(name string) bool {
+	stem, ending := name, ""
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		stem, ending = name[:i], name[i+1:]
+	}
+	switch ending {
+	case "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "tfvars", "agekey":
+		return true
+	case "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "":
+		if strings.HasSuffix(stem, ".example") || strings.HasSuffix(stem, ".sample") || strings.HasSuffix(stem, ".template") || strings.HasSuffix(stem, ".schema") {
+			return false
+		}
+		stem, _, _ = strings.Cut(strings.TrimPrefix(stem, "."), ".") // secrets.production.yml
+		stem = strings.NewReplacer("_", "-", " ", "-").Replace(stem)
+		switch stem {
+		case "credentials", "credential", "secrets", "secret", "service-account", "serviceaccount", "service-account-key", "client-secret", "client-secrets", "passwords", "apikeys", "api-keys", "private-key":
+			return true
+		}
+		return strings.HasPrefix(stem, "service-account-") || strings.HasPrefix(stem, "client-secret-") || strings.HasSuffix(stem, "-credentials")
+	}
+	return false
+}
+
 func secretFile(name string) bool {
 	switch name {
-	case ".env", ".envrc", ".netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
+	case ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+		".npmrc", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".boto", ".s3cfg", "master.key", "terraform.tfstate", "terraform.tfstate.backup":
+		return true
+	}
+	if keyring(name) {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(name, ".env."); ok {

@@ -89,6 +89,7 @@ func substitution(s string) (rest string, ok bool) {
 // Awk reports whether a program starts no other, and reads and writes no file
 // of its own.
 func Awk(s string) bool {
+	s = plainAwk(s)
 	if strings.Contains(strings.ReplaceAll(s, "||", ""), "|") {
 		return false
 	}
@@ -98,6 +99,40 @@ func Awk(s string) bool {
 		}
 	}
 	return !strings.Contains(s, ">") || awkCompares(s)
+}
+
+// plainAwk returns a program without what its texts and patterns hold, or the
+// program as it is where a comment or an odd quote makes that uncertain. A
+// slash begins a pattern only where no operand can stand before it.
+func plainAwk(s string) string {
+	if strings.Contains(s, "#") {
+		return s
+	}
+	var b strings.Builder
+	before := byte('\n')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		b.WriteByte(c)
+		if c != '"' && (c != '/' || strings.IndexByte("\n;,{}(!~&|", before) < 0) {
+			if c != ' ' && c != '\t' {
+				before = c
+			}
+			continue
+		}
+		end := i + 1
+		for end < len(s) && s[end] != c && s[end] != '\n' {
+			if s[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(s) || s[end] != c {
+			return s
+		}
+		b.WriteByte(c)
+		i, before = end, 'x'
+	}
+	return b.String()
 }
 
 // awkCompares reports whether every > compares: it stands in brackets, or where

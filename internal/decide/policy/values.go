@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+)
+
+// quiet reports whether a variable that can start programs is given a value
+// that starts none: a flag that is listed here, or a pager that only prints.
+func quiet(name string, v arg.Word) bool {
+	if v.Dynamic || v.Glob {
+		return false
+	}
+	switch name {
+	case "PAGER", "GIT_PAGER", "MANPAGER":
+		return v.Text == "cat" || v.Text == ""
+	case "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL":
+		return v.Text == "true" || v.Text == ":"
+	case "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_CONFIG_NOSYSTEM":
+		return v.Text == "0" || v.Text == "1"
+	case "GOFLAGS":
+		return flags(v.Text, "-mod", "-tags", "-count", "-p", "-race", "-v", "-trimpath", "-buildvcs", "-short", "-timeout", "-run")
+	case "NODE_OPTIONS":
+		return flags(v.Text, "--max-old-space-size", "--no-warnings", "--enable-source-maps", "--trace-warnings", "--trace-deprecation", "--no-deprecation",
+			"--unhandled-rejections", "--experimental-vm-modules", "--openssl-legacy-provider", "--stack-trace-limit", "--dns-result-order")
+	case "RUSTFLAGS", "RUSTDOCFLAGS":
+		return lints(v.Text)
+	case "MAKEFLAGS":
+		return v.Text != "" && strings.Trim(v.Text, "-jks0123456789 ") == ""
+	case "PYTHONWARNINGS":
+		return slices.Contains([]string{"error", "default", "ignore", "always", "once", "module"}, v.Text)
+	}
+	return false
+}
+
+// flags reports whether a text is made of these flags, each alone or with a
+// value behind an equals sign that names no file.
+func flags(text string, known ...string) bool {
+	for f := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(f, "=")
+		if !slices.Contains(known, name) || strings.ContainsAny(value, `/\'"$`) {
+			return false
+		}
+	}
+	return true
+}
+
+// lints reports whether flags of the Rust compiler only set levels of lints
+// and what debugging data there is.
+func lints(text string) bool {
+	f := strings.Fields(text)
+	for i := 0; i < len(f); i++ {
+		switch {
+		case slices.Contains([]string{"-D", "-W", "-A"}, f[i]) && i+1 < len(f):
+			i++
+		case f[i] == "-C" && i+1 < len(f):
+			i++
+			if !flags(f[i], "debuginfo", "opt-level", "debug-assertions", "overflow-checks", "target-cpu", "panic") {
+				return false
+			}
+		case len(f[i]) > 2 && slices.Contains([]string{"-D", "-W", "-A"}, f[i][:2]):
+		default:
+			return false
+		}
+	}
+	return len(f) > 0
+}
+
+// splits reports whether a call sets IFS for nothing but reading words: the
+// command line itself is split as before.
+func splits(n *syntax.CallExpr) bool {
+	return len(n.Args) > 0 && slices.Contains([]string{"read", "mapfile", "readarray"}, n.Args[0].Lit())
+}
+
+// decoded returns what $'...' stands for.
+func decoded(p *syntax.SglQuoted) (string, bool) {
+	text, err := expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{p}})
+	return text, err == nil && text != "" && !strings.ContainsRune(text, 0)
+}
