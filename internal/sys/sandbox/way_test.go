@@ -61,6 +61,7 @@ func bashed(t *testing.T, b *Box, c Command, script string) Result {
 const fetch = `curl -sS -m 30 --noproxy '' -x "$HTTP_PROXY" `
 
 func TestProxy(t *testing.T) {
+	testenv.NeedTool(t, "curl")
 	for _, m := range []Mode{Native, Bwrap, Off} {
 		t.Run(string(m), func(t *testing.T) {
 			b := find(t, m)
