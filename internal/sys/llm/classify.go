@@ -148,12 +148,41 @@ func byStatus(status int, wrong bool) Class {
 }
 
 // after returns the wait that the headers ask for, in seconds or as a date.
+// What is neither is ignored, as the standard of HTTP says. A date is seen from
+// the provider's own clock, where that is told.
 func after(h http.Header) string {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+	if ms, ok := seconds(h.Get("Retry-After-Ms")); ok {
 		return strconv.FormatFloat(ms/1000, 'f', -1, 64)
 	}
-	return h.Get("Retry-After")
+	asked := strings.TrimSpace(h.Get("Retry-After"))
+	if _, ok := seconds(asked); ok {
+		return asked
+	}
+	at, err := http.ParseTime(asked)
+	if err != nil {
+		return ""
+	}
+	if sent, err := http.ParseTime(h.Get("Date")); err == nil {
+		return strconv.FormatFloat(max(at.Sub(sent).Seconds(), 0), 'f', -1, 64)
+	}
+	return asked
 }
+
+// seconds reads a number as HTTP writes one: digits, here also with a
+// fraction, which some providers send. It knows neither signs nor exponents.
+func seconds(text string) (float64, bool) {
+	for _, c := range text {
+		if c != '.' && (c < '0' || c > '9') {
+			return 0, false
+		}
+	}
+	s, err := strconv.ParseFloat(text, 64)
+	return min(s, farOff), (err == nil || errors.Is(err, strconv.ErrRange)) && strings.Trim(text, ".") == text
+}
+
+// farOff bounds a wait, in seconds: longer than anybody waits, and short enough
+// to be one.
+const farOff = 1e9
 
 // Wait returns the wait that e asks for, and false where it asks for none. It
 // reads seconds, a duration such as "34s", and an HTTP date seen from now.

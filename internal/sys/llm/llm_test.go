@@ -171,8 +171,80 @@ func TestPolicy(t *testing.T) {
 			}
 		})
 	}
-	if wait, again := (llm.Policy{}).Wait(&llm.Error{Class: llm.Overload}, 1000); !again || wait != 5*time.Minute {
-		t.Error(wait, again)
+}
+
+// TestPatienceEnds checks for how long a provider is asked again that says
+// itself that it cannot answer now.
+func TestPatienceEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		e     llm.Error
+		p     llm.Policy
+		calls int
+		waits time.Duration
+	}{
+		"529":                      {llm.Error{Class: llm.Overload, Status: 529}, llm.Policy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
+		"500":                      {llm.Error{Class: llm.Transient, Status: 500}, llm.Policy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
+		"529 that asks for little": {llm.Error{Class: llm.Overload, After: "7"}, llm.Policy{}, 49, 0},
+		"429 for an hour":          {llm.Error{Class: llm.Quota, After: "3600"}, llm.Policy{}, 25, 24 * time.Hour},
+		"429 for a day":            {llm.Error{Class: llm.Quota, After: "86400"}, llm.Policy{}, 2, 24 * time.Hour},
+		"429 for more":             {llm.Error{Class: llm.Quota, After: "86401"}, llm.Policy{}, 1, 0},
+		"429 for ever":             {llm.Error{Class: llm.Quota, After: "99999999999999999999999"}, llm.Policy{}, 1, 0},
+		"while somebody waits":     {llm.Error{Class: llm.Quota, After: "86400"}, llm.Policy{Asked: 15 * time.Minute}, 1, 0},
+		"a minute, somebody waits": {llm.Error{Class: llm.Quota, After: "600"}, llm.Policy{Asked: 15 * time.Minute}, 2, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.e.Cause = errors.New("planted")
+			calls, waits := 1, time.Duration(0)
+			for {
+				wait, again := c.p.Wait(&c.e, calls)
+				if !again {
+					break
+				}
+				if asked, ok := c.e.Wait(time.Time{}); ok && wait < asked {
+					t.Fatalf("waits %s, asked for %s", wait, asked)
+				}
+				if calls, waits = calls+1, waits+wait; calls > 1000 {
+					t.Fatal("without end")
+				}
+			}
+			if calls != c.calls || c.waits > 0 && waits != c.waits {
+				t.Errorf("%d calls in %s, want %d in %s", calls, waits, c.calls, c.waits)
+			}
+		})
+	}
+}
+
+// TestRetryAfter reads the header as the standard of HTTP has it: digits or a
+// date, and nothing else; the wait is never shorter than what was asked.
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 11, 6, 8, 49, 30, 0, time.UTC)
+	for header, want := range map[string]time.Duration{
+		"7": 7 * time.Second, " 7 ": 7 * time.Second, "0": 0, "0007": 7 * time.Second, "1.5": 1500 * time.Millisecond,
+		"Fri, 06 Nov 2026 08:49:37 GMT": 7 * time.Second, "Friday, 06-Nov-26 08:49:37 GMT": 7 * time.Second, "Fri Nov  6 08:49:37 2026": 7 * time.Second,
+		"Fri, 06 Nov 2026 08:49:00 GMT": 0, "120": 2 * time.Minute, "100000000000000": 1e9 * time.Second,
+		"1e3": -1, "-7": -1, "+7": -1, "0x10": -1, "inf": -1, "NaN": -1, "1_0": -1, "7s": -1, "soon": -1, "": -1, ".": -1, "1.": -1, "7, 9": -1, "2026-11-06T08:49:37Z": -1,
+	} {
+		for clock, at := range map[string]time.Time{"": now, now.Format(http.TimeFormat): now.Add(time.Hour)} { // ours may be wrong where the provider tells its own
+			h := http.Header{"Retry-After": {header}}
+			if clock != "" {
+				h.Set("Date", clock)
+			}
+			wait, ok := llm.Classify(http.StatusServiceUnavailable, h, nil).Wait(at)
+			if ok != (want >= 0) || ok && wait != want {
+				t.Errorf("%q at %q: %s, %v", header, clock, wait, ok)
+			}
+			if d, again := (llm.Policy{Jitter: func() float64 { return 0 }, Now: func() time.Time { return at }}).Wait(llm.Classify(http.StatusServiceUnavailable, h, nil), 1); again && d < want {
+				t.Errorf("%q: the first wait is %s", header, d)
+			}
+		}
+	}
+	body := []byte(`{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"34.5s"}]}}`)
+	if wait, ok := llm.Classify(429, http.Header{"Retry-After": {"1e3"}}, body).Wait(now); !ok || wait != 34500*time.Millisecond {
+		t.Errorf("garbage hides what the body asks for: %s", wait)
+	}
+	both := http.Header{"X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Requests": {"1s"}, "X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6m0s"}}
+	if wait, ok := llm.Classify(429, both, nil).Wait(now); !ok || wait != 6*time.Minute {
+		t.Errorf("two windows are used up, and the wait is %s", wait)
 	}
 }
 

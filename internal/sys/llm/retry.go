@@ -17,17 +17,20 @@ type Policy struct {
 	First   time.Duration    // wait after the first failure, doubled each time; 0 means 1 s
 	Most    time.Duration    // longest wait where tries are counted; 0 means 1 min. A provider that asks for more ends them
 	Patient time.Duration    // longest wait otherwise, unless the provider asks for more; 0 means 5 min
+	Asked   time.Duration    // the most that a provider may ask to be left alone, all in a row; 0 means a day
 	Jitter  func() float64   // in [0, 1), spreads the waits over their second half; nil waits in full
 	Now     func() time.Time // for a Retry-After that is a date; nil leaves such a date out
 }
 
-// longest is the most that a provider may ask to be left alone.
-const longest = 24 * time.Hour
+const (
+	longest = 24 * time.Hour // the most that a provider may ask to be left alone
+	enough  = 4 * time.Hour  // about the most that one is asked again which says for no time when
+)
 
-// passes reports whether a failure passes by itself and costs nothing to meet
+// Passes reports whether a failure passes by itself and costs nothing to meet
 // again: the provider is overloaded, out of quota, or said itself that it
 // broke.
-func (e *Error) passes() bool {
+func (e *Error) Passes() bool {
 	return e.Class == Overload || e.Class == Quota || e.Class == Transient && e.Status >= 500
 }
 
@@ -40,9 +43,9 @@ func (e *Error) unreached() bool {
 // Wait returns how long to wait after the nth failure of a class in a row, and
 // whether to try again at all: never for what a person must settle, nor for a
 // request that is wrong. A provider that says itself that it cannot answer now
-// is asked again without end; the caller's own time ends that.
+// is asked again for four hours, or as long as it asks for itself, up to a day.
 func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
-	tries, patient := cmp.Or(p.Tries, 4), e.passes()
+	tries, patient := cmp.Or(p.Tries, 4), e.Passes()
 	if e.unreached() {
 		tries = cmp.Or(p.Reach, p.Tries, 20)
 	}
@@ -51,7 +54,7 @@ func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
 	}
 	most, limit := cmp.Or(p.Most, time.Minute), cmp.Or(p.Most, time.Minute)
 	if patient {
-		most, limit = cmp.Or(p.Patient, 5*time.Minute), longest
+		most, limit = cmp.Or(p.Patient, 5*time.Minute), cmp.Or(p.Asked, longest)
 	}
 	d := most
 	if first := cmp.Or(p.First, time.Second); n < 20 { // else the shift runs over
@@ -64,8 +67,14 @@ func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
 	if p.Now != nil {
 		now = p.Now()
 	}
-	if asked, ok := e.Wait(now); ok {
-		d = max(d, asked)
+	asked, ok := e.Wait(now)
+	d = max(d, asked)
+	if !patient {
+		return d, d <= limit
 	}
-	return d, d <= limit
+	total := min(limit, enough)
+	if ok && asked > most {
+		total = limit
+	}
+	return d, d <= total/time.Duration(n)
 }

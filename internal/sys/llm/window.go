@@ -93,24 +93,26 @@ func whole(text string) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// usedUp reports whether one of the windows is used up, and when that one
-// says that it ends.
+// usedUp reports whether one of the windows is used up, and when the last of
+// those says that it ends.
 func usedUp(all []Window) (reset string, empty bool) {
+	longest := time.Duration(-1)
 	for _, w := range all {
-		if w.Left == 0 {
-			return w.Reset, true
+		if w.Left > 0 {
+			continue
+		}
+		empty = true
+		if wait, ok := w.Wait(time.Time{}); ok && wait > longest {
+			longest, reset = wait, w.Reset
 		}
 	}
-	return "", false
+	return reset, empty
 }
 
 // span reads seconds, a duration such as "34s", and a time seen from now. It
 // reports false for anything else.
 func span(text string, now time.Time) (time.Duration, bool) {
-	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		if !(s >= 0 && s < 1e9) {
-			return 0, false
-		}
+	if s, ok := seconds(text); ok {
 		return time.Duration(s * float64(time.Second)), true
 	}
 	if d, err := time.ParseDuration(text); err == nil {
@@ -122,10 +124,12 @@ func span(text string, now time.Time) (time.Duration, bool) {
 // stamp returns how long it is until a time that a header names, and false
 // where it names none.
 func stamp(text string, now time.Time) (time.Duration, bool) {
-	for _, layout := range []string{time.RFC3339, http.TimeFormat} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return max(t.Sub(now), 0), true
-		}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t, err = http.ParseTime(text) // in any of its three forms
 	}
-	return 0, false
+	if err != nil {
+		return 0, false
+	}
+	return max(t.Sub(now), 0), true
 }

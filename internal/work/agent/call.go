@@ -212,6 +212,8 @@ func (c *conversation) failed(ctx context.Context, err error) (*ending, error) {
 		said.Code, said.Hint = nexus.CodeAuth, "The provider wants to be paid; settle that, or use another model, and run nexus resume."
 	case do == llm.Person:
 		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
+	case e.Passes():
+		c.exhausted(said, e)
 	case e.Class == llm.Invalid && e.Status == 404:
 		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; it is written provider/model."
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,5 +107,24 @@ func TestNextModelOfTheChain(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestATooLongWaitIsReported checks that a provider which asks for more than
+// anybody waits ends the session, and that people are told until when.
+func TestATooLongWaitIsReported(t *testing.T) {
+	now := time.Date(2026, 11, 6, 8, 0, 0, 0, time.UTC)
+	for task, code := range map[nexus.TaskID]nexus.Code{"T3": nexus.CodeNeedsPerson, "": nexus.CodeLimit} {
+		b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: "x", Fault: llmtest.RateLimit, After: "90000", Times: -1}))
+		b.brief.Task, b.brief.Retry = task, llm.Policy{Now: func() time.Time { return now }}
+		_, err := b.run(t.Context())
+		e, ok := errors.AsType[*nexus.Error](err)
+		if !ok || e.Code != code || !strings.Contains(e.Message, "is out of quota, and turned down 1 calls in a row, and asks to be left alone until 2026-11-07T09:00:00Z") {
+			t.Errorf("%+v", err)
+		}
+		if n := len(b.server.Requests()); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		settled(t, b)
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -53,6 +54,25 @@ func (c *conversation) rest(ctx context.Context, err error) (again bool, _ error
 		return true, nil
 	case <-spare.Done():
 		return false, context.Cause(spare)
+	}
+}
+
+// exhausted says that a provider which cannot answer now was asked often
+// enough, and when it wants to be asked again. The task is left to a person; a
+// session outside of any run ends at a limit.
+func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
+	said.Code = nexus.CodeNeedsPerson
+	if c.Task == "" {
+		said.Code = nexus.CodeLimit
+	}
+	said.Message = fmt.Sprintf("%s is %s, and turned down %d calls in a row", c.Model, ailing(e.Class), max(c.failures[e.Class], 1))
+	said.Hint = "Try again later, or use another model."
+	if c.Retry.Now == nil {
+		return
+	}
+	if wait, ok := e.Wait(c.Retry.Now()); ok && wait > 0 {
+		said.Message += ", and asks to be left alone until " + c.Retry.Now().Add(wait).UTC().Format(time.RFC3339)
+		said.Hint = "Try again after that, or use another model."
 	}
 }
 

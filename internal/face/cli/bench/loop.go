@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,7 +165,7 @@ func (l *loop) session(ctx context.Context, id nexus.AttemptID, dir string, m *m
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.System(l.role.Prompt, "", ""),
 		Next: l.brief(name), Limits: l.config.Limits, Price: model.Price, Worst: model.Worst,
-		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: l.app.Now},
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: l.app.Now, Jitter: rand.Float64},
 	}, d, s, nil)
 	if err == nil && out.Outcome != nexus.Accepted {
 		err = fmt.Errorf("session %s ended as %s: %s", name, out.Outcome, out.Why)

@@ -10,11 +10,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
@@ -146,6 +148,10 @@ type Talk struct {
 	Failed  string          // model that is not asked again, where there is another
 }
 
+// patience is the most that a provider may ask to be left alone while somebody
+// waits for the session.
+const patience = 15 * time.Minute
+
 // Converse has a session.
 func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 	model, err := s.Pick(t.Failed)
@@ -182,7 +188,7 @@ func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
 		System: s.app.Mask.Text(prompt.System(s.role.Prompt, "", "")), Next: t.Text, Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
-		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now},
+		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now, Jitter: rand.Float64, Asked: patience},
 	}, s.desk, &forgetful{mask: s.app.Mask}, nil)
 	if err == nil {
 		err = out.Refusal

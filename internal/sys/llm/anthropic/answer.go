@@ -35,13 +35,13 @@ type event struct {
 
 // usage counts whole messages; a count that is not there has not changed.
 type usage struct {
-	Input      *int64 `json:"input_tokens"` // without what the cache gave or took
-	CacheRead  *int64 `json:"cache_read_input_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
+	Input      *wire.Count `json:"input_tokens"` // without what the cache gave or took
+	CacheRead  *wire.Count `json:"cache_read_input_tokens"`
+	CacheWrite *wire.Count `json:"cache_creation_input_tokens"`
 	Created    struct {
-		Hour *int64 `json:"ephemeral_1h_input_tokens"` // of CacheWrite
+		Hour *wire.Count `json:"ephemeral_1h_input_tokens"` // of CacheWrite
 	} `json:"cache_creation"`
-	Output *int64 `json:"output_tokens"`
+	Output *wire.Count `json:"output_tokens"`
 	terms
 }
 
@@ -50,24 +50,24 @@ type terms struct {
 	Service string `json:"service_tier"`
 	Region  string `json:"inference_geo"`
 	Server  struct {
-		Searches int64 `json:"web_search_requests"`
+		Searches wire.Count `json:"web_search_requests"`
 	} `json:"server_tool_use"`
 }
 
 func (t terms) over(n *llm.Terms) {
 	n.Service, n.Region = cmp.Or(t.Service, n.Service), cmp.Or(t.Region, n.Region)
-	n.Searches = max(n.Searches, t.Server.Searches)
+	n.Searches = max(n.Searches, int64(t.Server.Searches))
 }
 
 func (u usage) over(r *llm.Response) {
 	u.terms.over(&r.Terms)
 	n := &r.Usage
 	for _, c := range []struct {
-		from *int64
+		from *wire.Count
 		to   *int64
 	}{{u.Input, &n.Input}, {u.CacheRead, &n.CacheRead}, {u.CacheWrite, &n.CacheWrite}, {u.Created.Hour, &n.CacheHour}, {u.Output, &n.Output}} {
 		if c.from != nil {
-			*c.to = max(*c.from, 0)
+			*c.to = int64(*c.from)
 		}
 	}
 }

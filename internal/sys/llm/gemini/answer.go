@@ -33,11 +33,11 @@ type chunk struct {
 
 // usage counts the whole answer so far.
 type usage struct {
-	Prompt   int64 `json:"promptTokenCount"` // with what the cache gave
-	Cached   int64 `json:"cachedContentTokenCount"`
-	Said     int64 `json:"candidatesTokenCount"`
-	Thoughts int64 `json:"thoughtsTokenCount"` // not in Said
-	Tools    int64 `json:"toolUsePromptTokenCount"`
+	Prompt   wire.Count `json:"promptTokenCount"` // with what the cache gave
+	Cached   wire.Count `json:"cachedContentTokenCount"`
+	Said     wire.Count `json:"candidatesTokenCount"`
+	Thoughts wire.Count `json:"thoughtsTokenCount"` // not in Said
+	Tools    wire.Count `json:"toolUsePromptTokenCount"`
 
 	Service string `json:"serviceTier"`
 	Traffic string `json:"trafficType"` // the same as Vertex says it
@@ -122,10 +122,10 @@ func (d *draft) count(u usage) {
 		d.r.Terms.Service = strings.ToLower(service)
 	}
 	if u.Prompt > 0 {
-		n.CacheRead = min(max(u.Cached, 0), u.Prompt)
-		n.Input = u.Prompt - n.CacheRead + max(u.Tools, 0)
+		n.CacheRead = int64(min(u.Cached, u.Prompt))
+		n.Input = int64(u.Prompt+u.Tools) - n.CacheRead
 	}
-	n.Output = max(n.Output, u.Said+u.Thoughts)
+	n.Output = max(n.Output, int64(u.Said+u.Thoughts))
 	if d.reason != "" { // it may come behind the end
 		d.counted = true
 	}

@@ -57,6 +57,8 @@ const (
 	Slow  Fault = "slow"
 	Huge  Fault = "huge"
 	Stays Fault = "stays"
+
+	Floats Fault = "float-counts"
 )
 
 // Faults returns all faults.
@@ -64,7 +66,7 @@ func Faults() []Fault {
 	return []Fault{
 		RateLimit, Throttled, NoQuota, Broken, Gateway, Unavailable, Overloaded, BadKey, Expired, Forbidden, TooLong, Wrong, Policy,
 		NoModel, WrongPath, Page, Silent, Hangup, Cut, Short, ErrorEvent, Stall, Pings, Comments, Hollow, Endless,
-		BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays,
+		BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays, Floats,
 	}
 }
 
@@ -112,6 +114,7 @@ func (f Fault) About() string {
 		Noise:       "pings, comments and unknown events in between",
 		Slow:        "a pause before each event",
 		Huge:        "the input of the last call has five megabytes more",
+		Floats:      "token counts are written as 7.0",
 		Stays:       "the answer is whole, and the connection stays open until the client goes away",
 	}[f]
 }
@@ -132,7 +135,7 @@ func (f Fault) calls() int {
 // the provider would charge for.
 func (f Fault) whole() bool {
 	switch f {
-	case "", BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays:
+	case "", BadJSON, HalfJSON, NoObject, NoID, SameID, NoName, OddName, Length, Empty, Refuse, Split, CRLF, Noise, Slow, Huge, Stays, Floats:
 		return true
 	default:
 		return false

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -134,6 +135,9 @@ func (p performance) give(events [][]byte, way dialect.Wire, f Fault) {
 		p.send(noisy(events, way), true)
 	case CRLF:
 		p.send([][]byte{bytes.ReplaceAll(bytes.Join(events, nil), []byte("\n"), []byte("\r\n"))}, true)
+	case Floats:
+		counts := regexp.MustCompile(`(token(?:s|Count)"):([0-9]+)`)
+		p.send([][]byte{counts.ReplaceAll(bytes.Join(events, nil), []byte("$1:$2.0"))}, true)
 	case Split:
 		p.send(torn(bytes.Join(events, nil), 3), true)
 	default:

@@ -46,11 +46,11 @@ type callDelta struct {
 }
 
 type usage struct {
-	Prompt     int64 `json:"prompt_tokens"` // with what the cache gave and took
-	Completion int64 `json:"completion_tokens"`
+	Prompt     wire.Count `json:"prompt_tokens"` // with what the cache gave and took
+	Completion wire.Count `json:"completion_tokens"`
 	Details    struct {
-		Cached  int64 `json:"cached_tokens"`
-		Written int64 `json:"cache_write_tokens"`
+		Cached  wire.Count `json:"cached_tokens"`
+		Written wire.Count `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	Cost json.RawMessage `json:"cost"` // dollars, from OpenRouter
 }
@@ -121,9 +121,9 @@ func (d *draft) take(data []byte, key string) error {
 func (d *draft) count(u usage) {
 	d.counted = u.Prompt > 0 || u.Completion > 0
 	n := &d.r.Usage
-	n.CacheRead, n.CacheWrite = max(u.Details.Cached, 0), max(u.Details.Written, 0)
-	n.Input = max(u.Prompt-n.CacheRead-n.CacheWrite, 0)
-	n.Output = max(u.Completion, 0)
+	n.CacheRead, n.CacheWrite = int64(u.Details.Cached), int64(u.Details.Written)
+	n.Input = max(int64(u.Prompt)-n.CacheRead-n.CacheWrite, 0)
+	n.Output = int64(u.Completion)
 	var cost nexus.Money
 	if len(u.Cost) > 0 && json.Unmarshal(u.Cost, &cost) == nil && cost > 0 {
 		d.r.Cost = cost

@@ -39,11 +39,11 @@ type event struct {
 }
 
 type usage struct {
-	Input   int64 `json:"input_tokens"` // with what the cache gave and took
-	Output  int64 `json:"output_tokens"`
+	Input   wire.Count `json:"input_tokens"` // with what the cache gave and took
+	Output  wire.Count `json:"output_tokens"`
 	Details struct {
-		Cached  int64 `json:"cached_tokens"`
-		Written int64 `json:"cache_write_tokens"`
+		Cached  wire.Count `json:"cached_tokens"`
+		Written wire.Count `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 }
 
@@ -191,9 +191,9 @@ func (d *draft) status(v event, key string) error {
 func (d *draft) count(u usage) {
 	d.counted = u.Input > 0 || u.Output > 0
 	n := &d.r.Usage
-	n.CacheRead, n.CacheWrite = max(u.Details.Cached, 0), max(u.Details.Written, 0)
-	n.Input = max(u.Input-n.CacheRead-n.CacheWrite, 0)
-	n.Output = max(u.Output, 0)
+	n.CacheRead, n.CacheWrite = int64(u.Details.Cached), int64(u.Details.Written)
+	n.Input = max(int64(u.Input)-n.CacheRead-n.CacheWrite, 0)
+	n.Output = int64(u.Output)
 }
 
 // at returns the piece at a place of the output.

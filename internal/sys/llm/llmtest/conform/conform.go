@@ -91,6 +91,7 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		llmtest.Slow:        whole,
 		llmtest.Huge:        whole,
 		llmtest.Stays:       whole,
+		llmtest.Floats:      whole,
 	}
 	if w == dialect.Gemini || w == dialect.Chat { // whose calls may lack one
 		t[llmtest.NoID] = whole
@@ -132,7 +133,8 @@ func Run(t *testing.T, w dialect.Wire, m Model) {
 		}
 	}
 	t.Run("round trip", func(t *testing.T) { testRoundTrip(t, m) })
-	t.Run("usage", func(t *testing.T) { testUsage(t, w, m) })
+	t.Run("usage", func(t *testing.T) { testUsage(t, w, m, "") })
+	t.Run("usage in floats", func(t *testing.T) { testUsage(t, w, m, llmtest.Floats) })
 	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
 	t.Run("nobody there", func(t *testing.T) { testNobody(t, m) })
 	t.Run("large", func(t *testing.T) { testLarge(t, m) })
@@ -340,7 +342,7 @@ func testRoundTrip(t *testing.T, m Model) {
 	}
 }
 
-func testUsage(t *testing.T, w dialect.Wire, m Model) {
+func testUsage(t *testing.T, w dialect.Wire, m Model, f llmtest.Fault) {
 	t.Helper()
 	want := nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}
 	if w == dialect.Gemini { // which writes its cache for nothing
@@ -349,7 +351,8 @@ func testUsage(t *testing.T, w dialect.Wire, m Model) {
 	if w == dialect.Anthropic { // which alone says for how long it keeps what
 		want.CacheHour = 3
 	}
-	s := start(t, llmtest.Options{}, llmtest.Turn{Say: "x", Service: "priority", Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}})
+	turn := llmtest.Turn{Say: "x", Service: "priority", Fault: f, Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}}
+	s := start(t, llmtest.Options{}, turn)
 	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
 	if err != nil {
 		t.Fatal(err)

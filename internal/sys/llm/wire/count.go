@@ -1,0 +1,24 @@
+package wire
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// Count is a number of tokens as a provider writes it. Some write 7.0, 1e3 or
+// "7"; no answer is lost for that. What is no number, or below zero, counts as
+// nothing.
+type Count int64
+
+// most is more tokens than any call has, and few enough to be summed.
+const most = 1e12
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Count) UnmarshalJSON(data []byte) error {
+	n, err := strconv.ParseFloat(string(bytes.Trim(data, `"`)), 64)
+	if *c = 0; err == nil && n > 0 {
+		*c = Count(math.Ceil(min(n, most)))
+	}
+	return nil
+}
