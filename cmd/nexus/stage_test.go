@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,7 +94,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
-		"hold": hold, "held": held, "release": release, "asked": asked, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
+		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
 	}
 }
@@ -288,6 +289,17 @@ func held(ts *testscript.TestScript, _ bool, _ []string) {
 
 func release(ts *testscript.TestScript, _ bool, _ []string) { theModel(ts).free() }
 
+// paid waits until so many answers of a conversation are on their way.
+func paid(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for end := time.Now().Add(patience); theModel(ts).server.Calls(args[1]) < want; runtime.Gosched() {
+		if time.Now().After(end) {
+			ts.Fatalf("%d answers in %s were sent, want %d", theModel(ts).server.Calls(args[1]), args[1], want)
+		}
+	}
+}
+
 func asked(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -444,7 +456,7 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func kill(ts *testscript.TestScript, _ bool, args []string) {
-	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[1]]
+	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}[args[1]]
 	if err := actorOf(ts, args[0]).cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
 		ts.Check(err)
 	}
