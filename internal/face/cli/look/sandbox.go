@@ -2,9 +2,11 @@ package look
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,23 +17,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
 func sandboxCommand(a *frame.App) *cobra.Command {
 	var mode string
+	var own bool
 	var c sandbox.Command
 	var limits bounds
-	exec := a.Command("exec [--worktree DIR] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
+	exec := a.Command("exec [--worktree DIR] [--git] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
 		var err error
 		if c.Limits, err = limits.parse(); err != nil {
 			return err
 		}
 		c.Args = args
-		return confined(ctx, a, c, mode)
+		return confined(ctx, a, c, mode, own)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit)
 	exec.Args = frame.Takes(1, -1)
 	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
+	exec.Flags().BoolVar(&own, "git", false, "run in a copy of the last commit with a private git directory, as agents do; the copy is thrown away")
 	exec.Flags().StringVar(&mode, "network", "off", "`MODE` of the network: off; list, which is network.allow and network.presets; or presets and hosts with commas between")
 	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "longest `TIME`, such as 90s; none if not given")
 	limits.flags(exec)
@@ -93,7 +99,7 @@ func badSize(text string) error {
 }
 
 // confined runs a command in the sandbox; streams and exit code are its own.
-func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string) error {
+func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string, own bool) (err error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -111,6 +117,13 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string)
 		return err
 	}
 	c.Env, c.Stdin, c.Cap = sandbox.Env(), a.In, 64<<20
+	if own {
+		discard, failed := apart(ctx, &c, box)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, discard()) }()
+	}
 	here, err := a.WorkDir()
 	if err != nil {
 		return err
@@ -142,6 +155,41 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string)
 		err = frame.ExitError(r.Exit)
 	}
 	return err
+}
+
+// apart lets the command run in a copy of the last commit of the repository
+// at its directory, made just as for an attempt: with a git directory of its own
+// that it may write to, and the objects of all commits to read. The function it
+// returns throws the copy away.
+func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box) (discard func() error, _ error) {
+	user, err := git.Find(ctx, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	head, err := user.Line(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "nexus-try-")
+	if err != nil {
+		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
+	}
+	gone := func() error { return os.RemoveAll(dir) }
+	trees, err := worktree.Open(ctx, user, dir)
+	if err != nil {
+		return nil, errors.Join(err, gone())
+	}
+	tree, err := trees.Add(ctx, "try", "T1.1", head)
+	if err != nil {
+		return nil, errors.Join(err, trees.Close(), gone())
+	}
+	c.Dir, c.Writable, c.Readable = tree.Dir, append(c.Writable, tree.Git), append(c.Readable, tree.Reads()...)
+	if !box.Hides() {
+		c.Tmp = tree.Tmp
+	}
+	return func() error {
+		return errors.Join(tree.Remove(context.WithoutCancel(ctx)), trees.Close(), gone())
+	}, nil
 }
 
 func over(what string) error {
