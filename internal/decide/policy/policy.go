@@ -57,7 +57,7 @@ func Path(name string, write bool) Decision {
 	case place.Git:
 		return Decision{Deny, "path.git", "git's own files are not touched directly"}
 	case place.AgentConfig:
-		return Decision{Deny, "path.agent-config", "configuration of agents and of policy is for people to edit"}
+		return Decision{Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit"}
 	case place.MaySecret:
 		return Decision{Ask, "path.secret", "it may hold a secret"}
 	default:

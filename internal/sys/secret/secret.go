@@ -11,6 +11,9 @@ package secret
 
 import (
 	"bytes"
+	"cmp"
+	b64 "encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -38,6 +41,7 @@ type Masker struct {
 	shapes *shapes
 	mu     sync.Mutex // held by Learn
 	known  atomic.Pointer[[]string]
+	codes  atomic.Pointer[[]string] // the same in code, masked only as a whole
 }
 
 // New returns a masker that knows the secrets of an environment: the values of
@@ -83,6 +87,35 @@ func (m *Masker) Learn(value string) {
 	}
 	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // one may hold another
 	m.known.Store(&all)
+	codes := coded(value)
+	if old := m.codes.Load(); old != nil {
+		codes = append(codes, *old...)
+	}
+	longest := func(x, y string) int { return cmp.Or(len(y)-len(x), strings.Compare(x, y)) }
+	slices.SortFunc(codes, longest)
+	codes = slices.Compact(codes)
+	m.codes.Store(&codes)
+}
+
+// coded returns the ways in which a value is written in code: in hex, in the
+// percent form of all its bytes, and in base64, also within a longer text whose
+// beginning shifts it.
+func coded(value string) []string {
+	digits := hex.EncodeToString([]byte(value))
+	var percent strings.Builder
+	for i := 0; i < len(digits); i += 2 {
+		percent.WriteString("%" + digits[i:i+2])
+	}
+	all := []string{digits, strings.ToUpper(digits), percent.String(), strings.ToUpper(percent.String()), url.PathEscape(value)}
+	for _, code := range []*b64.Encoding{b64.StdEncoding, b64.RawStdEncoding, b64.URLEncoding, b64.RawURLEncoding} {
+		all = append(all, code.EncodeToString([]byte(value)))
+		for shift := range 3 {
+			whole := len(value) - (shift+len(value))%3 // without what a text behind it changes
+			text := code.EncodeToString(append(make([]byte, shift), value[:whole]...))
+			all = append(all, text[(shift*8+5)/6:]) // without what the text before it changes
+		}
+	}
+	return slices.DeleteFunc(all, func(form string) bool { return len(form) < short })
 }
 
 func mixed(s string) bool {
@@ -100,6 +133,11 @@ func (m *Masker) Mask(data []byte) []byte {
 		}
 		for _, value := range *all {
 			data = cover(data, findParts(data, value))
+		}
+	}
+	if all := m.codes.Load(); all != nil {
+		for _, value := range *all {
+			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
 		}
 	}
 	return cover(data, m.shapes.find(data))

@@ -120,7 +120,8 @@ func fold(name string) string {
 
 func agentDirs(name string) bool {
 	switch name {
-	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue":
+	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue",
+		".vscode", ".idea", ".zed", ".fleet", ".vs", ".devcontainer": // editors run what is in there when a person opens the tree
 		return true
 	}
 	return false
@@ -128,10 +129,11 @@ func agentDirs(name string) bool {
 
 func agentFiles(name string) bool {
 	switch name {
-	case "nexus.toml", ".mcp.json", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "opencode.json", ".ripgreprc", ".gitconfig":
+	case "nexus.toml", ".mcp.json", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "opencode.json", ".ripgreprc", ".gitconfig",
+		".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".devcontainer.json":
 		return true
 	}
-	return false
+	return strings.HasSuffix(name, ".code-workspace") || strings.HasSuffix(name, ".sublime-project")
 }
 
 // keyring reports whether a file of data is named as those are that hold

@@ -33,6 +33,7 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 	if path.IsAbs(name) {
 		return "", refuse("path.outside", "%s is outside the worktree; give a path relative to its root", name)
 	}
+	said, directory := name, strings.HasSuffix(name, "/") || strings.HasSuffix(name, "/.")
 	name = path.Clean(name)
 	if len(name) > maxPath || strings.Count(name, "/") > maxDeep {
 		return "", fmt.Errorf("%.100s... is too long or too deep for a path", name)
@@ -40,7 +41,15 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", refuse("path.outside", "%s is outside the worktree", name)
 	}
-	return name, t.shown(name, write)
+	if err := t.shown(name, write); err != nil {
+		return "", err
+	}
+	if directory && t.Root != nil {
+		if info, err := t.Root.Stat(name); err == nil && !info.IsDir() {
+			return "", fmt.Errorf("%s names a directory, and %s is a file", said, name)
+		}
+	}
+	return name, nil
 }
 
 // shown says why a file may not be touched, by its name and by what the tree

@@ -141,6 +141,10 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 	if err := secret.Lost(old, data); err != nil {
 		return fmt.Errorf("%s was not written: %w", name, err)
 	}
+	name, err := t.target(name, was)
+	if err != nil {
+		return err
+	}
 	dir, err := t.home(name, was == nil)
 	if err != nil {
 		return err
@@ -156,6 +160,30 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 		return t.Explain(name, err)
 	}
 	return nil
+}
+
+// target returns the file that is written when name is edited: where a link
+// within the tree leads, if that may be written. The link stays.
+func (t *Tree) target(name string, was *document) (string, error) {
+	if was == nil {
+		return name, nil
+	}
+	if !t.link(name) { // whoever writes it looks again
+		return name, nil
+	}
+	at := path.Clean(t.follow(name))
+	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s was not written: it is a link, and where it leads is no file of this tree that can be written", name)
+	}
+	if err := t.shown(at, true); err != nil {
+		return "", fmt.Errorf("%s is a link to %s: %w", name, at, err)
+	}
+	return at, nil
+}
+
+func (t *Tree) link(name string) bool {
+	info, err := t.Root.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // still reports whether a file is what it was a moment ago.
