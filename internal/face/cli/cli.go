@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -34,7 +35,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 	}
 	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
-	failure := c.ExecuteContext(ctx)
+	failure := cmp.Or(c.ExecuteContext(ctx), a.Lost)
 	a.Complain(failure)
 	return frame.ExitCode(ctx, failure)
 }

@@ -120,7 +120,7 @@ func modelKeys() []Key {
 		model("models.strong", nexus.Strong),
 		one("models.list", kind.Address(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).trusted(price),
 		part("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
-		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
+		part("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role; coder and tester have none, they work at their task's", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
 		part("roles.*.effort", kind.Words("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how hard models think in this role; one that does not know the word takes the next lower one, and one that takes none is not told", roles, func(r *Role) *string { return &r.Effort }),
 		part("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini"), "wire that the endpoint speaks: Messages, Chat Completions, Responses, generateContent", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
 		part("providers.*.base_url", kind.Address(), "address of the endpoint; without one, its SDK's default", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),

@@ -90,8 +90,25 @@ func Load(s Sources) (Config, Origins, error) {
 			Hint: "Correct what is named; nexus config --explain lists every value, docs/config.md every key.",
 		}
 	}
+	if err := l.climbs(); err != nil {
+		return Config{}, nil, err
+	}
 	l.nearest()
 	return l.config, l.origins, nil
+}
+
+// climbs refuses a tier for a role that works at its task's.
+func (l *loader) climbs() error {
+	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester} {
+		if tier := l.config.Roles[role].Tier; tier != "" {
+			key := "roles." + string(role) + ".tier"
+			return &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s has no effect: who writes works at the tier of the task, which rises as attempts fail", l.origins.Of(key).Where, key),
+				Hint: fmt.Sprintf("Say where tasks start with --tier %s or in the plan, by how hard they are with routing.tiers, or name one model for all with roles.%s.model.", tier, role),
+			}
+		}
+	}
+	return nil
 }
 
 // loader applies one layer after the other.

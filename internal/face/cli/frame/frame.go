@@ -35,6 +35,7 @@ type App struct {
 	Quiet   bool              // no messages
 	Verbose bool              // also how a run decides
 	JSON    bool              // one object instead of text
+	Lost    error             // why there is no page for what help was asked of
 	Flags   map[string]string // keys of the configuration that flags set
 }
 

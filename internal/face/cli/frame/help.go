@@ -34,6 +34,10 @@ func HelpText(c *cobra.Command) (long, examples string) {
 
 // help prints a command's page.
 func (a *App) help(c *cobra.Command, _ []string) {
+	if rest := c.Flags().Args(); len(rest) > 0 && c.HasSubCommands() {
+		a.Lost = unknownCommand(c, rest[0])
+		return
+	}
 	s := a.Style(a.Out)
 	s.Color = s.Color && !s.Plain
 	_ = a.Print(HelpPage(c, s))

@@ -129,7 +129,7 @@ func (a *App) Complain(err error) {
 	s := a.Style(a.Err)
 	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.ReplaceAll(view.CleanText(f.Message), "\n", "\n  "))
 	if f.Hint != "" {
-		_, _ = fmt.Fprintf(a.Err, "  %s\n", view.Clean(f.Hint))
+		_, _ = fmt.Fprintf(a.Err, "  %s\n", strings.ReplaceAll(view.CleanText(f.Hint), "\n", "\n  "))
 	}
 }
 

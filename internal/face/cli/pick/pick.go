@@ -126,17 +126,18 @@ func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 		if base := m.base(provider); base != "" {
 			e.Message = fmt.Sprintf("%s serves models, and none is named", view.Clean(base))
 			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
-				provider, price(provider+"/NAME")) + " If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
+				provider, price(provider+"/NAME")) + "If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
 			return e
 		}
 	}
 	return e
 }
 
-// price says how to tell what a model costs.
+// price says how to tell what a model costs: lines that can be pasted at the end
+// of the file, whatever stands before them.
 func price(name string) string {
-	return fmt.Sprintf("say what it costs in ~/.config/nexus/config.toml, in dollars for a million tokens: "+
-		"pricing.%q = { input = 0, output = 0 }.", name)
+	return fmt.Sprintf("say what it costs, in dollars for a million tokens, at the end of ~/.config/nexus/config.toml:\n"+
+		"[pricing.%q]\ninput = 0\noutput = 0\n", name)
 }
 
 // Price returns what a call of a provider/model costs now, and false where
@@ -246,7 +247,7 @@ func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms
 func unknown(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + price(name) + " Or allow tokens without a price: budget.tokens.",
+		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + price(name) + "Or allow tokens without a price: budget.tokens.",
 	}
 }
 

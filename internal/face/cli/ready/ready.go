@@ -65,7 +65,7 @@ func Ask(ctx context.Context, a *frame.App, q Question) (Report, error) {
 	settings, _, err := a.Settings()
 	first := []Check{checked("configuration", "readable", err)}
 	if err != nil {
-		settings = config.Default()
+		settings, q.Trust = config.Default(), nil // it reads the same files, and would say the same
 	}
 	first = append(first, checked("git", "2.38 or newer", git.Check(ctx)))
 	p, err := a.Open(ctx, frame.Reads)
