@@ -165,7 +165,7 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
-		Mutation: Mutation{Mode: "warn", Sample: 4, Time: 30 * time.Second}, Regression: Regression{Sample: 3, Time: time.Minute},
+		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      done.Default(),
 		MapTokens: 4_000, Notes: true, Checks: "auto",
 		ModelList: "https://models.dev/api.json",

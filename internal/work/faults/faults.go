@@ -98,5 +98,6 @@ func (c Check) try(ctx context.Context, of Case, tree *worktree.Tree, files []mu
 	}
 	return mutate.Trial{
 		Dir: tree.Dir, Runner: r, Gates: gates, Seed: hash, Sample: c.Sample, Time: c.Time, Now: of.Now,
+		Known: func(gate string) (nexus.Evidence, bool) { return of.Known(ctx, hash, gate) },
 	}.Run(ctx, files)
 }

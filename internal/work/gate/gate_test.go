@@ -378,3 +378,37 @@ func TestTheEvidenceNamesTheGatesCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgedOnce runs tests that are known of a tree once more only for a
+// command that fails without them, and takes over what was measured.
+func TestJudgedOnce(t *testing.T) {
+	tree := files(t, map[string]string{"a.txt": "a\n"})
+	count := filepath.Join(t.TempDir(), "count")
+	shell := func(name, line string) gate.Gate {
+		return gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: "exit"}
+	}
+	test := shell("test", fmt.Sprintf("echo test >>%s; echo made >left.txt; echo '  1 passing (1ms)'", count))
+	test.Tests = true
+	cover := shell("coverage: test", "echo cover >>"+count)
+	cover.Again = "test"
+	r := runner(t, sandbox.Off)
+	known := func(_, name string) (nexus.Evidence, bool) {
+		e := nexus.Evidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: test.Command(), Exit: 0}
+		if name == cover.Name {
+			e.Command, e.Why = cover.Command(), "83.3% of 12 lines"
+		}
+		return e, name == test.Name || name == cover.Name
+	}
+	for _, c := range []struct{ name, command, ran string }{
+		{"needs nothing", "true", ""},
+		{"needs what tests leave", "test -f left.txt", "test\n"},
+	} {
+		_ = os.Remove(count)
+		_ = os.Remove(filepath.Join(tree.Dir, "left.txt"))
+		v, err := r.Pass(t.Context(), tree, []gate.Gate{test, cover, shell("accept: x", c.command)}, known)
+		ran, _ := os.ReadFile(count)
+		if err != nil || !v.Passed || string(ran) != c.ran {
+			t.Errorf("%s: %+v, %v; it ran %q, want %q", c.name, v, err, ran, c.ran)
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 			return raw, true, nil
 		}
 	}
-	builds := func(s Gate) bool { return !s.Tests }
+	builds := func(s Gate) bool { return !s.Tests && s.Again == "" }
 	if err := r.repeat(ctx, t, g, builds); err != nil {
 		return e, false, err
 	}

@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -24,13 +25,26 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 			Advice:  "let a test fail with this fault, or say why nobody could see it",
 		})
 	}
+	for _, m := range r.unseen() {
+		e.Findings = append(e.Findings, nexus.Finding{
+			Gate: Gate, File: m.File, Line: m.Line, Severity: nexus.Minor, Code: CodeUnseen,
+			Message: fmt.Sprintf("not looked at: nobody knows whether a test notices when %s becomes %s (%s)", short(m.Was), short(m.Now), m.Operator),
+			Advice:  "look at the tests of this line yourself; mutation.time gives more time",
+		})
+	}
 	killed, survived := r.Count(Killed)+r.Count(TimedOut), r.Count(Survived)
 	e.Why = fmt.Sprintf("tests noticed %d of %d faults in new lines", killed, killed+survived)
-	if other := len(r.Results) - killed - survived; other > 0 {
+	if other := len(r.Results) - killed - survived - len(r.unseen()) + len(r.Unseen); other > 0 {
 		e.Why += fmt.Sprintf(", %d told nothing", other)
+	}
+	if n := len(r.unseen()); n > 0 {
+		e.Why += fmt.Sprintf(", %d not looked at", n)
 	}
 	if r.Why != "" {
 		e.Why += "; " + r.Why
+	}
+	if r.Budget > 0 {
+		e.Why += fmt.Sprintf("; time for it: %s", r.Budget.Round(time.Second))
 	}
 	switch {
 	case killed+survived == 0:
@@ -39,6 +53,21 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 		e.State = nexus.Fail
 	}
 	return e
+}
+
+// CodeUnseen is the code of a fault that was drawn and for which there was no
+// time. It is no survivor, and no proof that tests notice.
+const CodeUnseen = "mutation.not-looked-at"
+
+// unseen returns the faults that were drawn and not tried to their end.
+func (r Report) unseen() []Mutant {
+	var all []Mutant
+	for _, x := range r.Results {
+		if x.State == Unclear && x.Why == "the time was over" {
+			all = append(all, x.Mutant)
+		}
+	}
+	return append(all, r.Unseen...)
 }
 
 // code is an operator as one word.

@@ -219,7 +219,7 @@ func TestTrial(t *testing.T) {
 	if want := "no test notices when `>` becomes `>=` (boundary)"; warn.Findings[0].Message != want || warn.Findings[0].Line != 4 {
 		t.Errorf("%+v, want %s", warn.Findings[0], want)
 	}
-	if want := "tests noticed 3 of 6 faults in new lines"; warn.Why != want {
+	if want := "tests noticed 3 of 6 faults in new lines; time for it: "; !strings.HasPrefix(warn.Why, want) {
 		t.Errorf("%q, want %q", warn.Why, want)
 	}
 }
@@ -264,7 +264,48 @@ func TestTrialTold(t *testing.T) {
 		if err != nil || len(r.Results) != 0 || !strings.Contains(r.Why, "were over after 0 of") {
 			t.Errorf("%+v, %v", r, err)
 		}
+		e := r.Evidence("tree", false)
+		if len(e.Findings) != len(r.Unseen) || len(r.Unseen) == 0 || e.State != nexus.NotRun || !strings.Contains(e.Why, fmt.Sprintf("%d not looked at", len(r.Unseen))) || !strings.HasSuffix(e.Why, "time for it: 1m0s") {
+			t.Errorf("%+v", e)
+		}
+		for _, f := range e.Findings {
+			if f.Code != mutate.CodeUnseen || f.Line == 0 || !strings.HasPrefix(f.Message, "not looked at: ") {
+				t.Errorf("%+v", f)
+			}
+		}
 	})
+	t.Run("known without a fault", func(t *testing.T) {
+		w, files := trial(t, map[string]string{"go.mod": module, "m.go": code, "m.sh": "exit 0\n"})
+		w.Gates = []gate.Gate{{Name: "own", Args: []string{"sh", "-c", "grep -q return m.go && echo ok 1 && echo 1..1"}, Format: "tap", Tests: true}}
+		w.Sample, w.Time = 1, 0
+		asked := 0
+		w.Known = func(name string) (nexus.Evidence, bool) {
+			asked++
+			return nexus.Evidence{Gate: name, State: nexus.Pass, Command: w.Gates[0].Command(), Duration: time.Minute}, true
+		}
+		r, err := w.Run(t.Context(), files)
+		if got := r.Budget.Round(10 * time.Second); err != nil || asked != 1 || got != mutate.Budget(time.Minute, 1) {
+			t.Errorf("asked %d times, %s: %+v, %v", asked, got, r, err)
+		}
+	})
+}
+
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		suite  time.Duration
+		faults int
+		want   time.Duration
+	}{
+		{0, 0, 30 * time.Second},
+		{time.Second, 4, 49 * time.Second},
+		{30 * time.Second, 4, 310 * time.Second},
+		{time.Minute, 1, 190 * time.Second},
+		{10 * time.Minute, 4, 20 * time.Minute},
+	} {
+		if got := mutate.Budget(c.suite, c.faults); got != c.want {
+			t.Errorf("%s, %d faults: %s, want %s", c.suite, c.faults, got, c.want)
+		}
+	}
 }
 
 // FuzzOf puts every fault into texts of all languages: it is where it says,

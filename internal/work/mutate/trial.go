@@ -41,7 +41,9 @@ type Report struct {
 	Seed     string        `json:"seed"`
 	Possible int           `json:"possible"` // faults that could be put into the new lines
 	Results  []Result      `json:"results"`
-	Why      string        `json:"why,omitzero"` // why fewer, or none, were tried
+	Unseen   []Mutant      `json:"unseen,omitempty"` // drawn, and not tried
+	Budget   time.Duration `json:"budget,omitzero"`  // the time that there was; 0: no limit
+	Why      string        `json:"why,omitzero"`     // why fewer, or none, were tried
 	Duration time.Duration `json:"duration"`
 }
 
@@ -59,13 +61,16 @@ func (r Report) Count(s State) int {
 // Trial is where faults are tried: a copy of the tree that nobody else uses.
 type Trial struct {
 	Dir    string
-	Runner gate.Runner // for the copy; what its Reset does is done before each fault
-	Gates  []gate.Gate // those that run tests are used
-	Seed   string      // what is drawn depends on it alone
-	Sample int         // most faults
-	Time   time.Duration
-	Now    func() time.Time
-	Heard  func(Result) // of each fault as it is tried; may be nil
+	Runner gate.Runner   // for the copy; what its Reset does is done before each fault
+	Gates  []gate.Gate   // those that run tests are used
+	Seed   string        // what is drawn depends on it alone
+	Sample int           // most faults
+	Time   time.Duration // for all of them; 0: what [Budget] says
+	// Known gives what a gate is known to say of the tree without a fault. Nil:
+	// nothing is known.
+	Known func(gate string) (nexus.Evidence, bool)
+	Now   func() time.Time
+	Heard func(Result) // of each fault as it is tried; may be nil
 }
 
 // least is the shortest time that the tests of one fault are given.
@@ -101,9 +106,17 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	}
 	defer func() { _ = root.Close() }() // every write was checked
 	w := &trial{Trial: t, root: root, tests: tests, plain: map[string]nexus.Evidence{}, start: start, files: files}
-	for _, m := range Pick(all, t.Seed, t.Sample) {
+	drawn := Pick(all, t.Seed, t.Sample)
+	if w.Time == 0 {
+		if w.Time, err = w.budget(ctx, drawn); err != nil {
+			return r, err
+		}
+	}
+	r.Budget = w.Time
+	for i, m := range drawn {
 		if w.left() <= 0 {
-			r.Why = fmt.Sprintf("the %s were over after %d of %d faults", t.Time, len(r.Results), min(len(all), t.Sample))
+			r.Unseen = slices.Clone(drawn[i:])
+			r.Why = fmt.Sprintf("the %s for it were over after %d of %d faults", w.Time.Round(time.Second), i, len(drawn))
 			break
 		}
 		res, err := w.try(ctx, m)
@@ -131,9 +144,41 @@ type trial struct {
 
 func (t *trial) left() time.Duration {
 	if t.Time <= 0 {
-		return time.Hour
+		return longest // the budget is not known yet
 	}
 	return t.Time - t.Now().Sub(t.start)
+}
+
+// Bounds of the time for all faults of a tree.
+const (
+	shortest = 30 * time.Second
+	longest  = 20 * time.Minute
+	compile  = 10 * time.Second // what one more build of the tests takes
+)
+
+// Budget is the time for faults in so many lines, with tests that take as long as
+// suite without one: each fault may take them twice, and they run once more
+// without a fault.
+func Budget(suite time.Duration, faults int) time.Duration {
+	return min(max(time.Duration(faults)*(2*suite+compile)+suite, shortest), longest)
+}
+
+// budget runs the tests without a fault, as far as what they say is not known,
+// and derives the time for all faults from what that took.
+func (t *trial) budget(ctx context.Context, drawn []Mutant) (time.Duration, error) {
+	slowest := time.Duration(0) // of the faults, by their tests
+	for _, m := range drawn {
+		suite := time.Duration(0)
+		for _, g := range t.tests {
+			e, err := t.without(ctx, t.near(g, m))
+			if err != nil {
+				return 0, err
+			}
+			suite += e.Duration
+		}
+		slowest = max(slowest, suite)
+	}
+	return t.Now().Sub(t.start) + Budget(slowest, len(drawn)), nil
 }
 
 // try runs the tests with one fault, one gate after the other until one
@@ -152,6 +197,7 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 		}
 		left := t.left()
 		if left <= 0 {
+			r.Why = "the time was over"
 			return r, nil
 		}
 		g.Timeout = min(max(least, 3*base.Duration+least/2), max(left, time.Second))
@@ -175,6 +221,12 @@ func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error
 	key := g.Dir + "\x00" + g.Command()
 	if e, ok := t.plain[key]; ok {
 		return e, nil
+	}
+	if t.Known != nil {
+		if e, ok := t.Known(g.Name); ok && e.Command == g.Command() && quiet(e) && e.Duration > 0 {
+			t.plain[key] = e
+			return e, nil
+		}
 	}
 	g.Timeout = max(t.left(), time.Second)
 	e, err := t.judge(ctx, g, nil)
