@@ -57,7 +57,7 @@ func Find(dir string, used ...string) []Found {
 		p := project{root: dir, dir: d, files: files}
 		some := slices.Contains(within[d], "go.mod") || d == "." && slices.Contains(within[d], "go.work")
 		for _, s := range Table() {
-			if s.Alone && (some || d != ".") || !s.marked(within[d]) {
+			if s.Alone && (some || d != ".") || !s.marked(within[d]) || s.Name == "gradle" && slices.Contains(within[d], "pom.xml") {
 				continue
 			}
 			some = true
@@ -67,11 +67,27 @@ func Find(dir string, used ...string) []Found {
 			found = append(found, s.steps(p, taken)...)
 		}
 	}
+	found = append(found, byMake(project{root: dir, dir: ".", files: files}, found)...)
 	for i := range found {
 		found[i].Name = found[i].name(used)
 		used = append(used, found[i].Name)
 	}
 	return found
+}
+
+// byMake returns the tests that the Makefile of a tree runs, where nothing else
+// in its root was found to run any.
+func byMake(p project, found []Found) []Found {
+	s := makeStack()
+	if len(found) == 0 || slices.ContainsFunc(found, func(f Found) bool { return f.Gate == "test" && f.Dir == "." }) || p.word("file:go.mod") || p.word("file:go.work") {
+		return nil
+	}
+	for _, step := range s.Steps {
+		if step.Gate == "test" && p.holds(step.If) {
+			return []Found{{Stack: s.Name, Dir: p.dir, Step: step}}
+		}
+	}
+	return nil
 }
 
 // name returns the first name of a gate that nobody has.
@@ -127,7 +143,7 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 		step.Args = s.command(p, step.Args)
 		found = append(found, s.fill(p, Found{Stack: s.Name, Dir: p.dir, Step: step, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}))
 	}
-	found = s.apart(p, found)
+	found = s.python(p, s.apart(p, found))
 	for _, f := range found {
 		taken[s.Name+" "+f.Gate+" "+p.dir] = true
 	}

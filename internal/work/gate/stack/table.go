@@ -261,6 +261,13 @@ func makeStack() Stack {
 			{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
 			{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
 			{Gate: "test", If: "target:check", Args: []string{"make", "check"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:tests", Args: []string{"make", "tests"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:unittest", Args: []string{"make", "unittest"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:unit-test", Args: []string{"make", "unit-test"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:unit-tests", Args: []string{"make", "unit-tests"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:test-unit", Args: []string{"make", "test-unit"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:run-tests", Args: []string{"make", "run-tests"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "target:runtests", Args: []string{"make", "runtests"}, Format: "exit", Tests: true},
 		},
 	}
 }
