@@ -38,13 +38,19 @@ func (s Stack) python(p project, found []Found) []Found {
 // declared returns the command with which tox or nox runs the tests, and the
 // directory that it changes to.
 func declared(p project) (dir string, words []string) {
-	if dir, calls := Tox(p.read("tox.ini")); len(calls) > 0 {
+	if dir, calls := Tox(p.read("tox.ini")); len(calls) > 0 && p.lies(dir) {
 		return dir, calls[0]
 	}
 	if calls := Nox(p.read("noxfile.py")); len(calls) > 0 {
 		return "", calls[0]
 	}
 	return "", nil
+}
+
+// lies reports whether a directory of the package has files.
+func (p project) lies(dir string) bool {
+	dir = path.Join(p.dir, dir)
+	return dir == "." || slices.ContainsFunc(p.files, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
 }
 
 // tests returns the words of a command that runs tests, as we start it.
