@@ -379,6 +379,23 @@ type (
 		Handin  string            `json:"handin"` // blob: what named them
 		Checks  []criterion.Check `json:"checks"`
 	}
+	// RedSeen says what fails on the base of an attempt, held against what its
+	// task names. It stands before anybody works.
+	RedSeen struct {
+		Attempt AttemptID `json:"attempt"`
+		Tree    string    `json:"tree"`             // of the base
+		Meant   []string  `json:"meant,omitempty"`  // what fails and the task means: tests, other findings, commands
+		Green   []string  `json:"green,omitempty"`  // what the task names and does not fail: it cannot show that the work is done
+		Aside   []string  `json:"aside,omitempty"`  // tests that the task, or the project, says to leave alone
+		Others  []string  `json:"others,omitempty"` // tests that fail and that the task does not mean
+	}
+	// CriteriaWeighed says of each criterion whose check is a gate what bears on
+	// it, on a tree that the gates let through. It stands before their verdict.
+	CriteriaWeighed struct {
+		Attempt  AttemptID         `json:"attempt"`
+		Tree     string            `json:"tree"`
+		Criteria []criterion.Shown `json:"criteria"`
+	}
 	// IsolationBroken says that a role changed what it may not. It was undone.
 	IsolationBroken struct {
 		Attempt AttemptID `json:"attempt"`

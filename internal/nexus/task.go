@@ -64,6 +64,7 @@ type Task struct {
 type Criterion struct {
 	Text  string `json:"text"`
 	Check string `json:"check,omitzero"` // a gate's name, or a command that exits 0 when it is true; empty needs a person's eye
+	Red   bool   `json:"red,omitzero"`   // its command was read out of the goal: it shows nothing unless it fails without the change
 }
 
 // AskedFor is the reason for no-test where a person wants it for a whole plan.

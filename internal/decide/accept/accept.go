@@ -9,6 +9,8 @@ package accept
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +37,8 @@ type Row struct {
 	Criterion   string              `json:"criterion"`
 	Fingerprint string              `json:"fingerprint"` // of its text and its check: evidence of another text is none
 	Check       string              `json:"check,omitzero"`
-	Test        string              `json:"test,omitzero"` // that was written for it, as it came without a check
+	Shown       *criterion.Shown    `json:"shown,omitempty"` // what bears on it, where its check is a gate
+	Test        string              `json:"test,omitzero"`   // that was written for it, as it came without a check
 	File        string              `json:"file,omitzero"`
 	Stale       bool                `json:"stale,omitzero"` // that was written when it said something else
 	State       State               `json:"state"`
@@ -169,7 +172,7 @@ func Of(s *state.State, waivers map[string]Waiver) Table {
 		}
 		for i, c := range shown(s, task).Criteria {
 			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
-			r.judge(s, task, c, t.Tree, judged)
+			r.judge(s, task, i+1, t.Tree, judged)
 			r.told(s, task, i+1)
 			r.revised(s)
 			r.Verifier, r.Fixes = said(task, c), fixes(s, r.ID)
@@ -227,8 +230,8 @@ func (r *Row) hear(w Waiver) {
 }
 
 // judge fills in what shows a criterion.
-func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree string, judged map[string]nexus.Evidence) {
-	gate, command := Gate(c)
+func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged map[string]nexus.Evidence) {
+	gate, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check})
 	e, ok := judged[gate]
 	switch {
 	case gate == "":
@@ -243,8 +246,10 @@ func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree st
 		r.Why = fmt.Sprintf("no gate %s ran on the tree that landed", gate)
 	case e.Tree != tree:
 		r.Why = fmt.Sprintf("its evidence is of another tree, %.12s", e.Tree)
-	case e.Passed():
+	case e.Passed() && command && !task.Criteria[n-1].Red:
 		r.State = Met
+	case e.Passed():
+		r.bears(task, n, e, judged)
 	case e.State == nexus.Fail || e.State == nexus.Timeout && !e.Hangs:
 		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
 	default:
@@ -260,19 +265,54 @@ func (r *Row) judge(s *state.State, task *state.Task, c nexus.Criterion, tree st
 	}
 }
 
+// bears says whether a gate that passes on what landed shows a criterion: only
+// by what was found to bear on it when the task's work was judged, and while
+// that still holds.
+func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
+	s, fresh := task.Shows(n)
+	switch {
+	case s.Number == 0:
+		r.Why = fmt.Sprintf("gate %s passes, and nothing on record says what in it bears on this criterion", e.Gate)
+		return
+	case !fresh:
+		r.Why = "it said something else when its evidence was weighed"
+		return
+	}
+	r.Shown = &s
+	if s.By == "" {
+		r.Why = s.Why
+		return
+	}
+	for _, gate := range slices.Sorted(maps.Keys(judged)) {
+		for _, test := range s.Tests {
+			if j := judged[gate]; slices.Contains(j.Old, test) || slices.ContainsFunc(j.Flaky, func(f nexus.Flake) bool { return f.Test == test }) {
+				r.State, r.Why = Unmet, fmt.Sprintf("%s, which showed it, fails on the tree that landed", test)
+				return
+			}
+		}
+	}
+	if s.By == criterion.Literal && len(e.Old) > 0 {
+		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still finds what it found before the work began: %s", e.Gate, few(e.Old))
+		return
+	}
+	r.State = Met
+}
+
 // told fills in the test that was written for a criterion which came without
 // a check, and why it counts for nothing.
 func (r *Row) told(s *state.State, task *state.Task, n int) {
-	if task.Criteria[n-1].Check != "" {
+	if _, command := Gate(task.Criteria[n-1]); command {
 		return
 	}
 	c, current := task.Check(n)
 	if anew, ok := anew(s, task, n); ok {
 		c, current = anew, true
 	}
-	switch {
-	case c.Number == 0:
+	switch gate := task.Criteria[n-1].Check; {
+	case c.Number == 0, gate != "" && (!current || r.State != Unknown && !c.Proved):
 		return
+	case gate != "" && !c.Proved && c.Command != "":
+		r.Why += "; its test counts for nothing: " + c.Why
 	case !current:
 		r.Stale, r.State, r.Evidence = true, Unknown, nil
 		r.Why = "its check is stale: it was written when the criterion or its task said something else"

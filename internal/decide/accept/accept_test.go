@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // ran returns a run whose tasks have four criteria, as the gates of its last
@@ -19,6 +20,11 @@ func ran(status nexus.TaskStatus, tree string, evidence ...nexus.Evidence) *stat
 	t := &state.Task{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{
 		{Text: "tests pass", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}, {Text: "it is fast", Check: "bench"},
 	}}, Status: status}
+	a := &state.Attempt{ID: "T1.1"}
+	for _, n := range []int{1, 4} {
+		a.Weighed.Criteria = append(a.Weighed.Criteria, criterion.Shown{Number: n, Of: state.Fingerprint(t.Task, n), By: criterion.New, Tests: []string{"TestNew"}, Why: "so"})
+	}
+	t.Attempts = append(t.Attempts, a)
 	s.Tasks = append(s.Tasks, t)
 	s.Landings = []*state.Landing{{}}
 	if tree != "" {
@@ -137,7 +143,11 @@ func TestGroups(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh"))
 	s.Tasks[0].Group, s.Tasks[0].Criteria = "greet", s.Tasks[0].Criteria[:2]
 	add := func(id nexus.TaskID, group string, status nexus.TaskStatus, criteria ...nexus.Criterion) {
-		s.Tasks = append(s.Tasks, &state.Task{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status})
+		t := &state.Task{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status, Attempts: []*state.Attempt{{}}}
+		for n := range criteria {
+			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, criterion.Shown{Number: n + 1, Of: state.Fingerprint(t.Task, n+1), By: criterion.Turned})
+		}
+		s.Tasks = append(s.Tasks, t)
 	}
 	add("T2", "", nexus.Parked)
 	add("T3", "count", nexus.Landed, nexus.Criterion{Text: "nice"})

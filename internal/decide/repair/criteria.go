@@ -2,19 +2,67 @@ package repair
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // CriteriaGate is the cause of a round in which a tester writes checks for
 // criteria that have none, after work that is green and has its tests.
 const CriteriaGate = "criteria"
 
+// weighed decides on work that is green and has its tests. A gate that passes
+// lets it land where something shows its criteria. Where nothing does, a tester
+// writes a check for them, or says why there can be none; what that finds goes
+// back to the author; and what is still not shown is left to a person.
+func weighed(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+	if c, ok := refuted(a); ok {
+		gate := nexus.AcceptGate + c.Command
+		if tried(a, gate) >= max(2, l.Same) {
+			return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: fmt.Sprintf("criterion %d is not met: %s", c.Number, c.Why)}
+		}
+		return write(t, a, l, Step{
+			Role: firstRole(t), Cause: gate, Why: c.Why,
+			Findings: []nexus.Finding{{Gate: gate, File: c.File, Test: c.Test, Message: fmt.Sprintf("criterion %d: %s", c.Number, c.Why)}},
+		})
+	}
+	if step, ok := unchecked(t, a, l, facts); ok {
+		return step
+	}
+	if facts.Unshown != "" {
+		return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
+	}
+	return read(t, a, l)
+}
+
+// refuted returns a check that somebody wrote for a criterion and that the tree
+// as it is fails, for what it asks and not for a fault of its own.
+func refuted(a *state.Attempt) (criterion.Check, bool) {
+	if i := slices.IndexFunc(a.Checks.Checks, func(c criterion.Check) bool { return c.Red }); i >= 0 && a.Checks.Tree == a.Last().Verdict.Tree {
+		return a.Checks.Checks[i], true
+	}
+	return criterion.Check{}, false
+}
+
+// tried counts the rounds that a cause had.
+func tried(a *state.Attempt, cause string) int {
+	n := 0
+	for _, r := range a.Rounds {
+		if r.Cause == cause {
+			n++
+		}
+	}
+	return n
+}
+
 // unchecked lets a tester write checks of criteria for work that is green, once,
 // and where a round is left for it.
 func unchecked(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (Step, bool) {
-	if !facts.Unchecked || a.Of(nexus.Tester) != nil || !needsTests(t, a) {
+	asked := a.Of(nexus.Tester) != nil && (facts.Unshown == "" || tried(a, CriteriaGate) > 0)
+	if !facts.Unchecked || asked || !needsTests(t, a) {
 		return Step{}, false
 	}
 	step := write(t, a, l, Step{Role: nexus.Tester, Cause: CriteriaGate})
@@ -38,6 +86,8 @@ func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session,
 		return forgo("it came with a change of " + facts.Meddled + ", which was there before")
 	case r.Verdict == nil:
 		return Step{Move: Judge}
+	case !back && r.Verdict.State == nexus.Fail && facts.Refuted:
+		return again(t, a, l)
 	case !back && r.Verdict.State != nexus.Pass:
 		return forgo("the tree is red with it: " + because(r.Verdict))
 	case len(r.Reviews) > 0:

@@ -51,6 +51,9 @@ type Facts struct {
 	Claimed   bool // checks of criteria were handed in that nobody has tried yet
 	Revised   bool // it is about a criterion that was revised after its work landed: there may be nothing left to do but its check
 
+	Refuted bool   // the tests that a tester of criteria added fail for what they ask of the work
+	Unshown string // why a criterion whose check is a gate would not count as met; empty: none is open
+
 	Meddled string // a file that a tester of criteria changed and that was there before; empty: none
 }
 
@@ -166,25 +169,9 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		if facts.Claimed {
 			return Step{Move: Check}
 		}
-		if step, ok := unchecked(t, a, l, facts); ok {
-			return step
-		}
-		return read(t, a, l)
+		return weighed(t, a, l, facts)
 	case nexus.NotRun:
-		accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
-		if wantsTests && (tests(v.Gate) || accept) {
-			return write(t, a, l, Step{Role: nexus.Tester})
-		}
-		if accept { // its tests are still to be written
-			if Stuck(a, l.Same) != "" { // and nobody writes them
-				return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
-			}
-			return again(t, a, l)
-		}
-		if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
-			return read(t, a, l)
-		}
-		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+		return notRun(t, a, l, facts, wantsTests)
 	case nexus.Unverifiable, nexus.Flaky:
 		return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 	case nexus.Environmental, nexus.MissingAsset: // no writer can mend that
@@ -193,6 +180,28 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 		return again(t, a, l)
 	}
 	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates said nothing"}
+}
+
+// notRun decides where a gate that decides did not run.
+func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsTests bool) Step {
+	v := a.Last().Verdict
+	accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
+	if wantsTests && (tests(v.Gate) || accept) {
+		return write(t, a, l, Step{Role: nexus.Tester})
+	}
+	if accept { // its tests are still to be written
+		if Stuck(a, l.Same) != "" { // and nobody writes them
+			return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+		}
+		return again(t, a, l)
+	}
+	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
+		if facts.Unshown != "" {
+			return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
+		}
+		return read(t, a, l)
+	}
+	return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
 }
 
 // again lets the writer repair what the gates found, while that is of use.

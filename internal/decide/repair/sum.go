@@ -29,7 +29,7 @@ func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Ev
 		r := rank(e.State, rests(t, e.Gate))
 		if e.Hangs {
 			passed := e.State == nexus.Environmental // all its tests, before it hung
-			if others && (passed || !criterion(t, e.Gate)) {
+			if others && (passed || !criterial(t, e.Gate)) {
 				continue
 			}
 			e.State = nexus.Unverifiable
@@ -68,7 +68,7 @@ func rank(s nexus.GateState, needed bool) int {
 
 // rests reports whether a task cannot do without a gate.
 func rests(t nexus.Task, gate string) bool {
-	if criterion(t, gate) {
+	if criterial(t, gate) {
 		return true
 	}
 	if strings.HasPrefix(gate, nexus.AcceptGate) {
@@ -77,8 +77,8 @@ func rests(t nexus.Task, gate string) bool {
 	return tests(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
 }
 
-// criterion reports whether one of a task's criteria rests on a gate.
-func criterion(t nexus.Task, gate string) bool {
+// criterial reports whether one of a task's criteria rests on a gate.
+func criterial(t nexus.Task, gate string) bool {
 	return slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check == gate })
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/sign"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
 // ran returns a run one of whose tasks landed, with criteria that nothing
@@ -27,6 +28,9 @@ func ran(t *testing.T) (*state.State, accept.Table, []sign.Item) {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"},
+		nexus.CriteriaWeighed{Attempt: "T1.1", Tree: "t", Criteria: []criterion.Shown{
+			{Number: 1, Of: state.Fingerprint(nexus.Task{Title: "Greet", Criteria: []nexus.Criterion{{Text: "tests pass"}}}, 1), By: criterion.Turned},
+		}},
 		nexus.VerdictGiven{Attempt: "T1.1", Tree: "t", State: nexus.Pass},
 		nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Approved: true},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c", Tree: "t"},

@@ -47,7 +47,7 @@ func (s *State) apply(e nexus.Event) {
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
 		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.ChecksProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
 		s.applyHoming(f, e.At)
@@ -153,8 +153,20 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 func (s *State) request(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
+	s.waive(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
+	}
+}
+
+// waive keeps what people said last of a criterion.
+func (s *State) waive(r nexus.Request) {
+	if r.Verb != nexus.VerbApprove && r.Verb != nexus.VerbReject && r.Verb != nexus.VerbRevise || !strings.Contains(r.ID, "/AC-") {
+		return
+	}
+	s.waived = slices.DeleteFunc(s.waived, func(id string) bool { return id == r.ID })
+	if r.Verb == nexus.VerbApprove {
+		s.waived = append(s.waived, r.ID)
 	}
 }
 

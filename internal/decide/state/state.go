@@ -85,6 +85,7 @@ type State struct {
 	evidence map[evidenceKey]nexus.Evidence
 	pace     map[string][]time.Duration // by gate: how long its last judgements took
 	asked    map[nexus.TaskID]bool      // a model was to say how hard it is
+	waived   []string                   // criteria that people do without, or signed
 	told     map[nexus.TaskID]nexus.Route
 }
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
@@ -62,12 +63,7 @@ func (t *Task) Current() *Attempt {
 // Check returns the test that the work brought along for its n-th criterion,
 // from 1, and whether that was written for what the task says now.
 func (t *Task) Check(n int) (c criterion.Check, fresh bool) {
-	a := t.Current()
-	for _, o := range t.Attempts {
-		if t.Landed != nil && o.ID == t.Landed.Attempt {
-			a = o
-		}
-	}
+	a := t.worked()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return c, false
 	}
@@ -77,6 +73,32 @@ func (t *Task) Check(n int) (c criterion.Check, fresh bool) {
 		}
 	}
 	return c, false
+}
+
+// Shows returns what was found to show the n-th criterion, from 1, whose check
+// is a gate: of the attempt that landed, and else of the last one. Fresh says
+// that the criterion still says what it said then.
+func (t *Task) Shows(n int) (s criterion.Shown, fresh bool) {
+	a := t.worked()
+	if a == nil || n < 1 || n > len(t.Criteria) {
+		return s, false
+	}
+	for _, s := range a.Weighed.Criteria {
+		if s.Number == n {
+			return s, s.Of == Fingerprint(t.Task, n)
+		}
+	}
+	return s, false
+}
+
+// worked returns the attempt that landed, and else the last one.
+func (t *Task) worked() *Attempt {
+	for _, o := range t.Attempts {
+		if t.Landed != nil && o.ID == t.Landed.Attempt {
+			return o
+		}
+	}
+	return t.Current()
 }
 
 // Fingerprint stands for what a task and its n-th criterion, from 1, say.
@@ -89,7 +111,7 @@ func (t *Task) Shown() nexus.Task {
 	task := t.Task
 	task.Criteria = slices.Clone(t.Criteria)
 	for i := range task.Criteria {
-		if c, fresh := t.Check(i + 1); fresh && c.Proved && task.Criteria[i].Check == "" {
+		if c, fresh := t.Check(i + 1); fresh && c.Proved && !strings.ContainsAny(task.Criteria[i].Check, " /.") {
 			task.Criteria[i].Check = c.Command
 		}
 	}

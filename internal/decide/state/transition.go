@@ -212,6 +212,10 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.ChecksProved:
 		return f.Attempt, true
+	case nexus.RedSeen:
+		return f.Attempt, true
+	case nexus.CriteriaWeighed:
+		return f.Attempt, true
 	case nexus.IsolationBroken:
 		return f.Attempt, true
 	case nexus.WorkVerified:

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -23,6 +24,8 @@ type View struct {
 	Landed    []nexus.Task       // those of them that landed
 	Meanwhile []nexus.Task       // tasks that landed since the attempt's base
 	Readers   []nexus.RoleRouted // who reads whose work, as far as it was said
+	Waived    []int              // numbers of the task's criteria that a person does without, or signed
+	Bear      []string           // tests that showed criteria of tasks that landed
 	Without   string             // see [mend.Book.Without]
 	Dead      []string           // why earlier attempts at the task ended, oldest first
 	Homing    Homing             // how what landed gets onto a target that moved
@@ -47,6 +50,11 @@ func (s *State) View(id nexus.TaskID) View {
 		v.Tasks = append(v.Tasks, t.Task)
 		if t.Status == nexus.Landed {
 			v.Landed = append(v.Landed, t.Shown())
+			for n := range t.Criteria {
+				if shown, fresh := t.Shows(n + 1); fresh {
+					v.Bear = append(v.Bear, shown.Tests...)
+				}
+			}
 		}
 	}
 	t := s.tasks[id]
@@ -63,6 +71,11 @@ func (s *State) View(id nexus.TaskID) View {
 	if s.Aboard != nil && s.Aboard.Task == id {
 		v.Attempt = s.attempts[s.Aboard.Attempt].Clone()
 		v.Merge = s.Aboard.Merge.Clone()
+	}
+	for i := range t.Criteria {
+		if slices.Contains(s.waived, fmt.Sprintf("%s/AC-%d", id, i+1)) {
+			v.Waived = append(v.Waived, i+1)
+		}
 	}
 	v.Meanwhile = s.meanwhile(v.Attempt)
 	v.Without = s.Mends.Without(id)

@@ -44,8 +44,10 @@ type Attempt struct {
 	Why       string
 	Commit    string // the accepted work
 	Tree      string
-	Proof     *nexus.TestsProved // the last one
-	Checks    nexus.ChecksProved // the last ones
+	Proof     *nexus.TestsProved    // the last one
+	Checks    nexus.ChecksProved    // the last ones
+	Seen      *nexus.RedSeen        // what failed before; nil: nobody looked
+	Weighed   nexus.CriteriaWeighed // the last ones
 	Rounds    []*Round
 	Sessions  []*Session
 	Network   []nexus.NetworkJudged // hosts that its commands and gates asked for
@@ -235,7 +237,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
@@ -332,6 +334,10 @@ func (a *Attempt) judge(f nexus.Fact) {
 		a.Proof = &f
 	case nexus.ChecksProved:
 		a.Checks = f
+	case nexus.RedSeen:
+		a.Seen = &f
+	case nexus.CriteriaWeighed:
+		a.Weighed = f
 	default:
 	}
 	r := a.Last()

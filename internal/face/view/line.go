@@ -170,6 +170,10 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeAttempt(f)
 	case nexus.ChecksProved:
 		return string(f.Attempt), mended.Checks(f)
+	case nexus.RedSeen:
+		return string(f.Attempt), mended.Seen(f)
+	case nexus.CriteriaWeighed:
+		return string(f.Attempt), mended.Weighed(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		return describeSession(f)

@@ -26,7 +26,32 @@ type Check struct {
 	File    string `json:"file,omitzero"`    // that it is in
 	Command string `json:"command,omitzero"` // that runs it alone
 	Proved  bool   `json:"proved,omitzero"`  // it was red without the work, for the right reason, and green with it
+	Red     bool   `json:"red,omitzero"`     // it fails with the work, and not for a fault of its own
 	Why     string `json:"why,omitzero"`     // why it counts for nothing, or why no machine can check it
+}
+
+// Bearing says why what a gate ran bears on a criterion. The zero Bearing is
+// none: a gate that passes only because nothing got worse shows nothing.
+type Bearing string
+
+// The bearings.
+const (
+	Named   Bearing = "named"   // what the criterion names failed before, and passes now
+	Turned  Bearing = "turned"  // failed before, and passes now
+	New     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
+	Covers  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
+	Literal Bearing = "literal" // the criterion asks for nothing but that the gate passes
+)
+
+// Shown says what shows a criterion whose check is a gate, or why nothing does.
+type Shown struct {
+	Number int      `json:"number"`          // of the criterion in its task, from 1
+	Of     string   `json:"of"`              // fingerprint of what the criterion and its task said then
+	Gate   string   `json:"gate"`            // its check
+	By     Bearing  `json:"by,omitzero"`     // empty: nothing shows it
+	Tests  []string `json:"tests,omitempty"` // that bear on it, or what else does
+	Left   bool     `json:"left,omitzero"`   // no machine can show it, for the reason in Why
+	Why    string   `json:"why"`             // in words, either way
 }
 
 // Kind says where the fault lies when a check is red.

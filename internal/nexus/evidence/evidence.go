@@ -94,6 +94,8 @@ type Evidence struct {
 	Findings  []Finding     `json:"findings,omitempty"`
 	Flaky     []Flake       `json:"flaky,omitempty"`  // tests whose failure is not held against the tree
 	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
+	Old       []string      `json:"old,omitempty"`    // tests, and other findings, that are as they were on the base: not held against the tree, and no pass of theirs
+	Named     string        `json:"named,omitzero"`   // blob with each test and how it ended, where the runner says so
 	Base      string        `json:"base,omitzero"`    // git tree of the base that it was weighed against, where that changed it
 	Raw       string        `json:"raw,omitzero"`     // blob with the evidence as it was before that
 	Hangs     bool          `json:"hangs,omitzero"`   // it did not end, and did not on the base either: no pass, and not held against the tree where others judge it

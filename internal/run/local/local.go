@@ -117,7 +117,7 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 	if err := tree.Reset(ctx, hash); err != nil { // one that was cut off may have left another tip there, or what a gate wrote
 		return nil, err
 	}
-	c := shop.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
+	c := shop.Case{Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Wanted: v.Bear, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}
 	evidence, err := s.Judge(ctx, c, d)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,9 @@ func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 	if err := w.open(ctx, start); err != nil {
 		return nil, err
 	}
+	if err := w.see(ctx, start); err != nil {
+		return nil, err
+	}
 	for {
 		facts, err := w.facts(ctx)
 		if err != nil {
@@ -195,9 +198,12 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
 	f.Unchecked = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Checks == "auto" && claim.Worth(w.task.Task)
+	if open, why := w.unshown(); len(open) > 0 {
+		f.Unshown, f.Unchecked = why, f.Unchecked || w.Checked()
+	}
 	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Checked()
 	if err == nil {
-		f.Meddled, err = w.meddled(ctx, at)
+		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
 	}
 	return f, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
@@ -22,30 +23,59 @@ import (
 // criteria and was not looked at yet; empty for none.
 func (w *work) claimed() string {
 	s := w.a.Of(nexus.Tester)
-	if !w.Checked() || s == nil || s.Outcome != nexus.Accepted || s.Result == w.a.Checks.Handin || len(claim.Open(w.task.Task)) == 0 {
+	if !w.Checked() || s == nil || s.Outcome != nexus.Accepted || len(w.unproved()) == 0 {
+		return ""
+	}
+	red := slices.ContainsFunc(w.a.Checks.Checks, func(c criterion.Check) bool { return c.Red })
+	if s.Result == w.a.Checks.Handin && (!red || w.a.Checks.Tree == w.a.Snapshot.Tree) {
 		return ""
 	}
 	return s.Result
 }
 
-// meddled returns a file that a tester of criteria changed though it was there
-// before, or that is no test; empty for none.
-func (w *work) meddled(ctx context.Context, at string) (string, error) {
-	r := w.a.Last()
-	if r == nil || r.Cause != repair.CriteriaGate || len(w.a.Rounds) < 2 {
-		return "", nil
-	}
-	green := w.a.Rounds[len(w.a.Rounds)-2].Verdict
-	if green == nil || green.Tree == w.a.Snapshot.Tree {
-		return "", nil
-	}
-	changed, err := w.tree.Changed(ctx, green.Tree, at)
-	for _, c := range changed {
-		if c.Status != "A" || !testfile.Part(c.Path) {
-			return c.Path, err
+// unproved returns the numbers of the criteria that nothing shows: they came
+// without a check, or the gate that is their check does not bear on them.
+func (w *work) unproved() []int {
+	all := claim.Open(w.task.Task)
+	for _, s := range w.a.Weighed.Criteria {
+		if s.By == "" && !s.Left {
+			all = append(all, s.Number)
 		}
 	}
-	return "", err
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// unshown returns the criteria that keep a tree from landing whose gates
+// passed, and why the first does.
+func (w *work) unshown() (open []int, why string) {
+	if r := w.a.Last(); r == nil || r.Verdict == nil || r.Verdict.Tree != w.a.Weighed.Tree {
+		return nil, ""
+	}
+	return accept.Unshown(w.task.Task, w.a.Weighed.Criteria, w.a.Checks.Checks, w.view.Waived)
+}
+
+// meddled returns a file that a tester of criteria changed though it was there
+// before, or that is no test; empty for none. Refuted says that its tests are
+// red for what they ask of the work.
+func (w *work) meddled(ctx context.Context, at string) (file string, refuted bool, err error) {
+	r := w.a.Last()
+	if r == nil || r.Cause != repair.CriteriaGate || len(w.a.Rounds) < 2 {
+		return "", false, nil
+	}
+	before := w.a.Rounds[len(w.a.Rounds)-2]
+	if before.Verdict == nil || before.Verdict.Tree == w.a.Snapshot.Tree {
+		return "", false, nil
+	}
+	changed, err := w.tree.Changed(ctx, before.Verdict.Tree, at)
+	var tests []string
+	for _, c := range changed {
+		if c.Status != "A" || !testfile.Part(c.Path) {
+			return c.Path, false, err
+		}
+		tests = append(tests, c.Path)
+	}
+	return "", r.Verdict != nil && proof.Judge(tests, before.Evidence, r.Evidence).Proof == nexus.ProofRed, err
 }
 
 // forgo takes back what a tester of criteria did to a tree that was green.
@@ -63,7 +93,7 @@ func (w *work) forgo(ctx context.Context, why string) error {
 		if err != nil {
 			return err
 		}
-		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: claim.Read(data, w.task.Task)}
+		f := nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: snap.Tree, Checks: claim.Read(data, w.task.Task, w.unproved())}
 		for i := range f.Checks {
 			if f.Checks[i].Why == "" {
 				f.Checks[i].Why = why
@@ -84,7 +114,7 @@ func (w *work) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Checks = claim.Read(data, w.task.Task)
+	f.Checks = claim.Read(data, w.task.Task, w.unproved())
 	if slices.ContainsFunc(f.Checks, func(c criterion.Check) bool { return c.Command != "" && c.Why == "" }) {
 		if err := w.trial(ctx, &f); err != nil {
 			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)
@@ -142,6 +172,12 @@ func (w *work) try(ctx context.Context, c *criterion.Check, g gate.Gate, bare, w
 	with, err := w.one(ctx, g, whole)
 	if err != nil {
 		return err
+	}
+	c.Red = with.State == nexus.Fail && proof.Judge(tests, nil, []nexus.Evidence{with}).Proof == nexus.ProofRed
+	if c.Red {
+		if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
+			return err
+		}
 	}
 	if !with.Passed() {
 		c.Why = fmt.Sprintf("it does not pass with the work: %s", cmp.Or(with.Why, string(with.State)))

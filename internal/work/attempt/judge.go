@@ -39,6 +39,11 @@ func (w *work) judge(ctx context.Context) error {
 		return err
 	}
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
+		if err := w.weigh(ctx, snap); err != nil {
+			return err
+		}
+	}
+	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
 		red := ""
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
 			red = p.Tree

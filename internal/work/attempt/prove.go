@@ -52,7 +52,10 @@ func (w *work) prove(ctx context.Context) error {
 	if w.a.Strategy == nexus.TDDStrict {
 		p.Beside = rest
 	}
-	return w.record(ctx, p)
+	if err := w.record(ctx, p); err != nil || w.a.Strategy.Sessions() || p.Proof != nexus.ProofRed {
+		return err
+	}
+	return w.weigh(ctx, snap) // of work that is green, what shows its criteria is known only now
 }
 
 // parts returns the files of tests that changed from a base up to a commit, and
@@ -101,7 +104,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Bases.Judge(ctx, w.Shop, shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}, gates, nil, w.desk)
+	gates, base, err := w.Bases.Judge(ctx, w.Shop, shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}, gates, untested, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
@@ -127,6 +130,14 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 		before, now = append(before, base[g.Name]), append(now, e)
 	}
 	return before, now, nil
+}
+
+// untested says why a gate that runs no tests has nothing to say of some.
+func untested(g gate.Gate) string {
+	if g.Tests {
+		return ""
+	}
+	return "it runs no tests"
 }
 
 // suspected returns what a verifier is to explain.

@@ -51,10 +51,9 @@ func taste(text string) bool {
 	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
 }
 
-// Ask asks a tester for a check of each criterion that has none; it is empty
-// where all have one. Apart says that the work is green, and has its tests.
-func Ask(t nexus.Task, apart bool) string {
-	open := Open(t)
+// Ask asks a tester for a check of each criterion that nothing shows; it is
+// empty where there is none. Apart says that the work is green, and has its tests.
+func Ask(t nexus.Task, open []int, apart bool) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -66,6 +65,11 @@ func Ask(t nexus.Task, apart bool) string {
 		"the criterion's number, the test, its file, and the command that runs that test alone. " +
 		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
 		"For one that no machine can check, such as taste, give only its number and why."
+	for _, n := range open {
+		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
+			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, line(t.Criteria[n-1].Text))
+		}
+	}
 	if apart {
 		text += " The work is done and green, and it has its tests: nothing of that is yours to change. Write yours in new files, and change no file that is there. " +
 			"What else you do is taken back."
@@ -78,10 +82,10 @@ const (
 	maxText = 500
 )
 
-// Read returns what a hand-in says of the criteria of a task that have no
-// check, each once. What cannot be meant is left out, and what cannot be run
+// Read returns what a hand-in says of the criteria of a task that nothing
+// shows, each once. What cannot be meant is left out, and what cannot be run
 // says why in Why.
-func Read(handin []byte, t nexus.Task) []criterion.Check {
+func Read(handin []byte, t nexus.Task, open []int) []criterion.Check {
 	var said struct {
 		Checks []struct {
 			Criterion                int
@@ -92,7 +96,7 @@ func Read(handin []byte, t nexus.Task) []criterion.Check {
 		return nil
 	}
 	var all []criterion.Check
-	for _, n := range Open(t) {
+	for _, n := range open {
 		for _, x := range said.Checks {
 			if x.Criterion != n {
 				continue

@@ -33,17 +33,20 @@ func TestRead(t *testing.T) {
 			{Number: 4, Of: of(4), File: "a_test.go", Command: "sh a_test.go\nrm -rf .", Why: "its command is not one line of at most 500 characters"},
 		},
 	} {
-		if diff := cmp.Diff(want, claim.Read([]byte(handin), task())); diff != "" {
+		if diff := cmp.Diff(want, claim.Read([]byte(handin), task(), claim.Open(task()))); diff != "" {
 			t.Errorf("%s: %s", handin, diff)
 		}
 	}
 }
 
 func TestAsk(t *testing.T) {
-	if text := claim.Ask(task(), false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+	if text := claim.Ask(task(), claim.Open(task()), false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
 		t.Error(text)
 	}
-	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, true); text != "" {
+	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, true); text != "" {
+		t.Error(text)
+	}
+	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, true); !strings.Contains(text, "Gate test passes, but nothing in it bears on criterion 1 (it adds)") {
 		t.Error(text)
 	}
 }
@@ -78,7 +81,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"checks":[{"criterion":2,"test":"TestAdd","file":"add_test.go","command":"go test -run TestAdd ."}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seen := map[int]bool{}
-		for _, c := range claim.Read(data, task()) {
+		for _, c := range claim.Read(data, task(), claim.Open(task())) {
 			if c.Number < 2 || c.Number > 4 || seen[c.Number] || c.Proved || c.Command == "" && c.Why == "" {
 				t.Errorf("%+v", c)
 			}

@@ -200,7 +200,10 @@ func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	if e.State == nexus.Pass || e.State == nexus.Unverifiable {
 		e = rewrote(e, end.Wrote)
 	}
-	if e.Output, err = r.keep(res); err != nil {
+	if e.Output, err = r.keep(res); err == nil {
+		e.Named, err = r.list(read.Tests)
+	}
+	if err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
 	return e, nil
@@ -382,6 +385,24 @@ func (r Runner) keep(res sandbox.Result) (string, error) {
 		return "", nil
 	}
 	return r.Put(slices.Concat(res.Stdout, res.Stderr))
+}
+
+// NamedBy stands between how a test ended and its name, in the blob that
+// [nexus.Evidence] names: one test a line.
+const NamedBy = "\t"
+
+// list keeps the names of tests and how they ended.
+func (r Runner) list(tests []parse.Test) (string, error) {
+	if r.Put == nil || len(tests) == 0 {
+		return "", nil
+	}
+	var b strings.Builder
+	for _, t := range tests {
+		if name := strings.TrimPrefix(t.String(), "."); !strings.Contains(name, "\n") {
+			b.WriteString(t.State + NamedBy + name + "\n")
+		}
+	}
+	return r.Put([]byte(b.String()))
 }
 
 // withTimeout lets go test end a little before the gate does, so that it says

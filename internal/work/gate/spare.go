@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
 // spare lets failures of tests in quarantine not count. Where a runner failed
@@ -17,9 +17,10 @@ func (r Runner) spare(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	if len(r.Quarantine.List) == 0 || !g.Tests {
 		return e
 	}
+	wishes := accept.ReadAll(r.Wanted)
 	all := raw.Counts.Failed <= named(raw)
 	spared := r.Quarantine.Spare(e, cmp.Or(g.Of, g.Name), func(test string) bool {
-		return !all || weigh.Wanted(test, r.Wanted) || lone.Wanted(test, r.Wanted)
+		return !all || wishes.Name(nexus.Finding{Test: test}) || lone.Wanted(test, r.Wanted)
 	})
 	if g.Of == "" && e.State == nexus.Fail && spared.State == nexus.Pass && spared.Counts.Passed == 0 {
 		spared.State, spared.Why = nexus.NotRun, "no test passed; "+spared.Why

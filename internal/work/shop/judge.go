@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -22,13 +24,14 @@ import (
 
 // Case is a tree to be judged.
 type Case struct {
-	Tree *worktree.Tree
-	Hash string // git tree that stands in it
-	Base string // commit whose failures are not held against it; empty for none
-	Task nexus.Task
-	Paid bool                                    // work that was accepted waits for it
-	Some bool                                    // the tests that the change concerns run first, and alone where the others may wait for the landing
-	Mark func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
+	Tree   *worktree.Tree
+	Hash   string // git tree that stands in it
+	Base   string // commit whose failures are not held against it; empty for none
+	Task   nexus.Task
+	Paid   bool                                    // work that was accepted waits for it
+	Wanted []string                                // tests, by their names, that must pass whatever they were on the base
+	Some   bool                                    // the tests that the change concerns run first, and alone where the others may wait for the landing
+	Mark   func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
 }
 
 // starts is what says that a gate begins to judge the case.
@@ -96,8 +99,8 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
+	r.Wanted = append(accept.Texts(c.Task), c.Wanted...)
 	for _, criterion := range c.Task.Criteria {
-		r.Wanted = append(r.Wanted, criterion.Text, criterion.Check)
 		if g, ok := detect.Accept(criterion); ok {
 			gates = append(gates, g)
 		}
@@ -323,6 +326,21 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, 
 	}
 	b.known[commit] = all
 	return gates, all, nil
+}
+
+// Known returns what was said of a base, by the names of the gates. It judges
+// nothing.
+func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
+	done, err := b.wait(ctx)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	var all []nexus.Evidence
+	for _, name := range slices.Sorted(maps.Keys(b.known[commit])) {
+		all = append(all, b.known[commit][name])
+	}
+	return all
 }
 
 // union returns the gates of the base, and after them those that are new.

@@ -20,6 +20,17 @@ func (s *Shop) refused(ctx context.Context, c Case) (r quarantine.Record, e nexu
 	return s.spared(ctx, c)
 }
 
+// Spared returns what says whether the record of a commit lets a test's failure
+// not count today.
+func (s *Shop) Spared(ctx context.Context, commit string) func(gate, test string) bool {
+	list, err := exempt.At(ctx, s.Trees.Git(), commit)
+	day := quarantine.On(s.Now())
+	return func(gate, test string) bool {
+		q, ok := list.Of(gate, test, day)
+		return err == nil && ok && q.Active(day)
+	}
+}
+
 // spared returns the record of tests in quarantine that a tree is judged with:
 // its base's. It is red where the tree has another one, as that judges who
 // wrote it. A record that cannot be read spares nothing.

@@ -62,12 +62,14 @@ func finish(e Env) Tool {
 			`"status":{"enum":["done","blocked"]},"reason":{"type":"string","description":"why blocked"},` +
 			`"needs":{"enum":["person"],"description":"if blocked by what only a person can give"}},` +
 			`"required":["summary","status"],"additionalProperties":false}`)
+		more := ""
 		if e.Writes {
-			schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, explains+`},"required":`, 1))
+			more += explains
 		}
 		if e.Claims {
-			schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, claims+`},"required":`, 1))
+			more += claims
 		}
+		schema = json.RawMessage(strings.Replace(string(schema), `},"required":`, more+`},"required":`, 1)) // at once: both have fields that are required
 	}
 	return Tool{
 		Name:        "finish",

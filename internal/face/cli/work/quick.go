@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -43,7 +44,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the task from `FILE`; - is standard input")
 	preferFlags(f, &o.Goal)
-	f.StringVar(&check, "check", "test", "gate or `COMMAND` that passes when the task is done")
+	f.StringVar(&check, "check", "", "gate or `COMMAND` that passes when the task is done; a command that the task says fails, else the gate test")
 	a.Knobs(c, "preset", "approval", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
 	wire.StartFlags(c, &o)
 	wire.OrderFlags(a, c, &o)
@@ -57,6 +58,29 @@ func single(text, check string) *nexus.Plan {
 		title = strings.ToValidUTF8(title[:72], "")
 	}
 	return &nexus.Plan{Version: 1, Goal: text, Tasks: []nexus.Task{{
-		ID: "T1", Title: title, Brief: text, Criteria: []nexus.Criterion{{Text: "the task is done", Check: check}},
+		ID: "T1", Title: title, Brief: text, Criteria: shows(text, check),
 	}}}
+}
+
+// longest is how much of a task's text stands in its criterion.
+const longest = 500
+
+// shows returns what has to be true when the task is done: what it says, shown
+// by the check, by the commands that it says fail, or by tests that bear on it.
+func shows(text, check string) []nexus.Criterion {
+	said := strings.Join(strings.Fields(text), " ")
+	if len(said) > longest {
+		said = strings.ToValidUTF8(said[:longest], "") + "..."
+	}
+	if check != "" {
+		return []nexus.Criterion{{Text: said, Check: check}}
+	}
+	var all []nexus.Criterion
+	for _, command := range accept.Read(text).Commands {
+		all = append(all, nexus.Criterion{Text: said, Check: command, Red: true})
+	}
+	if len(all) == 0 {
+		all = []nexus.Criterion{{Text: said, Check: "test"}}
+	}
+	return all
 }

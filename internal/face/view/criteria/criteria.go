@@ -67,6 +67,9 @@ func shows(r accept.Row) string {
 		parts = append(parts, text)
 		parts = append(parts, e.Files[:min(len(e.Files), 3)]...)
 	}
+	if r.Shown != nil && r.State == accept.Met {
+		parts = append(parts, r.Shown.Why)
+	}
 	if r.Why != "" {
 		parts = append(parts, r.Why)
 	}

@@ -61,6 +61,46 @@ func Fault(f criterion.Fault) string {
 	return text
 }
 
+// Seen says what failed before anybody worked, held against what a task names.
+func Seen(f nexus.RedSeen) string {
+	var parts []string
+	say := func(format string, all []string) {
+		if len(all) > 0 {
+			parts = append(parts, fmt.Sprintf(format, few(all)))
+		}
+	}
+	say("fails before the work, and has to pass: %s", f.Meant)
+	say("named, but does not fail before the work, so it cannot show that the task is done: %s", f.Green)
+	say("left alone: %s", f.Aside)
+	say("fails too, and the task does not mean it: %s", f.Others)
+	return cmp.Or(strings.Join(parts, "; "), "no test fails before the work")
+}
+
+// few names some things of many.
+func few(all []string) string {
+	const most = 10
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+}
+
+// Weighed says what shows the criteria whose check is a gate.
+func Weighed(f nexus.CriteriaWeighed) string {
+	var parts []string
+	for _, s := range f.Criteria {
+		word := "is shown"
+		switch {
+		case s.Left:
+			word = "is left to people"
+		case s.By == "":
+			word = "is unknown"
+		}
+		parts = append(parts, fmt.Sprintf("criterion %d %s: %s", s.Number, word, s.Why))
+	}
+	return cmp.Or(strings.Join(parts, "; "), "no criterion is a gate's")
+}
+
 // Checks says what came of tests that were written for criteria.
 func Checks(f nexus.ChecksProved) string {
 	var parts []string

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
@@ -71,20 +72,20 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		why = append(why, fmt.Sprintf("flaky: %s", strings.Join(w.flaky, ", ")))
 	}
 	switch {
-	case len(w.fresh) > 0 && w.old > 0:
-		why = append(why, fmt.Sprintf("%d more findings were there before the work began", w.old))
-	case len(w.fresh) == 0 && w.old > 0 && untested(base, now):
+	case len(w.fresh) > 0 && len(w.old) > 0:
+		why = append(why, fmt.Sprintf("%d more findings were there before the work began", len(w.old)))
+	case len(w.fresh) == 0 && len(w.old) > 0 && untested(base, now):
 		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + first(now.Findings)}
-	case len(w.fresh) == 0 && w.old > 0:
+	case len(w.fresh) == 0 && len(w.old) > 0:
 		now.State = nexus.Pass
-		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", w.old, first(now.Findings)))
+		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", len(w.old), first(now.Findings)))
 	case len(w.fresh) == 0 && len(w.flaky) > 0:
 		now.State = nexus.Pass
 	}
 	if len(why) > 0 {
 		now.Why = strings.Join(why, "; ")
 	}
-	now.Findings = w.fresh
+	now.Findings, now.Old = w.fresh, w.old
 	return now
 }
 
@@ -111,10 +112,11 @@ func hangs(f nexus.Finding) bool { return f.Code == raw.CodeHang }
 // now, where a test that is wanted was under way, and where something keeps the
 // runner that did not before.
 func hanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	meant := accept.ReadAll(wants)
 	switch {
 	case now.State == nexus.Timeout && base.State != nexus.Timeout:
 		return now
-	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && Wanted(f.Test, wants) }):
+	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.Mean(f) }):
 		return now
 	}
 	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
@@ -150,7 +152,7 @@ func loaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
 // weight is what findings come to against those of a base.
 type weight struct {
 	fresh []nexus.Finding
-	old   int
+	old   []string
 	flaky []string
 }
 
@@ -162,20 +164,21 @@ func weighed(base, now nexus.Evidence, wants []string) weight {
 	for _, f := range base.Findings {
 		before[same(f)] = append(before[same(f)], f)
 	}
+	meant := accept.ReadAll(wants)
 	var w weight
 	for _, f := range now.Findings {
 		k := same(f)
 		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
 		switch {
-		case f.Test != "" && Wanted(f.Test, wants):
+		case meant.Mean(f), len(before[k]) > 0 && meant.Mean(before[k][0]):
 			w.fresh = append(w.fresh, f)
 		case f.Test != "" && i >= 0:
 			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
 		case f.Test != "" && slices.Contains(now.Unsure, f.Test):
-			w.old++
+			w.old = append(w.old, accept.Label(f))
 		case len(before[k]) > 0 && (f.Test == "" || !told || !otherwise(before[k][0], f)):
 			before[k] = before[k][1:]
-			w.old++
+			w.old = append(w.old, accept.Label(f))
 		default:
 			w.fresh = append(w.fresh, f)
 		}
@@ -242,13 +245,8 @@ func Lacks(e nexus.Evidence) bool {
 	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
 }
 
-// Wanted reports whether one of the texts names a test.
+// Wanted reports whether one of the texts names a test, or means all tests that
+// fail.
 func Wanted(test string, texts []string) bool {
-	_, name, ok := gosrc.TestName(test)
-	if !ok {
-		return false
-	}
-	name, _, _ = strings.Cut(name, "/")
-	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
-	return slices.ContainsFunc(texts, word.MatchString)
+	return accept.ReadAll(texts).Mean(nexus.Finding{Test: test})
 }

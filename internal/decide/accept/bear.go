@@ -1,0 +1,398 @@
+package accept
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+)
+
+// Work is what is known of a task's tree that its gates let through.
+type Work struct {
+	Task    nexus.Task
+	Changed []string         // files that differ from the base
+	Altered bool             // one of them is a test that was there before
+	Base    []nexus.Evidence // what the gates said of the base, weighed against nothing
+	Now     []nexus.Evidence // what they say of the tree
+	// Ended returns how the tests that a gate named ended, by their names: pass,
+	// fail, skip. Nil, and a nil map: the runner does not say which passed.
+	Ended func(e nexus.Evidence) map[string]string
+	// Without is what was seen of the change's tests where the rest of the change
+	// is not there; nil: nobody looked.
+	Without *nexus.TestsProved
+}
+
+// Weigh says of each criterion whose check is a gate what shows it. That a gate
+// passes because nothing got worse lets a change land, and shows nothing: only
+// what bears on the criterion does. See docs/acceptance.md for the rules.
+func Weigh(w Work) []criterion.Shown {
+	var all []criterion.Shown
+	for i, c := range w.Task.Criteria {
+		gate, command := Gate(c)
+		if gate == "" || command {
+			continue
+		}
+		s := criterion.Shown{Number: i + 1, Of: state.Fingerprint(w.Task, i+1), Gate: gate}
+		w.show(&s, c)
+		all = append(all, s)
+	}
+	return all
+}
+
+// See holds what fails on the base of an attempt against what its task names.
+// Own is what the base says to the commands of criteria that were read out of
+// the goal; aside reports whether people put a test aside.
+func See(t nexus.Task, base, own []nexus.Evidence, aside func(gate, test string) bool) nexus.RedSeen {
+	var s nexus.RedSeen
+	wishes := ReadAll(Texts(t))
+	for _, b := range base {
+		for _, f := range b.Findings {
+			name := Label(f)
+			switch {
+			case f.Test != "" && (slices.ContainsFunc(wishes, func(w Wish) bool { return w.LeavesAlone(f) }) || aside != nil && aside(b.Gate, f.Test) && !wishes.Name(f)):
+				s.Aside = once(s.Aside, name)
+			case wishes.Mean(f):
+				s.Meant = once(s.Meant, name)
+			case f.Test != "":
+				s.Others = once(s.Others, name)
+			}
+		}
+	}
+	for _, w := range wishes {
+		for _, name := range w.Tests {
+			if one := (Wishes{{Tests: []string{name}}}); !slices.ContainsFunc(base, func(b nexus.Evidence) bool { return slices.ContainsFunc(b.Findings, one.Mean) }) {
+				s.Green = once(s.Green, name)
+			}
+		}
+	}
+	for _, e := range own {
+		if command := strings.TrimPrefix(e.Command, nexus.AcceptGate); e.Passed() {
+			s.Green = once(s.Green, command)
+		} else {
+			s.Meant = once(s.Meant, command)
+		}
+	}
+	return s
+}
+
+func once(all []string, s string) []string {
+	if slices.Contains(all, s) {
+		return all
+	}
+	return append(all, s)
+}
+
+// Command says whether the command of a criterion that was read out of the goal
+// shows it: it must fail without the change.
+func Command(t nexus.Task, n int, without nexus.Evidence) criterion.Shown {
+	gate, _ := Gate(t.Criteria[n-1])
+	s := criterion.Shown{Number: n, Of: state.Fingerprint(t, n), Gate: gate, By: criterion.Turned, Why: "the command failed without the change, and passes with it"}
+	switch {
+	case without.Passed():
+		s.By, s.Why = "", "the command passes without the change, too"
+	case without.State != nexus.Fail && without.State != nexus.Timeout:
+		s.By, s.Why = "", fmt.Sprintf("the command could not run without the change: %s: %s", without.State, without.Why)
+	}
+	return s
+}
+
+// Unshown returns the numbers of a task's criteria that would not count as met
+// on a tree whose gates passed, and why the first would not. Checks are what
+// was tried of tests that somebody wrote for them; waived are those that a
+// person does without.
+func Unshown(t nexus.Task, weighed []criterion.Shown, checks []criterion.Check, waived []int) (open []int, why string) {
+	for _, s := range weighed {
+		if s.By != "" || s.Left || slices.Contains(waived, s.Number) || s.Number > len(t.Criteria) {
+			continue
+		}
+		text := s.Why
+		i := slices.IndexFunc(checks, func(c criterion.Check) bool { return c.Number == s.Number && c.Of == s.Of })
+		if i >= 0 {
+			c := checks[i]
+			if c.Proved || c.Command == "" && c.Why != "" {
+				continue // shown by a command of its own, or left to people for a reason
+			}
+			text += "; the check that was written for it counts for nothing: " + c.Why
+		}
+		if open = append(open, s.Number); why == "" {
+			why = fmt.Sprintf("%s is unknown: %s. Name a command that shows it (nexus revise %s TEXT --check COMMAND), or sign it (nexus approve %s --why TEXT)",
+				ID(t.ID, s.Number), text, ID(t.ID, s.Number), ID(t.ID, s.Number))
+		}
+	}
+	return open, why
+}
+
+func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
+	now, base := evidence.Of(w.Now, s.Gate), evidence.Of(w.Base, s.Gate)
+	meant, left := w.meant(c)
+	turned := w.turned()
+	switch {
+	case now.Gate != "" && !now.Passed():
+		s.Why = fmt.Sprintf("gate %s did not pass: %s", s.Gate, now.State)
+	case len(left) > 0:
+		s.Why = fmt.Sprintf("%s failed before the work began, and nothing shows that it passes now", nexus.Join(left))
+	case len(meant) > 0:
+		s.By, s.Tests, s.Why = criterion.Named, meant, "named, failed without the change and not with it: "+few(meant)
+	case clean(now) && literal(c.Text, s.Gate) && (!testing(now, s.Gate) || w.elsewhere(c)):
+		s.By, s.Why = criterion.Literal, "it asks for nothing else"
+	case clean(now) && base.State == nexus.Fail && !testing(now, s.Gate):
+		s.By, s.Why = criterion.Turned, fmt.Sprintf("gate %s failed without the change, and passes with it", s.Gate)
+	case len(turned) > 0:
+		s.By, s.Tests, s.Why = criterion.Turned, turned, "failed without the change, and pass with it: "+few(turned)
+	case w.Without != nil && w.Without.Proof == nexus.ProofRed:
+		s.By, s.Tests = criterion.New, w.Without.Tests
+		s.Why = "came with the change, and fail without the rest of it: " + few(w.Without.Tests)
+	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
+		s.By, s.Tests, s.Why = criterion.New, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
+	case stays(c.Text) && w.covered() != nil:
+		k := w.covered().New
+		s.By, s.Why = criterion.Covers, fmt.Sprintf("the tests run %d of %d lines that the change made, and pass as before", k.Covered, k.Total)
+	case w.words():
+		s.Left, s.Why = true, "the change is of words alone, which no test runs: a person must look"
+	default:
+		s.Why = w.nothing(s.Gate)
+	}
+}
+
+// meant returns what was red on the base and that a criterion, or the task's
+// title, names; and what of that is not seen to pass now.
+func (w Work) meant(c nexus.Criterion) (all, left []string) {
+	wishes := ReadAll(Texts(nexus.Task{Title: w.Task.Title, Criteria: []nexus.Criterion{c}}))
+	for _, b := range w.Base {
+		for _, f := range b.Findings {
+			if strings.HasPrefix(b.Gate, nexus.AcceptGate) || !wishes.Mean(f) || slices.Contains(all, Label(f)) || !wishes.Name(f) && w.spared(f) {
+				continue
+			}
+			all = append(all, Label(f))
+			if !w.gone(b, f) {
+				left = append(left, Label(f))
+			}
+		}
+	}
+	return all, left
+}
+
+// spared reports whether people let the failure of a test not count.
+func (w Work) spared(f nexus.Finding) bool {
+	return slices.ContainsFunc(w.Now, func(e nexus.Evidence) bool {
+		return slices.ContainsFunc(e.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test && x.Quarantine != "" })
+	})
+}
+
+// Texts are what says which tests a task is about.
+func Texts(t nexus.Task) []string {
+	texts := []string{t.Title}
+	for _, c := range t.Criteria {
+		texts = append(texts, c.Text, c.Check)
+	}
+	return texts
+}
+
+// turned returns the tests that failed on the base and pass now.
+func (w Work) turned() []string {
+	var all []string
+	for _, b := range w.Base {
+		if b.State != nexus.Fail || !testing(b, b.Gate) {
+			continue
+		}
+		named := false
+		for _, f := range b.Findings {
+			named = named || f.Test != ""
+			if f.Test != "" && !slices.Contains(all, f.Test) && w.gone(b, f) {
+				all = append(all, f.Test)
+			}
+		}
+		if !named && clean(evidence.Of(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
+			all = append(all, "gate "+b.Gate)
+		}
+	}
+	return all
+}
+
+// gone reports whether a finding of the base is not there now, and a test that
+// failed was seen to pass: one that was skipped or taken away does not.
+func (w Work) gone(b nexus.Evidence, f nexus.Finding) bool {
+	for _, e := range w.Now {
+		some := f.Test != "" && strings.HasPrefix(e.Gate, "related") && evidence.Of(w.Now, b.Gate).Gate == ""
+		if e.Gate != b.Gate && !some || !e.Passed() {
+			continue
+		}
+		switch ended := w.ended(e); {
+		case slices.Contains(e.Old, Label(f)), slices.ContainsFunc(e.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test && f.Test != "" }):
+			return false
+		case f.Test == "":
+			return true
+		case ended[f.Test] != "", len(ended) > 0 && strings.Contains(f.Test, ".Test"): // Go names all
+			return ended[f.Test] == "pass"
+		case e.Gate != b.Gate: // some of its tests ran, and nobody says which
+		case b.Counts == nexus.Counts{} && e.Counts == nexus.Counts{}:
+			return true
+		default:
+			return e.Counts.Passed > b.Counts.Passed
+		}
+	}
+	return false
+}
+
+func (w Work) ended(e nexus.Evidence) map[string]string {
+	if w.Ended == nil {
+		return nil
+	}
+	return w.Ended(e)
+}
+
+// clean reports whether a gate passes by itself, and not because what it found
+// was there before.
+func clean(e nexus.Evidence) bool { return e.Passed() && len(e.Old) == 0 && len(e.Flaky) == 0 }
+
+// testing reports whether a gate runs tests.
+func testing(e nexus.Evidence, gate string) bool {
+	return gate == "test" || strings.HasPrefix(gate, "test-") || e.Counts != nexus.Counts{} || slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Test != "" })
+}
+
+func (w Work) tests() []string {
+	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !testfile.Part(f) })
+}
+
+// testsAlone reports whether the change is of nothing but tests.
+func (w Work) testsAlone() bool { return len(w.Changed) > 0 && len(w.tests()) == len(w.Changed) }
+
+// more reports whether more tests pass than on the base, or nobody counts them.
+func (w Work) more() bool {
+	counted := false
+	for _, b := range w.Base {
+		e := evidence.Of(w.Now, b.Gate)
+		if !testing(e, b.Gate) || !e.Passed() {
+			continue
+		}
+		if counted = true; e.Counts.Passed > b.Counts.Passed || e.Counts == (nexus.Counts{}) {
+			return true
+		}
+	}
+	return !counted && slices.ContainsFunc(w.Now, func(e nexus.Evidence) bool { return testing(e, e.Gate) && e.Passed() })
+}
+
+// aboutTests reports whether tests are what a task asks for.
+func aboutTests(t nexus.Task, c nexus.Criterion) bool {
+	re := regexp.MustCompile(`(?i)\b(?:add|write|cover|extend|more|missing|new|there (?:is|are))\b[^.;\n]{0,60}\btests?\b|\b(?:is|are) (?:tested|covered)\b`)
+	return re.MatchString(t.Title) || re.MatchString(c.Text)
+}
+
+// stays reports whether a criterion says that nothing of what the program does
+// should change.
+func stays(text string) bool {
+	return regexp.MustCompile(`(?i)\b(?:stays?|unchanged|still|keeps?|remains?|existing|preserv\w+|no regressions?|as before|(?:behaviou?r|nothing) (?:is|does not|doesn't|has not) chang\w+)\b`).MatchString(text) ||
+		regexp.MustCompile(`(?i)^(?:all )?(?:the )?tests? (?:pass|are green)\.?$|^the suite (?:is green|passes)\.?$`).MatchString(strings.TrimSpace(text))
+}
+
+// covered returns what tests go through of the lines that the change made,
+// where somebody measured it and that is at least half of them.
+func (w Work) covered() *nexus.Coverage {
+	for _, e := range w.Now {
+		if k := e.Coverage; k != nil && k.New.Total > 0 && 2*k.New.Covered >= k.New.Total {
+			return k
+		}
+	}
+	return nil
+}
+
+// words reports whether a task of documentation changed nothing else.
+func (w Work) words() bool {
+	return w.Task.Kind == nexus.DocsTask && len(w.Changed) > 0 && !slices.ContainsFunc(w.Changed, func(f string) bool {
+		switch strings.ToLower(path.Ext(f)) {
+		case ".md", ".txt", ".rst", ".adoc", ".markdown", ".png", ".svg", ".jpg", ".gif":
+			return false
+		case "":
+			return !slices.Contains([]string{"README", "LICENSE", "CHANGELOG", "AUTHORS", "NOTICE", "CONTRIBUTING"}, path.Base(f))
+		}
+		return true
+	})
+}
+
+// nothing says in words why nothing bears on a criterion.
+func (w Work) nothing(gate string) string {
+	var passed, old int
+	for _, e := range w.Now {
+		if e.Passed() && (e.Gate == gate || testing(e, e.Gate)) && e.Counts.Passed > passed {
+			passed, old = e.Counts.Passed, len(e.Old)
+		}
+	}
+	said := fmt.Sprintf("gate %s passes, and that does not bear on this criterion", gate)
+	if passed > 0 {
+		said = fmt.Sprintf("%d tests passed, and none of them bears on this criterion", passed)
+	}
+	why := []string{"none failed before the work began and passes now"}
+	switch p := w.Without; {
+	case len(w.tests()) == 0:
+		why = append(why, "the change has no test")
+	case p == nil:
+		why = append(why, "the change has no test that was seen to fail without the rest of it")
+	case p.Proof == nexus.ProofGreen:
+		why = append(why, "the tests of the change pass without the rest of it, too")
+	default:
+		why = append(why, "the tests of the change show nothing: "+p.Why)
+	}
+	if old > 0 {
+		why = append(why, fmt.Sprintf("%d fail as they did before", old))
+	}
+	return said + ": " + strings.Join(why, "; ")
+}
+
+// elsewhere reports whether another criterion of the task is about more than
+// gates: then one that asks for a green suite may mean just that.
+func (w Work) elsewhere(c nexus.Criterion) bool {
+	return slices.ContainsFunc(w.Task.Criteria, func(o nexus.Criterion) bool {
+		gate, command := Gate(o)
+		return o != c && (command || gate == "" || !literal(o.Text, gate))
+	})
+}
+
+// literal reports whether a criterion says nothing but that a gate passes: "it
+// builds", "the linter is silent", "all tests pass".
+func literal(text, gate string) bool {
+	own, found := append(vocabulary(gate), strings.ToLower(gate)), false
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n.,:;!()`'\"", r) }) {
+		switch {
+		case slices.Contains(own, word):
+			found = true
+		case !slices.Contains([]string{
+			"it", "the", "a", "all", "code", "project", "whole", "tree", "program", "everything", "go", "npm", "cargo", "make", "run", "gate", "still", "and", "is", "are", "be", "must", "should",
+			"pass", "passes", "passed", "succeeds", "succeed", "works", "clean", "cleanly", "green", "without", "no", "errors", "error", "warnings", "warning", "findings", "new", "has", "have", "finds", "nothing", "reports", "of", "correctly", "successfully", "properly", "well", "/",
+		}, word):
+			return false
+		}
+	}
+	return found
+}
+
+// vocabulary are the words for what a gate does that is no test.
+func vocabulary(gate string) []string {
+	for _, family := range [][]string{
+		{"test", "tests", "suite", "tested", "existing"},
+		{"build", "builds", "built", "compile", "compiles", "compiled", "compilation"},
+		{"lint", "lints", "linter", "linters", "linted", "linting", "vet", "silent", "golangci-lint", "eslint", "ruff", "clippy", "biome"},
+		{"type", "types", "check", "checks", "typecheck", "typechecks", "type-checks", "tsc", "mypy", "pyright"},
+		{"format", "formatted", "formatter", "fmt", "gofmt", "gofumpt", "prettier"},
+	} {
+		if strings.HasPrefix(gate, family[0]) {
+			return family
+		}
+	}
+	return nil
+}
+
+// few names some things of many.
+func few(all []string) string {
+	const most = 5
+	if len(all) <= most {
+		return nexus.Join(all)
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+}

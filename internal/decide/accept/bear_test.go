@@ -1,0 +1,251 @@
+package accept_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+)
+
+// said is what a gate of tests said: how many passed, and which failed.
+func said(passed int, failed ...string) nexus.Evidence {
+	e := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t", Counts: nexus.Counts{Passed: passed, Failed: len(failed)}}
+	for _, name := range failed {
+		e.State = nexus.Fail
+		e.Findings = append(e.Findings, nexus.Finding{Gate: "test", Code: "test", Test: name, File: "a_test.go", Line: 7, Message: "got 1536, want 1.5 KiB"})
+	}
+	return e
+}
+
+// old is what it says of a tree on which some fail as before.
+func old(passed int, tests ...string) nexus.Evidence {
+	e := said(passed)
+	e.Old, e.Counts.Failed = tests, len(tests)
+	return e
+}
+
+// TestWeigh counts for a criterion only what bears on it. Each case that is
+// unknown here was "met" when a gate that got no worse was evidence.
+func TestWeigh(t *testing.T) {
+	red := &nexus.TestsProved{Proof: nexus.ProofRed, Tests: []string{"m.TestNew"}}
+	code, tested := []string{"a.go"}, []string{"a.go", "a_test.go"}
+	build := func(state nexus.GateState) nexus.Evidence {
+		return nexus.Evidence{Gate: "build", State: state, Tree: "t"}
+	}
+	ended := func(all map[string]string) func(nexus.Evidence) map[string]string {
+		return func(nexus.Evidence) map[string]string { return all }
+	}
+	covered := nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Tree: "t", Coverage: &nexus.Coverage{New: evidence.Share{Covered: 3, Total: 4}}}
+	both := func(base, now nexus.Evidence) accept.Work {
+		return accept.Work{Changed: code, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
+	}
+	with := func(w accept.Work, edit func(*accept.Work)) accept.Work { edit(&w); return w }
+	for name, c := range map[string]struct {
+		work        accept.Work
+		text, check string
+		by          criterion.Bearing
+		why         string
+	}{
+		"a comment, and a green suite": {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them bears on this criterion: none failed before the work began and passes now; the change has no test"},
+		"a comment, and a red suite":   {both(said(297, "m.TestA", "m.TestB"), old(297, "m.TestA", "m.TestB")), "it works", "test", "", "2 fail as they did before"},
+		"a comment, and a named test":  {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work began"},
+		"half of what it names":        {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA and TestB pass", "test", "", "m.TestB failed before"},
+		"all that it names":            {both(said(1, "m.TestA", "m.TestB"), said(3)), "TestA and TestB pass", "test", criterion.Named, "m.TestA, m.TestB"},
+		"one that it leaves alone":     {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA passes; leave TestB alone", "test", criterion.Named, "m.TestA"},
+		"by its place":                 {both(said(1, "m.TestA"), said(2)), "a_test.go:7 fails", "test", criterion.Named, "m.TestA"},
+		"by what it says":              {both(said(1, "m.TestA"), said(2)), `size fails with "got 1536, want 1.5 KiB"`, "test", criterion.Named, "m.TestA"},
+		"red before, and green now":    {both(said(1, "m.TestA"), said(2)), "sizes are printed", "test", criterion.Turned, "m.TestA"},
+		"it was skipped":               {both(said(1, "m.TestA"), said(1)), "sizes are printed", "test", "", "none failed before the work began and passes now"},
+		"it was skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
+			w.Ended = ended(map[string]string{"m.TestA": "skip", "m.TestB": "pass", "m.TestC": "pass"})
+		}), "sizes are printed", "test", "", "none failed before"},
+		"it was taken away, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
+			w.Ended = ended(map[string]string{"m.TestB": "pass", "m.TestC": "pass"})
+		}), "sizes are printed", "test", "", "none failed before"},
+		"it is flaky": {both(said(1, "m.TestA"), func() nexus.Evidence {
+			e := said(2)
+			e.Flaky = []nexus.Flake{{Test: "m.TestA"}}
+			return e
+		}()), "sizes are printed", "test", "", "none failed before"},
+		"a command that counts nothing":   {both(nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "b"}, nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}), "sizes are printed", "test", criterion.Turned, "gate test"},
+		"new tests, red without the work": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without = tested, red }), "sizes are printed", "test", criterion.New, "m.TestNew"},
+		"new tests, green without the work": {with(both(said(1), said(2)), func(w *accept.Work) {
+			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofGreen}
+		}), "sizes are printed", "test", "", "pass without the rest of it, too"},
+		"new tests, at fault themselves": {with(both(said(1), said(2)), func(w *accept.Work) {
+			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofBroken, Why: "no syntax"}
+		}), "sizes are printed", "test", "", "show nothing: no syntax"},
+		"tests were asked for":          {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", criterion.New, "a_test.go"},
+		"tests, and none more":          {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "there are tests for sizes", "test", "", ""},
+		"tests, and code was asked for": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed = []string{"a_test.go"} }), "sizes are printed", "test", "", ""},
+		"a test was changed":            {with(both(said(1), said(1)), func(w *accept.Work) { w.Changed, w.Altered = []string{"a_test.go"}, true }), "there are tests for sizes", "test", criterion.New, ""},
+		"a green suite alone":           {both(said(9), said(9)), "All tests pass.", "test", "", "9 tests passed, and none"},
+		"behaviour stays, covered":      {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "behaviour stays", "test", criterion.Covers, "3 of 4 lines"},
+		"behaviour stays, not measured": {both(said(9), said(9)), "behaviour stays", "test", "", ""},
+		"new behaviour, covered":        {with(both(said(9), said(9)), func(w *accept.Work) { w.Now = append(w.Now, covered) }), "sizes are printed", "test", "", ""},
+		"it builds":                     {both(build(nexus.Pass), build(nexus.Pass)), "It builds", "build", criterion.Literal, ""},
+		"it does not build worse":       {both(build(nexus.Fail), nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Old: []string{"a.go:1: no"}}), "It builds", "build", "", ""},
+		"it builds again":               {both(build(nexus.Fail), build(nexus.Pass)), "sizes are printed", "build", criterion.Turned, "gate build failed without the change"},
+		"a build shows nothing else":    {both(build(nexus.Pass), build(nexus.Pass)), "sizes are printed", "build", "", "gate build passes, and that does not bear"},
+		"a build, and new tests": {with(accept.Work{Changed: tested, Now: []nexus.Evidence{build(nexus.Pass), said(2)}, Base: []nexus.Evidence{build(nexus.Pass), said(1)}}, func(w *accept.Work) {
+			w.Without = red
+		}), "sizes are printed", "build", criterion.New, "m.TestNew"},
+		"a gate that did not pass": {both(said(1), nexus.Evidence{Gate: "test", State: nexus.NotRun, Tree: "t"}), "sizes are printed", "test", "", "did not pass"},
+	} {
+		c.work.Task = nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check}}}
+		all := accept.Weigh(c.work)
+		if len(all) != 1 || all[0].By != c.by || all[0].Left || !strings.Contains(all[0].Why, c.why) || all[0].Number != 1 || all[0].Of != state.Fingerprint(c.work.Task, 1) {
+			t.Errorf("%s: %+v", name, all)
+		}
+		open, why := accept.Unshown(c.work.Task, all, nil, nil)
+		if (len(open) == 0) != (c.by != "") || (why == "") != (c.by != "") {
+			t.Errorf("%s: %v %s", name, open, why)
+		}
+	}
+}
+
+// TestWeighLiteral lets a criterion ask for a green suite, beside one that is
+// about the task, and for no less than that.
+func TestWeighLiteral(t *testing.T) {
+	for name, c := range map[string]struct {
+		beside nexus.Criterion
+		now    nexus.Evidence
+		by     criterion.Bearing
+	}{
+		"beside a command":    {nexus.Criterion{Text: "it greets", Check: "sh greet.sh"}, said(9), criterion.Literal},
+		"beside prose":        {nexus.Criterion{Text: "it greets"}, said(9), criterion.Literal},
+		"beside another gate": {nexus.Criterion{Text: "it builds", Check: "build"}, said(9), ""},
+		"an old failure":      {nexus.Criterion{Text: "it greets", Check: "sh greet.sh"}, old(9, "m.TestA"), ""},
+	} {
+		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "The suite is green", Check: "test"}, c.beside}}
+		all := accept.Weigh(accept.Work{Task: task, Changed: []string{"a.go"}, Base: []nexus.Evidence{said(9)}, Now: []nexus.Evidence{c.now}})
+		if all[0].By != c.by {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
+// TestWeighWords leaves documentation to people, and nothing that calls itself so.
+func TestWeighWords(t *testing.T) {
+	task := nexus.Task{ID: "T1", Kind: nexus.DocsTask, Criteria: []nexus.Criterion{{Text: "the README tells of sizes", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}}}
+	for file, left := range map[string]bool{"README": true, "docs/a.md": true, "a.go": false} {
+		all := accept.Weigh(accept.Work{Task: task, Changed: []string{file}, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}})
+		if len(all) != 1 || all[0].By != "" || all[0].Left != left {
+			t.Errorf("%s: %+v", file, all)
+		}
+	}
+}
+
+// TestUnshown takes what a check, a reason or a person says for what it is.
+func TestUnshown(t *testing.T) {
+	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "a", Check: "test"}}}
+	of := state.Fingerprint(task, 1)
+	weighed := []criterion.Shown{{Number: 1, Of: of, Gate: "test", Why: "nothing bears on it"}}
+	for name, c := range map[string]struct {
+		checks []criterion.Check
+		waived []int
+		open   bool
+	}{
+		"nobody said anything":     {nil, nil, true},
+		"a check was proved":       {[]criterion.Check{{Number: 1, Of: of, Command: "sh x", Proved: true}}, nil, false},
+		"a check was not":          {[]criterion.Check{{Number: 1, Of: of, Command: "sh x", Why: "it passes without the work"}}, nil, true},
+		"there can be none":        {[]criterion.Check{{Number: 1, Of: of, Why: "it is taste"}}, nil, false},
+		"a check of another text":  {[]criterion.Check{{Number: 1, Of: "x", Command: "sh x", Proved: true}}, nil, true},
+		"a check of another":       {[]criterion.Check{{Number: 2, Of: of, Command: "sh x", Proved: true}}, nil, true},
+		"a person signed it":       {nil, []int{1}, false},
+		"a person signed another":  {nil, []int{2}, true},
+		"neither check nor reason": {[]criterion.Check{{Number: 1, Of: of}}, nil, true},
+	} {
+		if open, why := accept.Unshown(task, weighed, c.checks, c.waived); (len(open) > 0) != c.open || c.open && !strings.Contains(why, "T1/AC-1 is unknown: nothing bears on it") {
+			t.Errorf("%s: %v %s", name, open, why)
+		}
+	}
+}
+
+// TestBears holds what showed a criterion to the tree that landed, and says of
+// a run that recorded nothing that nothing is known.
+func TestBears(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*state.Task, *nexus.Evidence)
+		want accept.State
+		why  string
+	}{
+		"it still passes":    {func(*state.Task, *nexus.Evidence) {}, accept.Met, ""},
+		"it fails again":     {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestNew"} }, accept.Unmet, "TestNew, which showed it, fails"},
+		"another fails":      {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestOld"} }, accept.Met, ""},
+		"it is flaky":        {func(_ *state.Task, e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "TestNew"}} }, accept.Unmet, "fails"},
+		"an earlier program": {func(t *state.Task, _ *nexus.Evidence) { t.Attempts[0].Weighed.Criteria = nil }, accept.Unknown, "nothing on record"},
+		"another text":       {func(t *state.Task, _ *nexus.Evidence) { t.Criteria[0].Text = "more" }, accept.Unknown, "something else"},
+		"nothing bore on it": {func(t *state.Task, _ *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].By, t.Attempts[0].Weighed.Criteria[0].Why = "", "297 tests passed"
+		}, accept.Unknown, "297 tests passed"},
+		"literal, and old findings": {func(t *state.Task, e *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].By, e.Old = criterion.Literal, []string{"a.go:1: no"}
+		}, accept.Unmet, "still finds"},
+		"a check was written": {func(t *state.Task, _ *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].By = ""
+			t.Attempts[0].Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(t.Task, 1), Test: "x", File: "x_test.sh", Command: "sh greet.sh", Proved: true}}
+		}, accept.Met, ""},
+		"no machine can": {func(t *state.Task, _ *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].By = ""
+			t.Attempts[0].Checks.Checks = []criterion.Check{{Number: 1, Of: state.Fingerprint(t.Task, 1), Why: "it is taste"}}
+		}, accept.Unknown, "no machine can check it: it is taste"},
+	} {
+		e := green("test")
+		s := ran(nexus.Landed, "t", e, green("accept: sh greet.sh"))
+		c.edit(s.Tasks[0], &s.Result.Verdict.Evidence[0])
+		if r := accept.Of(s, nil).Rows[0]; r.State != c.want || !strings.Contains(r.Why, c.why) {
+			t.Errorf("%s: %s, %s", name, r.State, r.Why)
+		}
+	}
+}
+
+// TestSee lists what fails before the work by what the task says of it.
+func TestSee(t *testing.T) {
+	task := func(text string, criteria ...nexus.Criterion) nexus.Task {
+		return nexus.Task{ID: "T1", Title: text, Criteria: append([]nexus.Criterion{{Text: text, Check: "test"}}, criteria...)}
+	}
+	red := said(5, "m.TestA", "m.TestB", "m.TestC")
+	lint := nexus.Evidence{Gate: "lint", State: nexus.Fail, Findings: []nexus.Finding{{File: "a.go", Line: 3, Message: "unused x"}}}
+	quarantined := func(gate, test string) bool { return gate == "test" && test == "m.TestC" }
+	own := func(state nexus.GateState) []nexus.Evidence {
+		return []nexus.Evidence{{Gate: "accept: sh x.sh", State: state, Tree: "b", Command: "sh x.sh"}}
+	}
+	for name, c := range map[string]struct {
+		text string
+		own  []nexus.Evidence
+		want nexus.RedSeen
+	}{
+		"one":             {"TestA fails", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestB"}}},
+		"one is green":    {"TestA and TestOld fail", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Green: []string{"TestOld"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestB"}}},
+		"all":             {"fix the failing tests", nil, nexus.RedSeen{Meant: []string{"m.TestA", "m.TestB"}, Aside: []string{"m.TestC"}}},
+		"all but one":     {"fix the failing tests except TestB", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Aside: []string{"m.TestB", "m.TestC"}}},
+		"quarantined":     {"TestC fails", nil, nexus.RedSeen{Meant: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
+		"a line":          {"a.go:3 is not used", nil, nexus.RedSeen{Meant: []string{"a.go:3: unused x"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
+		"a command":       {"it fails", own(nexus.Fail), nexus.RedSeen{Meant: []string{"sh x.sh"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
+		"a green command": {"it fails", own(nexus.Pass), nexus.RedSeen{Green: []string{"sh x.sh"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
+	} {
+		if diff := cmp.Diff(c.want, accept.See(task(c.text), []nexus.Evidence{red, lint}, c.own, quarantined)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestCommand takes the command of a goal for what it was without the change.
+func TestCommand(t *testing.T) {
+	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "x", Check: "sh x.sh", Red: true}}}
+	for was, by := range map[nexus.GateState]criterion.Bearing{
+		nexus.Fail: criterion.Turned, nexus.Timeout: criterion.Turned, nexus.Pass: "", nexus.Environmental: "", nexus.NotRun: "", nexus.Unverifiable: "",
+	} {
+		s := accept.Command(task, 1, nexus.Evidence{Gate: "accept: sh x.sh", State: was, Tree: "b"})
+		if s.By != by || s.Why == "" || s.Number != 1 || s.Of != state.Fingerprint(task, 1) {
+			t.Errorf("%s: %+v", was, s)
+		}
+	}
+}

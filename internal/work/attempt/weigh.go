@@ -1,0 +1,209 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+)
+
+// weigh says of each criterion whose check is a gate what bears on it, on a tree
+// that the gates let through, and records it. Where that may be tests that came
+// with the change, they run where the rest of it is not there.
+func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
+	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool {
+		name, command := accept.Gate(c)
+		return name != "" && (c.Red || !command)
+	}) {
+		return nil
+	}
+	tests, rest, err := w.parts(ctx, w.a.Base, snap.Commit)
+	if err != nil {
+		return err
+	}
+	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.named}
+	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
+		return err
+	}
+	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
+		known.Without = p
+	}
+	all := accept.Weigh(known)
+	open := slices.ContainsFunc(all, func(s criterion.Shown) bool { return s.By == "" && !s.Left })
+	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
+		p, err := w.apart(ctx, snap, tests, rest)
+		if err != nil {
+			return fmt.Errorf("run the tests of %s without its work: %w", w.a.ID, err)
+		}
+		known.Without = &p
+		all = accept.Weigh(known)
+	}
+	own, err := w.commands(ctx, snap.Tree)
+	if err != nil {
+		return err
+	}
+	for n, e := range own {
+		all = append(all, accept.Command(w.task.Task, n, e))
+	}
+	slices.SortFunc(all, func(a, b criterion.Shown) int { return a.Number - b.Number })
+	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
+}
+
+// altered reports whether a test was changed that the base has.
+func (w *work) altered(ctx context.Context, commit string) (bool, error) {
+	changed, err := w.tree.Changed(ctx, w.a.Base, commit)
+	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && testfile.Part(c.Path) }), err
+}
+
+// commands runs the commands that were read out of the goal on the base, and
+// puts the tree back. They are by the number of their criterion.
+func (w *work) commands(ctx context.Context, tree string) (map[int]nexus.Evidence, error) {
+	all := map[int]nexus.Evidence{}
+	for i, c := range w.task.Criteria {
+		g, ok := detect.Accept(c)
+		if !c.Red || !ok {
+			continue
+		}
+		base, err := w.Trees.Git().Tree(ctx, w.a.Base)
+		if err != nil {
+			return nil, err
+		}
+		if all[i+1], err = w.one(ctx, g, base); err != nil {
+			return nil, fmt.Errorf("run the command of %s on its base: %w", accept.ID(w.task.ID, i+1), err)
+		}
+	}
+	if len(all) == 0 {
+		return all, nil
+	}
+	return all, w.tree.Exact(ctx, tree)
+}
+
+// see looks at what fails on the base before anybody works, where the task
+// names something that does, and says so.
+func (w *work) see(ctx context.Context, start string) error {
+	wishes := accept.ReadAll(accept.Texts(w.task.Task))
+	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Red })
+	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" || !red && !wishes.Ask() {
+		return nil
+	}
+	spare, stop := w.desk.Spare(ctx, false)
+	defer stop()
+	f, err := w.sees(spare, wishes)
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	if err != nil {
+		return fmt.Errorf("look at the base of %s: %w", w.a.ID, err)
+	}
+	if err := w.tree.Restore(ctx, start); err != nil {
+		return err
+	}
+	return w.record(ctx, f)
+}
+
+func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen, err error) {
+	gates, err := w.Gates(w.tree.Dir)
+	if err != nil {
+		return f, err
+	}
+	skip := untested
+	if slices.ContainsFunc(wishes, func(one accept.Wish) bool { return len(one.Places)+len(one.Errors) > 0 }) {
+		skip = nil // a linter may have said that
+	}
+	var base []nexus.Evidence
+	if wishes.Ask() {
+		if _, _, err = w.Bases.Judge(ctx, w.Shop, shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}, gates, skip, w.desk); err != nil {
+			return f, err
+		}
+		base = w.Bases.Known(ctx, w.a.Base)
+	}
+	tree, err := w.Trees.Git().Tree(ctx, w.a.Base)
+	if err != nil {
+		return f, err
+	}
+	own, err := w.commands(ctx, tree)
+	if err != nil {
+		return f, err
+	}
+	var said []nexus.Evidence
+	for _, n := range slices.Sorted(maps.Keys(own)) {
+		said = append(said, own[n])
+	}
+	f = accept.See(w.task.Task, base, said, w.Spared(ctx, w.a.Base))
+	f.Attempt, f.Tree = w.a.ID, tree
+	return f, nil
+}
+
+// seenBefore tells the author what fails before the work, and is to pass after it.
+func (w *work) seenBefore() string {
+	f := w.a.Seen
+	if f == nil {
+		return ""
+	}
+	text := ""
+	if len(f.Meant) > 0 {
+		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
+	}
+	if len(f.Green) > 0 {
+		text += "\n\nThe task names this, and it does not fail now, so it shows nothing. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+	}
+	if len(f.Aside) > 0 {
+		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")
+	}
+	return strings.TrimSpace(text)
+}
+
+// apart runs the tests of a change on a tree that has nothing else of it.
+func (w *work) apart(ctx context.Context, snap nexus.TreeSnapshotted, tests, rest []string) (p nexus.TestsProved, err error) {
+	bare, err := w.without(ctx, w.a.Base, snap.Tree, rest)
+	if err != nil {
+		return p, err
+	}
+	before, now, err := w.tests(ctx, bare)
+	if err != nil {
+		return p, err
+	}
+	return proof.Judge(tests, before, now), w.tree.Exact(ctx, snap.Tree)
+}
+
+// judged returns what the gates said of a tree in this round, the last of each,
+// with what was measured of it.
+func (w *work) judged(tree string) []nexus.Evidence {
+	var all []nexus.Evidence
+	for _, e := range slices.Backward(w.a.Last().Evidence) {
+		if e.Tree == tree && !slices.ContainsFunc(all, func(o nexus.Evidence) bool { return o.Gate == e.Gate }) {
+			all = append(all, e)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// named returns how the tests of a gate ended, nil where the runner does not say.
+func (w *work) named(e nexus.Evidence) map[string]string {
+	if e.Named == "" {
+		return nil
+	}
+	data, err := w.Blobs.Get(e.Named)
+	if err != nil {
+		return nil // then the counts tell
+	}
+	all := map[string]string{}
+	for l := range strings.Lines(string(data)) {
+		if state, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), gate.NamedBy); ok {
+			all[name] = state
+		}
+	}
+	return all
+}
