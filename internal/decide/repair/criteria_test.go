@@ -1,0 +1,46 @@
+package repair_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// TestUnshown lets nothing reach a reviewer of whose criteria nothing is shown:
+// a tester is asked once, what its check refutes goes to the author, and the
+// rest is left to a person.
+func TestUnshown(t *testing.T) {
+	const why = "T1/AC-1 is unknown: nothing bears on it"
+	green := join(wrote(1, coder, ""), verdict(nexus.Pass, ""))
+	asked := join(green, wrote(2, tester, repair.CriteriaGate), verdict(nexus.Pass, ""))
+	red := []nexus.Fact{nexus.ChecksProved{Attempt: "T1.1", Tree: "t", Checks: []criterion.Check{{Number: 1, File: "x_test.sh", Command: "sh x_test.sh", Red: true, Why: "it fails"}}}}
+	author := repair.Step{
+		Move: repair.Write, Role: nexus.Coder, Cause: nexus.AcceptGate + "sh x_test.sh", Why: "it fails",
+		Findings: []nexus.Finding{{Gate: nexus.AcceptGate + "sh x_test.sh", File: "x_test.sh", Message: "criterion 1: it fails"}},
+	}
+	park := repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: why}
+	for name, c := range map[string]struct {
+		facts []nexus.Fact
+		way   nexus.Strategy
+		f     repair.Facts
+		want  repair.Step
+	}{
+		"a tester is asked":        {green, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, repair.Step{Move: repair.Write, Role: nexus.Tester, Cause: repair.CriteriaGate}},
+		"it was asked":             {asked, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, park},
+		"nobody writes checks":     {green, nexus.TestAfter, repair.Facts{Tested: true, Unshown: why}, park},
+		"there are to be no tests": {green, nexus.NoTest, repair.Facts{Unchecked: true, Unshown: why}, park},
+		"nothing ran":              {join(wrote(1, coder, ""), verdict(nexus.NotRun, "test")), nexus.NoTest, repair.Facts{Unshown: why}, park},
+		"a check fails":            {join(asked, red), nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true, Unshown: why}, author},
+		"all is shown":             {asked, nexus.TestAfter, repair.Facts{Tested: true, Unchecked: true}, repair.Step{Move: repair.Review}},
+	} {
+		got := repair.Next(&state.Task{Task: nexus.Task{ID: "T1"}}, with(c.way, c.facts...), nexus.Limits{}, c.f)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
