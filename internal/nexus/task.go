@@ -116,19 +116,20 @@ type RunStatus string
 
 // The states of a run. The last five are ends.
 const (
-	StatusIdle       RunStatus = "idle"
-	StatusPlanning   RunStatus = "planning"
-	StatusExecuting  RunStatus = "executing"
-	StatusReviewing  RunStatus = "reviewing"
-	StatusLanding    RunStatus = "landing"
-	StatusRecovering RunStatus = "recovering"
-	StatusPaused     RunStatus = "paused"
-	StatusDone       RunStatus = "done"
-	StatusPartial    RunStatus = "partial"
-	StatusFailed     RunStatus = "failed"
-	StatusStopped    RunStatus = "stopped"
-	StatusLimit      RunStatus = "limit"
-	StatusWaiting    RunStatus = "waiting" // for the answer of a person
+	StatusIdle        RunStatus = "idle"
+	StatusPlanning    RunStatus = "planning"
+	StatusExecuting   RunStatus = "executing"
+	StatusReviewing   RunStatus = "reviewing"
+	StatusLanding     RunStatus = "landing"
+	StatusRecovering  RunStatus = "recovering"
+	StatusPaused      RunStatus = "paused"
+	StatusDone        RunStatus = "done"
+	StatusPartial     RunStatus = "partial"
+	StatusFailed      RunStatus = "failed"
+	StatusStopped     RunStatus = "stopped"
+	StatusLimit       RunStatus = "limit"
+	StatusInterrupted RunStatus = "interrupted" // computed: nobody conducts it, and it is not over
+	StatusWaiting     RunStatus = "waiting"     // for the answer of a person
 )
 
 // Ended reports whether the run is over.

@@ -94,7 +94,7 @@ func settleTask(
 		return no("%s has landed", t.ID)
 	case t.Status == nexus.Split:
 		return no("%s is %s", t.ID, t.Why)
-	case r.Verb == nexus.VerbTell && t.Status.Ended():
+	case r.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
 		return no("%s is %s: no agent works on it", t.ID, t.Status)
 	case r.Verb == nexus.VerbTell:
 		return yes()

@@ -99,8 +99,15 @@ func needs(s Style, r Run) string {
 			rows = append(rows, []string{"  " + s.Glyph(t.Status), string(t.ID), Clean(t.Why)})
 		}
 	}
-	if len(rows) == 0 || s.Plain {
+	switch {
+	case len(rows) == 0:
 		return ""
+	case s.Plain:
+		text := ""
+		for _, q := range r.Asks {
+			text += fmt.Sprintf("  %s%s waits for a person: %s\n", q.ID, of(q.Task), Clean(q.Text))
+		}
+		return text
 	}
 	return "\n" + s.Bold("needs you") + "\n" + Table(s, nil, rows)
 }
@@ -183,7 +190,7 @@ func (s Style) status(status nexus.RunStatus) string {
 		return s.Good(string(status))
 	case nexus.StatusFailed, nexus.StatusLimit:
 		return s.Bad(string(status))
-	case nexus.StatusPartial, nexus.StatusPaused, nexus.StatusStopped, nexus.StatusWaiting:
+	case nexus.StatusPartial, nexus.StatusPaused, nexus.StatusStopped, nexus.StatusWaiting, nexus.StatusInterrupted:
 		return s.Warn(string(status))
 	default:
 		return s.Busy(string(status))
@@ -191,3 +198,11 @@ func (s Style) status(status nexus.RunStatus) string {
 }
 
 func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+
+// of names the task that a question comes from, where it comes from one.
+func of(t nexus.TaskID) string {
+	if t == "" {
+		return ""
+	}
+	return " of " + string(t)
+}

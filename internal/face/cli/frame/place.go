@@ -282,8 +282,15 @@ func (a *App) Look(ctx context.Context, name string, f func(p *Place, r journal.
 
 // Tell returns what there is to tell about a run.
 func (a *App) Tell(r journal.Run, s *state.State) view.Run {
-	v := view.Of(s, a.Now())
-	v.Held = r.Holder
+	now := a.Now()
+	gone := r.Holder == nil && !s.Status.Ended()
+	if gone {
+		now = s.Updated // its clock stands still
+	}
+	v := view.Of(s, now)
+	if v.Held = r.Holder; gone {
+		v.Status = nexus.StatusInterrupted
+	}
 	return v
 }
 

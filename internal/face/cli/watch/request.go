@@ -89,7 +89,9 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was refused: %s", wish.Verb, told.Why), Hint: "See nexus status."}
 	}
 	return a.Answer(told, func(view.Style) string {
-		switch {
+		switch t := s.Task(wish.Task); {
+		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
+			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; nexus retry %s gives it one\n", t.ID, t.Status, t.ID)
 		case told.Granted && told.Why != "":
 			return fmt.Sprintf("%s: granted; %s\n", wish.Verb, told.Why)
 		case told.Granted:
@@ -120,7 +122,7 @@ func over(s *state.State, wish nexus.Request) (why, hint string) {
 		return fmt.Sprintf("%s: %s has landed", wish.Verb, t.ID), "Nothing is left to do on it; nexus show " + string(t.ID) + " tells what was done."
 	case t != nil && t.Status == nexus.Split:
 		return fmt.Sprintf("%s: %s is %s", wish.Verb, t.ID, t.Why), "Name one of those."
-	case t != nil && wish.Verb == nexus.VerbTell && t.Status.Ended():
+	case t != nil && wish.Verb == nexus.VerbTell && t.Status == nexus.Skipped:
 		return fmt.Sprintf("tell: %s is %s, no agent works on it", t.ID, t.Status), fmt.Sprintf("nexus retry %s first, then nexus resume.", t.ID)
 	case t != nil && wish.Verb == nexus.VerbSkip && t.Status == nexus.Skipped:
 		return fmt.Sprintf("skip: %s is skipped already", t.ID), resume
