@@ -33,7 +33,7 @@ func (j *judgement) git(argv []arg.Word) {
 	if len(rest) == 0 {
 		return
 	}
-	if bare(j.below) {
+	if bare(j.below) || j.inBare {
 		j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 	}
 	if rest[0].Dynamic {

@@ -198,6 +198,7 @@ func (j *judgement) cd(argv []arg.Word) {
 	at, p := j.where(to)
 	if at == place.Tree {
 		j.sum = stricter(j.sum, Path(p, true)) // what follows may write there
+		j.inBare = j.inBare || bare(p)
 	}
 	if at == place.Tree && p == "." && j.below != "" {
 		return // back to the root
