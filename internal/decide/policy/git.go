@@ -64,11 +64,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	runs := []string{"--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--filters", "--help", "--contents", "--paginate"}
 	switch {
 	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
-		rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
-		if _, err := gitread.Check(append([]string{verb}, rest...)); err != nil {
-			j.add(Ask, "git.read", err.Error())
-		}
-		j.reads(operands)
+		j.gitCompares(args, operands)
 		return
 	case has(runs...):
 		j.add(Ask, "git.option", "an option of git may run or write something else")
@@ -92,10 +88,8 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 			j.gitWrite(verb, args)
 		}
 	case "config":
-		if len(args) == 1 && gitread.Shown(args[0]) {
-			return
-		}
-		if len(args) == 0 || !slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0]) || has("--global", "--system", "--file", "-f", "--edit", "-e") {
+		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
+		if !shows || has("--global", "--system", "--file", "-f", "--edit", "-e") {
 			j.add(Deny, "git.config", "git's configuration can start programs")
 		}
 	case "branch", "tag":
@@ -119,6 +113,15 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	default:
 		j.gitWrite(verb, args)
 	}
+}
+
+// gitCompares judges a comparison of two files, whether git knows them or not.
+func (j *judgement) gitCompares(args []string, operands []arg.Word) {
+	rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
+	if _, err := gitread.Check(append([]string{"diff"}, rest...)); err != nil {
+		j.add(Ask, "git.read", err.Error())
+	}
+	j.reads(operands)
 }
 
 // gitKeeps allows what moves work about and loses none of it: putting it

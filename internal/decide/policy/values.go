@@ -77,8 +77,12 @@ func splits(n *syntax.CallExpr) bool {
 	return len(n.Args) > 0 && slices.Contains([]string{"read", "mapfile", "readarray"}, n.Args[0].Lit())
 }
 
-// decoded returns what $'...' stands for.
+// decoded returns what a text in single quotes stands for, also one with
+// escapes ($'...'), and whether that is known.
 func decoded(p *syntax.SglQuoted) (string, bool) {
+	if !p.Dollar || !strings.Contains(p.Value, `\`) {
+		return p.Value, true
+	}
 	text, err := expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{p}})
 	return text, err == nil && text != "" && !strings.ContainsRune(text, 0)
 }

@@ -24,10 +24,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 	case *syntax.Lit:
 		out.Unquoted(p.Value, first)
 	case *syntax.SglQuoted:
-		text, ok := p.Value, true
-		if p.Dollar && strings.Contains(p.Value, `\`) {
-			text, ok = decoded(p)
-		}
+		text, ok := decoded(p)
 		out.Text += text
 		out.Dynamic = out.Dynamic || !ok
 	case *syntax.DblQuoted:

@@ -55,6 +55,7 @@ func Home(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 			facts[i] = nexus.LandingMerged{Attempt: m.ID, Onto: m.Base, Commit: f.Commit, Tree: f.Tree, Resolved: f.Resolved}
 		case nexus.TrainRefused:
 			facts[i] = nexus.LandingRefused{Onto: m.Base, Why: f.Why}
+		default:
 		}
 	}
 	return facts, nil

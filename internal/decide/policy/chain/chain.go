@@ -94,7 +94,7 @@ func (c *Dirs) At(at syntax.Pos) string {
 }
 
 // numbers is a range such as {1..5} or {0..20..5}.
-var numbers = regexp.MustCompile(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`) //nolint:gochecknoglobals // never written
+var numbers = regexp.MustCompile(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
 
 // maxBraces bounds how many words a word with braces is taken to be.
 const maxBraces = 8
