@@ -92,6 +92,7 @@ type Evidence struct {
 	Output    string        `json:"output,omitzero"`    // blob with what it printed
 	Why       string        `json:"why,omitzero"`       // why a state other than pass or fail
 	Findings  []Finding     `json:"findings,omitempty"`
+	All       string        `json:"all,omitzero"`     // blob with all findings, where these are not all
 	Flaky     []Flake       `json:"flaky,omitempty"`  // tests whose failure is not held against the tree
 	Unsure    []string      `json:"unsure,omitempty"` // tests that were red on the base, whose failure cannot be told from that one
 	Old       []string      `json:"old,omitempty"`    // tests, and other findings, that are as they were on the base: not held against the tree, and no pass of theirs

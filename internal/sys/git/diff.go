@@ -68,6 +68,17 @@ func (r Repo) Patch(ctx context.Context, from, to string) (patch string, whole b
 	return patch, !cut, err
 }
 
+// Moved returns a patch without the lines around what differs, in which a file
+// that was renamed is one. It says where lines went, and one that is too long
+// is empty.
+func (r Repo) Moved(ctx context.Context, from, to string) (string, error) {
+	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+	if cut || err != nil {
+		return "", err
+	}
+	return patch, nil
+}
+
 func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...string) (out string, cut bool, err error) {
 	a, err := r.named(ctx, from)
 	if err != nil {

@@ -10,30 +10,34 @@ import (
 
 // outputs collects what a command prints.
 type outputs struct {
-	out, err *keep.Keeper // err is nil when merged, out when it goes to a file
-	to       *os.File     // where standard output goes; nil: it is kept
+	out, err Keeper   // err is nil when merged, out when it goes to a file
+	to       *os.File // where standard output goes; nil: it is kept
 	heard    func([]byte)
 }
 
 func newOutputs(c Command) *outputs {
 	limit := max(cmp.Or(c.Cap, defaultCap), 1)
+	made := c.Keeper
+	if made == nil {
+		made = func() Keeper { return keep.New(limit) }
+	}
 	o := &outputs{heard: c.Heard, to: c.Stdout}
 	if o.to == nil {
-		o.out = keep.New(limit)
+		o.out = made()
 	}
 	if !c.Merge || o.to != nil {
-		o.err = keep.New(limit)
+		o.err = made()
 	}
 	return o
 }
 
 // keepers returns one keeper for each stream.
-func (o *outputs) keepers() []*keep.Keeper {
-	return slices.DeleteFunc([]*keep.Keeper{o.out, o.err}, func(k *keep.Keeper) bool { return k == nil })
+func (o *outputs) keepers() []Keeper {
+	return slices.DeleteFunc([]Keeper{o.out, o.err}, func(k Keeper) bool { return k == nil })
 }
 
 // got takes a piece of a stream.
-func (o *outputs) got(k *keep.Keeper, p []byte) {
+func (o *outputs) got(k Keeper, p []byte) {
 	_, _ = k.Write(p)
 	if o.heard != nil && len(p) > 0 {
 		o.heard(p)

@@ -69,11 +69,20 @@ type Command struct {
 	Limits   Limits        // where zero, what [Usual] says
 	Timeout  time.Duration // 0 means none but the context's
 	Cap      int64         // bytes kept of each stream, half from each end; 0 means 64 KiB
-	Merge    bool          // standard error goes into Stdout
-	Heard    func([]byte)  // gets output as it arrives, one call at a time; must not keep it
+	// Keeper makes what keeps a stream instead, once for each. Nil: Cap says.
+	Keeper func() Keeper
+	Merge  bool         // standard error goes into Stdout
+	Heard  func([]byte) // gets output as it arrives, one call at a time; must not keep it
 	// Proxy serves the proxy that the command's environment then names, its
 	// only way out, until ctx ends. Nil: it has no network.
 	Proxy func(ctx context.Context, l net.Listener)
+}
+
+// Keeper takes a stream as it arrives and keeps what is worth keeping of it.
+// Write never fails, and never keeps what it is given.
+type Keeper interface {
+	Write(p []byte) (int, error)
+	Bytes() (kept []byte, cut bool)
 }
 
 // Result is what a command did.

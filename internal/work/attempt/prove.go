@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
@@ -42,7 +43,7 @@ func (w *work) prove(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("prove the tests of %s: %w", w.a.ID, err)
 		}
-		p = proof.Judge(tests, before, now)
+		p = proof.Judge(tests, w.whole(before), w.whole(now))
 		p.Evidence = now
 	}
 	if err := w.tree.Exact(ctx, snap.Tree); err != nil {
@@ -56,6 +57,15 @@ func (w *work) prove(ctx context.Context) error {
 		return err
 	}
 	return w.weigh(ctx, snap) // of work that is green, what shows its criteria is known only now
+}
+
+// whole returns evidence with all its findings.
+func (w *work) whole(all []nexus.Evidence) []nexus.Evidence {
+	all = slices.Clone(all)
+	for i, e := range all {
+		all[i], _ = gate.Whole(e, w.Blobs.Get) // what is lost is said by what is left
+	}
+	return all
 }
 
 // parts returns the files of tests that changed from a base up to a commit, and

@@ -20,12 +20,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/keep"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 	"github.com/nexus-ai-builder/nexus/internal/work/outside"
 )
 
@@ -103,6 +105,9 @@ type Runner struct {
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
+	// Moved says where the lines of that tree are in this one. Nil: where they
+	// were.
+	Moved func(ctx context.Context) (weigh.Moves, error)
 	// Origin is that tree itself, to tell flaky tests from broken ones. Nil:
 	// what is red is red.
 	Origin *Origin
@@ -156,12 +161,25 @@ type Origin struct {
 	Use func(ctx context.Context, do func(r Runner, t Tree) error) error
 }
 
-// maxOutput is what is kept of each stream of a gate.
-const maxOutput = 16 << 20
+// What is kept of a gate's output, and the largest report of its that is read.
+// All of its output is read, see [parse.Sieve].
+const (
+	maxKept   = 16 << 20
+	maxReport = 64 << 20
+)
 
 // Judge runs a gate on a tree. An error is the machinery's: no judgement was
-// made.
+// made. Of many findings it returns some, see [Runner.Whole].
 func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
+	e, err := r.judge(ctx, t, g)
+	if err != nil {
+		return e, err
+	}
+	return r.brief(e)
+}
+
+// judge is [Runner.Judge] with all findings.
+func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e := r.blank(ctx, t, g)
 	if r.Lacks != nil {
 		if why := r.Lacks(g); why != "" {
@@ -246,9 +264,9 @@ func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, re
 func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration, s hang.Signs, readable ...string) (res sandbox.Result, read parse.Report, end hang.End, err error) {
 	c := sandbox.Command{
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
-		Timeout: limit, Cap: maxOutput, Mark: r.Mark, Over: r.Over,
+		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return parse.NewSieve(g.Format, 0) },
 	}
-	old := stack.Reports(r.written(t), g.Dir, g.Reports, maxOutput)
+	old := stack.Reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
@@ -266,7 +284,7 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, read, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
-	written := stack.Reports(r.written(t), g.Dir, g.Reports, maxOutput)
+	written := stack.Reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if err == nil && g.Reads && r.Wrote != nil {
 		end.Wrote, err = r.Wrote(ctx)
 	}
@@ -384,7 +402,11 @@ func (r Runner) keep(res sandbox.Result) (string, error) {
 	if r.Put == nil || len(res.Stdout)+len(res.Stderr) == 0 {
 		return "", nil
 	}
-	return r.Put(slices.Concat(res.Stdout, res.Stderr))
+	k := keep.New(maxKept)
+	_, _ = k.Write(res.Stdout) // it never fails
+	_, _ = k.Write(res.Stderr)
+	data, _ := k.Bytes()
+	return r.Put(data)
 }
 
 // NamedBy stands between how a test ended and its name, in the blob that

@@ -34,6 +34,9 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 			continue
 		}
 		e, base, cached, err := r.weigh(ctx, t, g, known)
+		if err == nil {
+			e, err = r.brief(e)
+		}
 		if err != nil {
 			return nexus.Verdict{Tree: t.Hash}, err
 		}
@@ -77,7 +80,10 @@ func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
 // Weigh judges a tree by one gate, against the base where there is one.
 func (r Runner) Weigh(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
 	e, _, _, err := r.weigh(ctx, t, g, nil)
-	return e, err
+	if err != nil {
+		return e, err
+	}
+	return r.brief(e)
 }
 
 // weigh judges a tree by a gate, against what the gate said of the base.
@@ -92,6 +98,9 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 	}
 	raw, cached, err := r.once(ctx, t, g, base.Tree, known)
 	if err != nil {
+		return e, base, false, err
+	}
+	if base, err = r.shift(ctx, base, raw); err != nil {
 		return e, base, false, err
 	}
 	if hangs, err := r.hangsToo(ctx, g, base, raw); hangs || err != nil {
@@ -135,12 +144,14 @@ func (r Runner) weigh(ctx context.Context, t Tree, g Gate, known func(tree, gate
 func (r Runner) base(g Gate) nexus.Evidence {
 	if g.Of == "" {
 		e, _ := r.Base(g.Name)
+		e, _ = Whole(e, r.Get) // what is lost is said by what is left
 		return e
 	}
 	e, ok := r.Base(g.Of)
 	if !ok {
 		return nexus.Evidence{}
 	}
+	e, _ = Whole(e, r.Get)
 	e.Gate, e.Findings = g.Name, slices.Clone(e.Findings)
 	e.Counts = nexus.Counts{} // of all tests: some are fewer anyway
 	for i := range e.Findings {
@@ -197,14 +208,14 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 	if err := r.repeat(ctx, t, g, builds); err != nil {
 		return e, false, err
 	}
-	e, err = r.Judge(ctx, t, g)
+	e, err = r.judge(ctx, t, g)
 	if err != nil || e.Passed() || r.skipped == nil || bare(g) || !slices.ContainsFunc(*r.skipped, func(s Gate) bool { return s.Again == "" }) {
 		return e, false, err
 	}
 	if err := r.repeat(ctx, t, g, func(s Gate) bool { return s.Again == "" }); err != nil { // it may need what tests leave
 		return e, false, err
 	}
-	e, err = r.Judge(ctx, t, g)
+	e, err = r.judge(ctx, t, g)
 	return e, false, err
 }
 
@@ -238,7 +249,8 @@ func (r Runner) repeat(ctx context.Context, t Tree, g Gate, picked func(Gate) bo
 // false where that is not known or may be different next time.
 func Plain(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
 	if e.Raw == "" || get == nil {
-		return e, plain(e)
+		whole, ok := Whole(e, get)
+		return whole, ok && plain(e)
 	}
 	data, err := get(e.Raw)
 	var raw nexus.Evidence

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/caches"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
@@ -113,6 +114,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 		gates = s.Meter.Last(gates, gates, c.Task.ID == "")
 	}
 	r.Apart = apart
+	r.Moved = s.moved(c.Base, c.Hash)
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
 	r.Starts = Starts(ctx, d, c.starts())
 	r.Judged = func(e nexus.Evidence, cached bool) error {
@@ -125,6 +127,25 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	evidence, taken := s.Meter.Take(gates, v.Evidence, r.Base)
 	done, err := s.done(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
+}
+
+// moved returns what says where the lines of a base are in a tree; nil where
+// there is no base.
+func (s *Shop) moved(base, hash string) func(context.Context) (weigh.Moves, error) {
+	if base == "" {
+		return nil
+	}
+	var once sync.Once
+	var moves weigh.Moves
+	var err error
+	return func(ctx context.Context) (weigh.Moves, error) {
+		once.Do(func() {
+			var patch string
+			patch, err = s.Trees.Git().Moved(ctx, base, hash)
+			moves = weigh.ParseMoves(patch)
+		})
+		return moves, err
+	}
 }
 
 // some returns the gates with those that run the tests which the change
@@ -358,7 +379,11 @@ func union(base, now []gate.Gate) []gate.Gate {
 func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if ok {
-		e, ok = gate.Plain(e, s.Blobs.Get)
+		plain, usable := gate.Plain(e, s.Blobs.Get)
+		if e.Raw != "" {
+			e = plain
+		}
+		ok = usable
 	}
 	if ok {
 		var err error

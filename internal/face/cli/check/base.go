@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/turned"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
@@ -31,6 +32,7 @@ type base struct {
 	at, tree string // what is removed in the end, and what was checked out there
 	release  func() // of the place
 	now      string // the working tree
+	repo     git.Repo
 	rev      string
 	commit   string
 	runner   gate.Runner
@@ -51,7 +53,7 @@ func checkOut(ctx context.Context, a *frame.App, rev, dir, cache string, setting
 	if err != nil {
 		return nil, err
 	}
-	b = &base{now: dir, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
+	b = &base{now: dir, repo: repo, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
 	if b.changed, err = look.Touched(ctx, repo, commit); err != nil {
 		return nil, err
 	}
@@ -90,6 +92,12 @@ func (b *base) origin(dir string, reruns int) *gate.Origin {
 		}
 		return do(b.runner, gate.Tree{Dir: b.tree, Hash: b.commit})
 	}}
+}
+
+// moved says where the lines of the commit are in the working tree.
+func (b *base) moved(ctx context.Context) (weigh.Moves, error) {
+	patch, err := b.repo.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--text", "-U0", "-M", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", b.commit, "--")
+	return weigh.ParseMoves(patch), err
 }
 
 func (b *base) remove() { _ = os.RemoveAll(b.at); b.release() } // a copy
@@ -167,6 +175,8 @@ func (b *base) turned(ctx context.Context, a *frame.App, g gate.Gate, weighed ne
 		}
 		a.Say("%s at %s, with the tests of now: %s", before.Gate, b.rev, before.State)
 	}
+	before, _ = gate.Whole(before, b.runner.Get) // what is lost is said by what is left
+	now, _ = gate.Whole(now, b.runner.Get)
 	tests := turned.Tests(before, now, b.original(), b.now, b.changed)
 	if len(tests) == 0 {
 		return nil, nil

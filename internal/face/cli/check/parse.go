@@ -119,6 +119,7 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 		}
 	}
 	r := parse.Read(in)
+	r.Findings = raw.Brief(r.Findings)
 	u := understood{in.Format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
 		u.Findings = []nexus.Finding{}

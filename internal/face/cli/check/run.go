@@ -266,7 +266,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 			return got, err
 		}
 		defer base.remove()
-		base.runner.Put = said.Put
+		base.runner.Put, base.runner.Get, now.Get, now.Moved = said.Put, said.Get, said.Get, base.moved
 		if got.gates, err = base.hold(ctx, a, &now, f, settings.Gates, gates); err != nil {
 			return got, err
 		}

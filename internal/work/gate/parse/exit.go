@@ -78,7 +78,7 @@ func findings(in Input, all []string) []nexus.Finding {
 	for i, l := range all {
 		l = l[:min(len(l), 4096)]
 		switch {
-		case len(found) > raw.MaxFindings:
+		case len(found) >= raw.Enough:
 			return found
 		case rust.MatchString(l):
 			m := rust.FindStringSubmatch(l)

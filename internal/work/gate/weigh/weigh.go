@@ -62,7 +62,7 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		return unran(base, now, wants)
 	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
 		return now
-	case slices.ContainsFunc(slices.Concat(base.Findings, now.Findings), func(f nexus.Finding) bool { return f.Code == "more" }):
+	case Beyond(base) || Beyond(now):
 		now.Why = "too many findings to tell which were there before"
 		return now
 	}
@@ -103,6 +103,11 @@ func unran(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	}
 	now.State, now.Findings = nexus.Fail, w.fresh
 	return now
+}
+
+// Beyond reports whether a gate found more than anybody compares.
+func Beyond(e nexus.Evidence) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMore })
 }
 
 func hangs(f nexus.Finding) bool { return f.Code == raw.CodeHang }
@@ -166,7 +171,21 @@ func weighed(base, now nexus.Evidence, wants []string) weight {
 	}
 	meant := accept.ReadAll(wants)
 	var w weight
+	var open []nexus.Finding
 	for _, f := range now.Findings {
+		k := same(f)
+		at := -1
+		if f.Test == "" && f.Line > 0 && !meant.Mean(f) {
+			at = slices.IndexFunc(before[k], func(b nexus.Finding) bool { return b.Line == f.Line })
+		}
+		if at < 0 {
+			open = append(open, f)
+			continue
+		}
+		before[k] = slices.Delete(before[k], at, at+1) // the very same, where it was
+		w.old = append(w.old, accept.Label(f))
+	}
+	for _, f := range open {
 		k := same(f)
 		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
 		switch {
@@ -204,19 +223,23 @@ func same(f nexus.Finding) nexus.Finding {
 	return k
 }
 
+// What differs in messages from run to run, or with the lines above.
+var (
+	addresses  = regexp.MustCompile(`0x[0-9a-fA-F]+`)
+	durations  = regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
+	places     = regexp.MustCompile(`(\.[A-Za-z]+):\d+(?::\d+)?`)
+	lineWords  = regexp.MustCompile(`\b([Ll]ines?) \d+(?:[:-]\d+)?\b`)
+	goroutines = regexp.MustCompile(`\bgoroutine \d+\b`)
+	temporary  = regexp.MustCompile(`/tmp/[^\s:"']+`)
+	blanks     = regexp.MustCompile(`\s+`)
+)
+
 // normal takes out of a message what differs from run to run.
 func normal(s string) string {
-	for _, x := range []struct{ pattern, with string }{
-		{`0x[0-9a-fA-F]+`, "0x"},
-		{`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`, "0s"},
-		{`(\.[A-Za-z]+):\d+(?::\d+)?`, "$1:"},
-		{`\bgoroutine \d+\b`, "goroutine"},
-		{`/tmp/[^\s:"']+`, "/tmp"},
-		{`\s+`, " "},
-	} {
-		s = regexp.MustCompile(x.pattern).ReplaceAllString(s, x.with)
-	}
-	return strings.TrimSpace(s)
+	s = durations.ReplaceAllString(addresses.ReplaceAllString(s, "0x"), "0s")
+	s = lineWords.ReplaceAllString(places.ReplaceAllString(s, "$1:"), "$1")
+	s = temporary.ReplaceAllString(goroutines.ReplaceAllString(s, "goroutine"), "/tmp")
+	return strings.TrimSpace(blanks.ReplaceAllString(s, " "))
 }
 
 func first(all []nexus.Finding) string {

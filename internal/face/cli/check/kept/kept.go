@@ -41,7 +41,7 @@ func (m Memory) Unweighed(e nexus.Evidence) nexus.Evidence {
 // Plain takes from evidence what leads nowhere once the command has ended.
 func Plain(all []nexus.Evidence) []nexus.Evidence {
 	for i := range all {
-		all[i].Raw, all[i].Output = "", ""
+		all[i].Raw, all[i].Output, all[i].All = "", "", ""
 	}
 	return all
 }

@@ -249,7 +249,7 @@ func Hint(tool string) string {
 	return " (" + from + ")"
 }
 
-// Tidy orders findings by place, drops doubles and bounds their number.
+// Tidy orders findings by place and drops doubles.
 func Tidy(all []nexus.Finding) []nexus.Finding {
 	for i := range all {
 		f := &all[i]
@@ -260,13 +260,24 @@ func Tidy(all []nexus.Finding) []nexus.Finding {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Test, b.Test), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
+	enough := len(all) >= Enough // before doubles are dropped: readers stop there
 	all = slices.Compact(all)
-	if more := len(all) - MaxFindings; more > 0 {
-		// What is left out are remarks first.
-		slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
-		all = append(all[:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
+	if enough {
+		all = append(all[:min(len(all), Enough-1)], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and more findings than the %d that are looked at", Enough-1)})
 	}
 	return all
+}
+
+// Brief returns what of findings is shown and recorded. What is left out are
+// remarks first, and the last one says how many.
+func Brief(all []nexus.Finding) []nexus.Finding {
+	more := len(all) - MaxFindings
+	if more <= 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	return append(all[:MaxFindings:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
 }
 
 func rank(f nexus.Finding) int {

@@ -79,8 +79,10 @@ const (
 	CodeFewer       = "fewer"    // tests that ran on the base, and not now
 )
 
-// MaxFindings bounds a report. A tool that prints more is cut, and says so.
+// MaxFindings is how many findings of a report are shown and recorded, see
+// [Brief]. All are compared.
 const MaxFindings = 200
 
-// Enough is the number of findings after which readers look no further.
-const Enough = 10 * MaxFindings
+// Enough is the number of findings after which readers look no further, and a
+// report says that there are more. Nobody can compare those.
+const Enough = 100_000

@@ -100,7 +100,7 @@ func Checkstyle(in raw.Input) raw.Report {
 		case xml.EndElement:
 			whole = whole || e.Name.Local == "checkstyle"
 		}
-		if len(found) > 100*raw.MaxFindings {
+		if len(found) >= raw.Enough {
 			break
 		}
 	}

@@ -1,0 +1,79 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
+)
+
+// blobs keep what is put into them.
+type blobs map[string][]byte
+
+func (b blobs) Put(data []byte) (string, error) {
+	name := fmt.Sprint("blob", len(b))
+	b[name] = data
+	return name, nil
+}
+
+func (b blobs) Get(name string) ([]byte, error) { return b[name], nil }
+
+// TestLongOutput reads a suite that prints 32 MB to its end.
+func TestLongOutput(t *testing.T) {
+	const suite = `awk 'BEGIN {
+		line = sprintf("%0800d", 0)
+		for (i = 0; i < 1000; i++) {
+			name = sprintf("\"Package\":\"m\",\"Test\":\"Test%d\"", i)
+			print "{\"Action\":\"run\"," name "}"
+			for (j = 0; j < 36; j++) print "{\"Action\":\"output\"," name ",\"Output\":\"" line "\\n\"}"
+			print "{\"Action\":\"output\"," name ",\"Output\":\"--- PASS: Test" i " (0.00s)\\n\"}"
+			print "{\"Action\":\"pass\"," name "}"
+		}
+		print "{\"Action\":\"output\",\"Package\":\"m\",\"Output\":\"PASS\\n\"}"
+		print "{\"Action\":\"pass\",\"Package\":\"m\"}"
+	}'`
+	tree, kept := files(t, map[string]string{"suite.sh": suite}), blobs{}
+	r := runner(t, sandbox.Off)
+	r.Put = kept.Put
+	e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: parse.GoTestJSON, Tests: true})
+	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 1000 {
+		t.Errorf("%s, %s, %+v, %d findings, %v", e.State, e.Why, e.Counts, len(e.Findings), err)
+	}
+	if n := len(kept[e.Output]); n > 17<<20 || !strings.Contains(string(kept[e.Output]), "left out") {
+		t.Errorf("kept %d bytes", n)
+	}
+}
+
+// TestManyFindings weighs a linter that finds a thousand things in the base: a
+// change that adds none passes, and one that adds one is red for that one.
+func TestManyFindings(t *testing.T) {
+	const lint = `awk '/BAD/ { print FILENAME ":" FNR ":1: it is bad"; n++ } END { exit n > 0 }' a.c`
+	old := strings.Repeat("fine\nBAD\n", 1000)
+	base, kept := files(t, map[string]string{"a.c": old}), blobs{}
+	r := runner(t, sandbox.Off)
+	r.Put, r.Get = kept.Put, kept.Get
+	g := gate.Gate{Name: "lint", Args: []string{"sh", "-c", lint}, Format: parse.Exit}
+	was, err := r.Judge(t.Context(), base, g)
+	if err != nil || was.State != nexus.Fail || len(was.Findings) != 201 || was.All == "" {
+		t.Fatalf("%s, %d findings, %v", was.State, len(was.Findings), err)
+	}
+	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
+	for text, want := range map[string]nexus.GateState{"new\nfine\n" + old: nexus.Pass, "new\nBAD\n" + old: nexus.Fail} {
+		moves := weigh.ParseMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
+		r.Moved = func(context.Context) (weigh.Moves, error) { return moves, nil }
+		v, err := r.Pass(t.Context(), files(t, map[string]string{"a.c": text}), []gate.Gate{g}, nil)
+		if err != nil || len(v.Evidence) != 1 {
+			t.Fatal(v, err)
+		}
+		e := v.Evidence[0]
+		if e.State != want || !strings.Contains(e.Why, "1000 ") || want == nexus.Fail && (len(e.Findings) != 1 || e.Findings[0].Line != 2) {
+			t.Errorf("%s, %s, %d findings: %v", e.State, e.Why, len(e.Findings), e.Findings[:min(len(e.Findings), 2)])
+		}
+	}
+}
