@@ -58,6 +58,7 @@ type Kit struct {
 	looked   map[string][]Place          // by tree
 	foreign  map[string][]submodule.Link // by tree
 	lends    map[string]bool             // by what a place's packages depend on
+	given    map[string]Failure          // by key
 	versions map[string]string
 	ready    map[string]Ready // by directory of the tree
 }
@@ -223,11 +224,18 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 		r.sets, keys = append(r.sets, set), append(keys, set.Key)
 	}
 	for _, j := range jobs {
+		if f, ok := k.gave(j.key); ok {
+			r.Failed, keys = append(r.Failed, f), append(keys, "without "+j.key)
+			continue
+		}
 		set, made, err := k.Store.Make(ctx, j.key, func(ctx context.Context, aside, files string) (supply.Set, error) {
 			return k.make(ctx, t.Hash, j, aside, files)
 		})
 		if f, ok := errors.AsType[*failed](err); ok {
 			f.Need = j.need
+			if f.Bare {
+				k.give(j.key, f.Failure)
+			}
 			r.Failed = append(r.Failed, f.Failure)
 			keys = append(keys, "without "+j.key)
 			continue
@@ -384,6 +392,24 @@ func (k *Kit) lendable(p Place) bool {
 		k.lends[p.sum] = ok
 	}
 	return ok
+}
+
+// give remembers that what a manifest asks for cannot be installed. Nothing
+// depends on it for sure, so it is not tried again for each tree.
+func (k *Kit) give(key string, f Failure) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.given == nil {
+		k.given = map[string]Failure{}
+	}
+	k.given[key] = f
+}
+
+func (k *Kit) gave(key string) (Failure, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, ok := k.given[key]
+	return f, ok
 }
 
 // find returns the places of a tree, which is looked at once.

@@ -321,6 +321,33 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
+// TestBare has no lock file: what package.json asks for is installed as people
+// do, or lent if the user has it installed, and that it cannot be had is no
+// failure by itself.
+func TestBare(t *testing.T) {
+	needs(t, "npm", "node")
+	files := project()
+	files["examples/a/package.json"] = `{"dependencies": {"nowhere": "^1.0.0"}}`
+	b := newBench(t, files)
+	one := b.tree("T1.1")
+	if r := b.prepare(one, false); len(r.Failed) != 0 || len(b.told) != 1 || b.told[0].Locks[0] != "package.json" {
+		t.Fatalf("%+v, %+v", r.Failed, b.told)
+	}
+	if _, err := os.Stat(filepath.Join(one.Dir, "package-lock.json")); err == nil {
+		t.Error("a lock file was written")
+	}
+	b.npm("install", "--no-package-lock")
+	b.kit.Store.Dir += "2"
+	if b.prepare(b.tree("T2.1"), false); len(b.told) != 2 || b.told[1].Source != "your checkout's node_modules" {
+		t.Errorf("%+v", b.told)
+	}
+	b.write(filepath.Join(b.user, "package.json"), `{"name": "p", "dependencies": {"nowhere": "^1.0.0"}}`)
+	b.commit()
+	if r := b.prepare(b.tree("T3.1"), false); len(r.Failed) != 1 || r.Failed[0].Need != depend.Maybe || r.Lacks(gate.Gate{Args: []string{"npm", "test"}}) != "" {
+		t.Errorf("%+v", r.Failed)
+	}
+}
+
 // TestNested has a project of its own below the one that the gate is of. Its
 // packages are not installed for that gate, but lent where the user has them,
 // by a set of their own.

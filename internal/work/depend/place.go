@@ -68,11 +68,18 @@ func Places(dir string) []Place {
 		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
 	})
 	nest(all)
+	// A manifest below another place may be a member of its workspace, or an
+	// example: who works there has a lock file.
+	all = slices.DeleteFunc(all, func(p Place) bool { return p.Bare && p.outer })
+	nest(all)
 	return all
 }
 
 // nest tells each place which others of its family lie below it.
 func nest(all []Place) {
+	for i := range all {
+		all[i].inner, all[i].outer = nil, false
+	}
 	for i := range all {
 		for j := range all {
 			if all[i].Family == all[j].Family && all[i].Dir != all[j].Dir && below(all[j].Dir, all[i].Dir) {
@@ -113,8 +120,13 @@ func (p Place) Needs(g gate.Gate, says string) Need {
 	}
 	at := path.Clean("./" + filepath.ToSlash(g.Dir))
 	most := Sure
+	if p.Bare {
+		most = Maybe // many projects ask for packages that their gates do without
+	}
 	switch inside := below(p.Dir, at); {
 	case p.Dir == at || inside && names(says, at, p.Dir):
+	case inside && p.Bare:
+		return None
 	case inside && p.outer: // the gate has packages of its own, or a place between has
 		most = Lend
 	case inside:
@@ -134,6 +146,9 @@ func (p Place) Needs(g gate.Gate, says string) Need {
 		known = known || slices.Contains(others(), w)
 	}
 	if known {
+		return None
+	}
+	if p.Bare {
 		return None
 	}
 	return min(most, Maybe)

@@ -18,6 +18,7 @@ type Ecosystem struct {
 	Away   []string // added where there is no network
 	Env    []string // of the command
 	Out    []string // directories that it makes beside the lock file
+	Bare   bool     // it is no lock file but a manifest, which says less exactly what is to be installed
 	Deep   string   // name of directories that it makes also below, in the packages of a workspace
 	Bin    string   // directory with programs that commands find first
 	// Same reports why what lies at dir, beside a lock file with this text, is
@@ -45,6 +46,7 @@ func nodeRows() []Ecosystem {
 		row("bun", "bun.lock*", Ecosystem{Tools: []string{"bun"}, Args: words("bun install --frozen-lockfile")}),
 		row("npm", "npm-shrinkwrap.json", Ecosystem{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
 		row("npm", "package-lock.json", Ecosystem{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
+		row("npm", "package.json", Ecosystem{Bare: true, If: "ependencies\"", Tools: []string{"npm"}, Args: words("npm install --no-package-lock"), Away: words("--offline"), Same: sameManifest}),
 	}
 }
 
