@@ -32,6 +32,14 @@ type Measured struct {
 	Run     bool   // it is what a run came to, and not the work on one task
 	Cover   *Cover // nil: nobody measured it
 	Audit   *Audit // nil: nobody looked
+
+	Task *Task // whose work it is; nil: nobody is there who could explain anything
+}
+
+// Task is what is known of the task that a change works on.
+type Task struct {
+	Texts []string            // its words: title, brief, criteria, and the goal
+	Said  []nexus.Explanation // what submissions explain
 }
 
 // Audit is what is known of the faults of dependencies.
@@ -76,6 +84,9 @@ func Judge(r done.Rules, m Measured) []nexus.Evidence {
 		if !m.Whole && unsure == "" {
 			unsure = "the change is too large to be read"
 		}
+		if b.Name == done.Deletion && m.Task == nil && mode == done.Block {
+			mode = done.Warn
+		}
 		if e, told := shown(b, mode, found, unsure, m.Tree, m.Cover); told {
 			all = append(all, e)
 		}
@@ -91,11 +102,16 @@ func Decides(r done.Rules, e nexus.Evidence) bool {
 
 func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree string, c *Cover) (nexus.Evidence, bool) {
 	e := nexus.Evidence{Gate: done.Prefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
-	n, grave := len(found), 0
+	n, grave, most := len(found), 0, most
+	if b.Name == done.Deletion {
+		most = n // each is explained by its name
+	}
 	for i, f := range found[:min(n, most)] {
 		f.Gate, f.Code = e.Gate, b.Name
 		switch {
 		case f.Severity == nexus.Suggestion:
+		case mode == done.Block && f.Explained != "":
+			f.Severity = nexus.Minor
 		case mode == done.Block:
 			f.Severity = nexus.Major
 			grave++
@@ -120,7 +136,7 @@ func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree str
 		e.State, e.Why = nexus.Unverifiable, unsure
 	}
 	if n > 0 && grave == 0 && e.Why == "" {
-		e.Why = fmt.Sprintf("%d to look at", n)
+		e.Why = fmt.Sprintf("%d to look at%s", n, places(found))
 	}
 	if e.Coverage != nil {
 		e.Why = strings.TrimPrefix(e.Why+"; "+Summary(*e.Coverage), "; ")
@@ -131,6 +147,31 @@ func shown(b done.Bound, mode done.Mode, found []nexus.Finding, unsure, tree str
 	return e, n > 0 || unsure != "" || e.Coverage != nil
 }
 
+// listed is how many places a line names.
+const listed = 20
+
+// places names where findings are, empty where they are about the whole.
+func places(found []nexus.Finding) string {
+	var all []string
+	for _, f := range found {
+		at := f.File
+		if f.Line > 0 {
+			at = fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		if at != "" && !slices.Contains(all, at) {
+			all = append(all, at)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	text := ": " + strings.Join(all[:min(len(all), listed)], ", ")
+	if more := len(all) - listed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure string) {
 	switch name {
 	case done.Scope:
@@ -138,7 +179,7 @@ func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure 
 	case done.Large:
 		return large(r, m), ""
 	case done.Deletion:
-		return deleted(r, m), ""
+		return taken(r, m), ""
 	case done.Secrets:
 		return private(m), ""
 	case done.Sinks:
@@ -165,12 +206,7 @@ func outside(m Measured) []nexus.Finding {
 	}
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		planned := slices.ContainsFunc(m.Planned, func(p string) bool {
-			p = strings.TrimPrefix(p, "./")
-			matched, _ := stdpath.Match(p, f.Path)
-			return p == f.Path || matched || strings.HasPrefix(f.Path, strings.TrimSuffix(p, "/")+"/")
-		})
-		if !planned && !testfile.Part(f.Path) && !lock(f.Path) {
+		if !m.planned(f.Path) && !testfile.Part(f.Path) && !lock(f.Path) {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "the plan of the task does not name this file",
 				Advice: "Take the change to it back, or say in the summary why the task needs it.",
@@ -178,6 +214,15 @@ func outside(m Measured) []nexus.Finding {
 		}
 	}
 	return found
+}
+
+// planned reports whether the plan of the task names a file.
+func (m Measured) planned(file string) bool {
+	return slices.ContainsFunc(m.Planned, func(p string) bool {
+		p = strings.TrimPrefix(p, "./")
+		matched, _ := stdpath.Match(p, file)
+		return p == file || matched || strings.HasPrefix(file, strings.TrimSuffix(p, "/")+"/")
+	})
 }
 
 // large says that a change is too large to be read well.
@@ -189,21 +234,6 @@ func large(r done.Rules, m Measured) []nexus.Finding {
 		}
 	}
 	return over("the change touches %d files, the most is %d", files, r.Files, over("the change has %d lines, the most is %d", lines, r.Lines, nil))
-}
-
-func deleted(r done.Rules, m Measured) []nexus.Finding {
-	files, lines := 0, 0
-	for _, f := range m.Files {
-		if lock(f.Path) {
-			continue
-		}
-		if f.Gone && !slices.Contains(m.Planned, f.Path) {
-			files++
-		}
-		lines += max(0, f.Removed-len(f.Added)) // what was rewritten is not gone
-	}
-	return over("the change deletes %d files that no plan names, the most is %d", files, r.DeletedFiles,
-		over("the change takes away %d lines more than it adds to the same files, the most is %d", lines, r.DeletedLines, nil))
 }
 
 func over(text string, n, bound int, rest []nexus.Finding) []nexus.Finding {

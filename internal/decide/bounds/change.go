@@ -12,7 +12,9 @@ type File struct {
 	New     bool
 	Gone    bool
 	Added   []Line
-	Removed int // lines
+	Removed int  // lines
+	Was     int  // lines that it had before, where that matters; 0: nobody counted
+	Moved   bool // it is gone, and stands elsewhere
 }
 
 // Line is a line that a change adds.

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -240,7 +242,7 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 		return Step{Move: Review}
 	case !told(v):
 		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case !Rejects(v, l.MajorsBlock):
+	case !Rejects(v, l.MajorsBlock) && len(tamper.Unagreed(bounds.Taken(r.Evidence), v.Agreed)) == 0:
 		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
 	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {

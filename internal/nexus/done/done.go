@@ -43,7 +43,7 @@ func Bounds() []Bound {
 	return []Bound{
 		{Scope, Warn, "files outside of what the task's plan names; its tests and lock files are none", true, false},
 		{Large, Warn, "more files or lines than done.files and done.lines in the work on one task; lock files do not count", true, false},
-		{Deletion, Warn, "more files or lines taken away than done.deleted_files and done.deleted_lines", true, false},
+		{Deletion, Block, "files deleted or rewritten that the task does not name, until the submission explains each and the reviewer agrees to it; rewritten: done.rewritten_lines lines are gone, and done.rewritten_percent of those that it had", true, false},
 		{Secrets, Block, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
 		{Left, Warn, "new lines of code, outside of tests, that nobody means to keep: markers of conflicts, words that stand for code left out, what a model says to somebody, work left undone, breakpoints", true, true},
@@ -55,13 +55,13 @@ func Bounds() []Bound {
 
 // Rules are the definition of done. The zero Rules hold nothing to anything.
 type Rules struct {
-	Modes        map[string]Mode // by bound
-	Files        int             // changed in the work on one task; 0: no bound
-	Lines        int             // added and taken away
-	DeletedFiles int
-	DeletedLines int
-	Licences     []string // SPDX names that dependencies may have; none, with some that they may not: all others
-	Denied       []string // SPDX names that they may not have, whatever else is allowed
+	Modes       map[string]Mode // by bound
+	Files       int             // changed in the work on one task; 0: no bound
+	Lines       int             // added and taken away
+	Rewritten   int             // lines gone from a file, at least, for it to be rewritten; 0: no file is
+	RewrittenOf int             // percent of the lines that it had, at least
+	Licences    []string        // SPDX names that dependencies may have; none, with some that they may not: all others
+	Denied      []string        // SPDX names that they may not have, whatever else is allowed
 
 	Minimum int    // percent of the lines that tests go through
 	Target  int    // percent below which that is told, and blocks nothing
@@ -77,7 +77,7 @@ type Rules struct {
 // Default returns the documented defaults.
 func Default() Rules {
 	r := Rules{
-		Modes: map[string]Mode{}, Files: 20, Lines: 1_000, DeletedFiles: 3, DeletedLines: 500,
+		Modes: map[string]Mode{}, Files: 20, Lines: 1_000, Rewritten: 20, RewrittenOf: 50,
 		Minimum: 70, Target: 80, Drop: 1, Format: "go-cover", NewMinimum: 70, NewTarget: 80,
 		Licences: []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib"},
 	}

@@ -45,6 +45,21 @@ func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
 	return out, err
 }
 
+// Renames returns the files that were renamed, by their old paths: at least
+// half of each is in a new file.
+func (r Repo) Renames(ctx context.Context, from, to string) ([]string, error) {
+	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "-M50%", "--diff-filter=R", "--name-status")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	parts := strings.Split(out, "\x00")
+	for i := 0; i+2 < len(parts); i += 3 { // how alike, the old path, the new one
+		all = append(all, parts[i+1])
+	}
+	return all, nil
+}
+
 // DiffOf is [Repo.Diff] of some files alone, named by their paths.
 func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (string, error) {
 	a, err := r.named(ctx, from)

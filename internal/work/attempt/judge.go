@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -11,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // judge runs the gates on the tree as it is, and records what they say one by
@@ -26,8 +28,12 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	said, err := w.said()
+	if err != nil {
+		return err
+	}
 	c := shop.Case{
-		Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true,
+		Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
 	}
 	evidence, err := w.Judge(ctx, c, ownDesk{w.desk, w})
@@ -106,4 +112,27 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	}
 	snap.Fixed = done.String()
 	return snap, w.record(ctx, snap)
+}
+
+// said returns what submissions of the attempt explain of what it takes away, in
+// this round and before.
+func (w *work) said() ([]nexus.Explanation, error) {
+	var all []nexus.Explanation
+	for _, r := range w.a.Rounds {
+		for _, f := range bounds.Taken(r.Evidence) {
+			all = append(all, nexus.Explanation{Name: f.Name, Why: f.Explained})
+		}
+	}
+	for _, role := range []nexus.Role{nexus.Tester, nexus.Coder} {
+		s := w.a.Of(role)
+		if s == nil || s.Result == "" {
+			continue
+		}
+		data, err := w.Blobs.Get(s.Result)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tool.Explanations(data)...)
+	}
+	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
@@ -37,6 +38,7 @@ func (w *work) review(ctx context.Context) error {
 		}
 		given = review.Settle(given, earlier, w.seen(ctx, earlier))
 	}
+	given = review.Agree(given, bounds.Taken(w.a.Last().Evidence))
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
 	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
 	return w.record(ctx, given)
@@ -85,7 +87,7 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 		if old == nil || len(old.Messages) == 0 {
 			next = prompt.Brief{
 				Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
-				Part: c.seat.Brief(), Before: c.found(earlier),
+				Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
 			}.Text()
 		}
 		if _, err := c.Converse(ctx, shop.Talk{

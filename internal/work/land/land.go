@@ -178,7 +178,7 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 		return nil, none, err
 	}
 	evidence, err := l.Judge(ctx, shop.Case{
-		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true,
+		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
 	}, l.desk)
 	if err != nil {

@@ -5,8 +5,10 @@ package measure
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -30,6 +32,10 @@ type Change struct {
 	Tree  string   // git tree
 	Files []string // that the task's plan names; nil: there is no plan
 	Run   bool     // it is what a run came to
+
+	Task   *bounds.Task // whose work it is, and what it explains; nil: nobody's
+	Agreed bool         // what it takes away was agreed to before
+
 	Taken Taken    // what gates measured
 	Dirs  []string // in which packages may be installed
 
@@ -49,6 +55,18 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 		}
 	}
 	found := bounds.Measured{Tree: c.Tree, Files: bounds.Read(patch), Whole: whole, Planned: c.Files, Run: c.Run, Cover: c.Taken.Cover, Audit: c.Taken.Audit}
+	found.Task = c.Task
+	if c.Agreed {
+		rules := m.Rules
+		rules.Modes = maps.Clone(rules.Modes)
+		rules.Modes[done.Deletion] = done.Off
+		with := *m
+		with.Rules = rules
+		m = &with
+	}
+	if err := m.before(ctx, c, found.Files); err != nil {
+		return nil, nil, err
+	}
 	if err := m.lines(ctx, c, &found); err != nil {
 		return nil, nil, err
 	}
@@ -64,6 +82,35 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 		}
 	}
 	return all, decides, nil
+}
+
+// before says of files how many lines they had and which were only moved, where
+// the bound of deletions asks for it.
+func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error {
+	mode := m.Rules.Modes[done.Deletion]
+	if mode != done.Warn && mode != done.Block || c.Base == "" || c.Run {
+		return nil
+	}
+	gone := false
+	for i, f := range files {
+		gone = gone || f.Gone
+		if f.New || f.Gone || m.Rules.Rewritten <= 0 || f.Removed < m.Rules.Rewritten {
+			continue
+		}
+		old, err := text(ctx, c.Repo, c.Base, f.Path)
+		if err != nil {
+			return err
+		}
+		files[i].Was = max(f.Removed, strings.Count(strings.TrimSuffix(old, "\n"), "\n")+1)
+	}
+	if !gone {
+		return nil
+	}
+	moved, err := c.Repo.Renames(ctx, c.Base, c.Tree)
+	for i, f := range files {
+		files[i].Moved = f.Gone && slices.Contains(moved, f.Path)
+	}
+	return err
 }
 
 // maxLock bounds a file of dependencies that is read.

@@ -33,6 +33,10 @@ type Case struct {
 	Wanted []string                                // tests, by their names, that must pass whatever they were on the base
 	Some   bool                                    // the tests that the change concerns run first, and alone where the others may wait for the landing
 	Mark   func(nexus.GateJudged) nexus.GateJudged // says whose judgement it is
+
+	Goal   string              // whose words may name files, too
+	Said   []nexus.Explanation // what submissions explain of what it takes away
+	Agreed bool                // what it takes away was agreed to when it was accepted
 }
 
 // starts is what says that a gate begins to judge the case.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/critical"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -48,6 +49,15 @@ func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
 	return nil
 }
 
+// about returns what is known of the task that the tree is the work on.
+func (c Case) about() *bounds.Task {
+	t := &bounds.Task{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
+	for _, criterion := range c.Task.Criteria {
+		t.Texts = append(t.Texts, criterion.Text, criterion.Check)
+	}
+	return t
+}
+
 // done holds a change that its gates found nothing wrong with to the
 // definition of done, and returns what decides. What only warns is recorded.
 func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken measure.Taken, d Desk) ([]nexus.Evidence, error) {
@@ -57,6 +67,7 @@ func (s *Shop) done(ctx context.Context, c Case, judged []nexus.Evidence, taken 
 	}
 	all, decides, err := s.Meter.Judge(ctx, measure.Change{
 		Repo: s.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, s.Checkout},
+		Task: c.about(), Agreed: c.Agreed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("hold the change to the definition of done: %w", err)

@@ -1,0 +1,72 @@
+package bounds_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
+)
+
+// TestTaken holds which files are deleted or rewritten beyond a task, and what
+// that comes to with and without an explanation.
+func TestTaken(t *testing.T) {
+	gone := bounds.File{Path: "lib/old.go", Gone: true, Removed: 200}
+	long := func(removed, was int) bounds.File {
+		return bounds.File{Path: "lib/long.go", Removed: removed, Was: was}
+	}
+	said := func(names ...string) (all []nexus.Explanation) {
+		for _, n := range names {
+			all = append(all, nexus.Explanation{Name: n, Why: "unused"})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		files []bounds.File
+		plan  []string
+		task  *bounds.Task
+		state nexus.GateState // zero: nothing is told
+		names []string        // of what is to be agreed to
+	}{
+		"deleted":                     {files: []bounds.File{gone}, task: &bounds.Task{}, state: nexus.Fail},
+		"deleted and explained":       {files: []bounds.File{gone}, task: &bounds.Task{Said: said("./lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
+		"one of two explained":        {files: []bounds.File{gone, long(30, 40)}, task: &bounds.Task{Said: said("lib/old.go")}, state: nexus.Fail, names: []string{"lib/old.go"}},
+		"explained by another name":   {files: []bounds.File{gone}, task: &bounds.Task{Said: said("old.go")}, state: nexus.Fail},
+		"explained with no reason":    {files: []bounds.File{gone}, task: &bounds.Task{Said: []nexus.Explanation{{Name: "lib/old.go", Why: " "}}}, state: nexus.Fail},
+		"nobody is there to explain":  {files: []bounds.File{gone}, state: nexus.Pass},
+		"moved":                       {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, Moved: true}}, task: &bounds.Task{}},
+		"a lock file":                 {files: []bounds.File{{Path: "go.sum", Removed: 200, Was: 200}}, task: &bounds.Task{}},
+		"rewritten":                   {files: []bounds.File{long(20, 40)}, task: &bounds.Task{}, state: nexus.Fail},
+		"less than half":              {files: []bounds.File{long(20, 41)}, task: &bounds.Task{}},
+		"few lines":                   {files: []bounds.File{long(19, 19)}, task: &bounds.Task{}},
+		"the plan names it":           {files: []bounds.File{gone}, plan: []string{"lib"}, task: &bounds.Task{}},
+		"the brief names it":          {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"Delete `old.go`."}}},
+		"a text names its directory":  {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"Remove ./lib/, all of it"}}},
+		"a text has a pattern":        {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"no lib/*.go"}}},
+		"a word is no file":           {files: []bounds.File{{Path: "cmd/main", Gone: true}}, task: &bounds.Task{Texts: []string{"the main point"}}, state: nexus.Fail},
+		"a lone star names nothing":   {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"a * b, and */ ends it"}}, state: nexus.Fail},
+		"a file with a capital":       {files: []bounds.File{{Path: "Makefile", Gone: true}}, task: &bounds.Task{Texts: []string{"drop the Makefile"}}},
+		"a name that ends like it":    {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"see very-old.go"}}, state: nexus.Fail},
+		"another file of that folder": {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"change lib/new.go"}}, state: nexus.Fail},
+	} {
+		r := done.Default()
+		r.Modes = map[string]done.Mode{done.Deletion: done.Block}
+		var state nexus.GateState
+		var names []string
+		all := bounds.Judge(r, bounds.Measured{Files: c.files, Planned: c.plan, Whole: true, Task: c.task})
+		for _, e := range all {
+			state = e.State
+		}
+		for _, f := range bounds.Taken(all) {
+			names = append(names, f.Name)
+		}
+		if state != c.state {
+			t.Errorf("%s: %q, and not %q", name, state, c.state)
+		}
+		if diff := cmp.Diff(c.names, names); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
