@@ -156,7 +156,7 @@ func plantKeys(t *testing.T, exe string, file bool) {
 	}
 	stop, seen := make(chan struct{}), make(chan []string)
 	go func() { seen <- cmdlines(stop) }() // waited for below
-	run, out := s.begin(nil, "quick", "make it ready, with "+shaped()[1], "--check", "build", "--strategy", "no-test", "--headless", "--jsonl", "--status-file", status, "--record", recording)
+	run, out := s.begin(nil, "quick", "make it ready, with "+shaped()[1], "--check", "test -e ready.txt", "--strategy", "no-test", "--headless", "--jsonl", "--status-file", status, "--record", recording)
 	err = run.Wait()
 	close(stop)
 	lines := <-seen
