@@ -356,7 +356,7 @@ func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
 }
 
 func TestCutOutputIsStillJudged(t *testing.T) {
-	tree := files(t, map[string]string{"m.sh": "yes 'a long line of nothing much' | head -c 40000000\necho\necho 'x.py:3:1: bad'\nexit 1\n"})
+	tree := files(t, map[string]string{"m.sh": "yes 'a long line of nothing much' | head -c 70000000\necho\necho 'x.py:3:1: bad'\nexit 1\n"})
 	e, err := runner(t, sandbox.Off).Judge(t.Context(), tree, gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"})
 	if err != nil {
 		t.Fatal(err)

@@ -115,10 +115,8 @@ func Braces(w *syntax.Word) []*syntax.Word {
 	if ends := numbers.FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {
 		var words []*syntax.Word
 		for i := 2; i <= 4; i += 2 {
-			one, lit := *w, *w.Parts[0].(*syntax.Lit)
-			lit.Value = text[:ends[0]] + text[ends[i]:ends[i+1]] + text[ends[1]:]
-			one.Parts = []syntax.WordPart{&lit}
-			words = append(words, &one)
+			lit := &syntax.Lit{ValuePos: w.Pos(), ValueEnd: w.End(), Value: text[:ends[0]] + text[ends[i]:ends[i+1]] + text[ends[1]:]}
+			words = append(words, &syntax.Word{Parts: []syntax.WordPart{lit}})
 		}
 		return words
 	}
