@@ -72,19 +72,25 @@ func throwSwitch(ctx context.Context, a *frame.App, here bool, why string) error
 		p.Close()
 		dir, states = p.State, filepath.Join(p.State, "journal.db")
 	}
-	if err := halt.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
-		return err
-	}
-	told := switched{Thrown: halt.Switch{dir}.Thrown(), Lifted: []string{}}
 	found, err := filepath.Glob(states)
 	if err != nil {
 		return err
 	}
+	known := make([][]underWay, len(found)) // before the switch: a run may end at once
+	soon, done := context.WithTimeoutCause(ctx, halt.Tick, errPatience)
+	for i, path := range found {
+		known[i], _ = held(soon, path) // what cannot be read is not waited for
+	}
+	done()
+	if err := halt.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
+		return err
+	}
+	told := switched{Thrown: halt.Switch{dir}.Thrown(), Lifted: []string{}}
 	until, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
 	left := 0
-	for _, path := range found {
-		all := gone(until, path)
+	for i, path := range found {
+		all := gone(until, path, known[i])
 		for _, r := range all {
 			if !r.Ended {
 				left++
@@ -101,41 +107,51 @@ func throwSwitch(ctx context.Context, a *frame.App, here bool, why string) error
 	})
 }
 
-// gone returns the runs of a journal that are under way, and waits until they
-// are not. A journal that cannot be read has none that could be waited for.
-func gone(ctx context.Context, path string) []underWay {
+// held returns the runs of a journal that somebody conducts.
+func held(ctx context.Context, path string) ([]underWay, error) {
 	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true, Now: time.Now}) //nolint:forbidigo // leases run by the clock
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer j.Close() //nolint:errcheck // only read
+	runs, err := j.Runs(ctx)
+	var all []underWay
+	for _, r := range runs {
+		if r.Holder != nil {
+			all = append(all, underWay{State: filepath.Dir(path), Run: r.ID, PID: r.Holder.PID})
+		}
+	}
+	return all, err
+}
+
+// gone waits until nobody conducts a run of a journal, and returns those that
+// were known to be under way, and others that still are.
+func gone(ctx context.Context, path string, known []underWay) []underWay {
 	beat := time.NewTicker(halt.Tick)
 	defer beat.Stop()
-	var all []underWay
-	for first := true; ; first = false {
-		runs, err := j.Runs(ctx)
+	for {
+		now, err := held(ctx, path)
 		if err != nil {
-			return all
+			return known // nobody knows of the others
 		}
-		if first {
-			for _, r := range runs {
-				if r.Holder != nil {
-					all = append(all, underWay{State: filepath.Dir(path), Run: r.ID, PID: r.Holder.PID})
-				}
+		runs := func(w underWay) bool {
+			return slices.ContainsFunc(now, func(n underWay) bool { return n.Run == w.Run })
+		}
+		for _, n := range now {
+			if !slices.ContainsFunc(known, func(w underWay) bool { return w.Run == n.Run }) {
+				known = append(known, n)
 			}
 		}
-		held := false
-		for i, w := range all {
-			all[i].Ended = !slices.ContainsFunc(runs, func(r journal.Run) bool { return r.ID == w.Run && r.Holder != nil })
-			held = held || !all[i].Ended
+		for i, w := range known {
+			known[i].Ended = !runs(w)
 		}
-		if !held {
-			return all
+		if len(now) == 0 {
+			return known
 		}
 		select {
 		case <-beat.C:
 		case <-ctx.Done():
-			return all
+			return known
 		}
 	}
 }
