@@ -90,17 +90,18 @@ func decodes(argv []arg.Word) bool {
 	return false
 }
 
-// builtBy lists what builds and tests make: removing that loses no work.
-func builtBy(name string) bool {
+// holdsWork reports whether a directory at the top of a tree is named as those
+// are that hold what people wrote.
+func holdsWork(name string) bool {
 	return slices.Contains([]string{
-		"build", "dist", "out", "output", "target", "bin", "obj", "tmp", "temp", "coverage", "htmlcov", "node_modules", "vendor", "venv", "env", "logs", "log",
-		"site", "public", "generated", "gen", "artifacts", "reports", "report", "test-results", "cache", "debug", "release", "pkg", "_build", "deps", "wheels",
-	}, strings.ToLower(name)) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "__") || strings.HasSuffix(name, ".egg-info") ||
-		strings.HasPrefix(name, "cmake-build") || strings.HasPrefix(name, "build-") || strings.Contains(name, "tmp") || strings.Contains(name, "cache")
+		"src", "source", "sources", "lib", "libs", "app", "apps", "internal", "cmd", "pkg", "include", "core", "modules", "packages", "crates", "components",
+		"api", "server", "client", "frontend", "backend", "web", "ui", "test", "tests", "spec", "specs", "e2e", "docs", "doc", "examples", "scripts", "tools",
+		"config", "configs", "conf", "db", "migrations", "models", "views", "controllers", "services", "helpers", "assets", "resources", "plugins", "java", "python", "go", "ts", "js",
+	}, strings.ToLower(name))
 }
 
-// trees asks about removing whole directories at the top of the worktree that
-// no build makes: that is where the work is.
+// trees asks about removing a whole directory at the top of the worktree that
+// holds people's work.
 func (j *judgement) trees(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	if !arg.Asks(options, []string{"-r", "-R", "--recursive"}) {
@@ -108,7 +109,7 @@ func (j *judgement) trees(argv []arg.Word) {
 	}
 	for _, w := range operands {
 		at, name := j.where(w)
-		if at == place.Tree && !strings.ContainsAny(name, "/.*?[") && !builtBy(name) && !slices.Contains(j.made, name) {
+		if at == place.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it removes "+name+", a directory at the top of the tree; name the files, or use git rm -r")
 		}
 	}

@@ -83,10 +83,9 @@ type judgement struct {
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
 	dirs       chain.Dirs
-	inBare     bool     // it may be in a repository without a work tree
-	decodes    bool     // it turns text into what is not seen
-	scripts    bool     // it runs a file of the tree
-	made       []string // directories that it makes itself
+	inBare     bool // it may be in a repository without a work tree
+	decodes    bool // it turns text into what is not seen
+	scripts    bool // it runs a file of the tree
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
