@@ -81,7 +81,7 @@ func decodes(argv []arg.Word) bool {
 	case "base64", "base32", "basenc":
 		return has("-d", "-D", "--decode", "-di")
 	case "xxd":
-		return has("-r", "-rp", "-r -p", "-pr")
+		return has("-r", "-rp", "-pr")
 	case "openssl":
 		return has("-d")
 	case "uudecode":

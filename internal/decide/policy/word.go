@@ -132,7 +132,7 @@ func (j *judgement) reads(words []arg.Word) {
 		case place.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		case place.Device:
-			j.add(Deny, "host.device", "it uses a place.Device or the network")
+			j.add(Deny, "host.device", "it uses a device or the network")
 		case place.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
@@ -153,7 +153,7 @@ func (j *judgement) writes(words []arg.Word) {
 		case place.Unseen:
 			j.add(Ask, "path.unseen", "which file it writes is not known before it runs")
 		case place.Device:
-			j.add(Deny, "host.device", "it uses a place.Device or the network")
+			j.add(Deny, "host.device", "it uses a device or the network")
 		default:
 			j.add(Deny, "path.outside", "it writes outside the worktree")
 		}
