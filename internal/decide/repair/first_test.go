@@ -88,6 +88,10 @@ func TestTestsFirst(t *testing.T) {
 			a:    with(strict, append(first[:3:3], nexus.SessionEnded{Session: tester, Outcome: nexus.GaveUp, Why: "no stub"})...),
 			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.IsolationViolation, Why: "no stub"},
 		},
+		"a tester that lacks what only a person can give": {
+			a:    with(strict, append(first[:3:3], nexus.SessionEnded{Session: tester, Outcome: nexus.GaveUp, Why: "no key", Needs: nexus.NeedsPerson})...),
+			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
+		},
 		"a session that crashed": {
 			a:    with(strict, append(first[:3:3], nexus.SessionEnded{Session: tester, Outcome: nexus.Exhausted, Why: "60 turns"})...),
 			want: repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Category: nexus.SessionFailure, Why: "60 turns"},

@@ -91,6 +91,10 @@ func TestNext(t *testing.T) {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
 			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
+		"it lacks what only a person can give": {
+			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "no key", Needs: nexus.NeedsPerson})...),
+			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
+		},
 		"a session that money stopped goes on": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.Refused})...),
 			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true},
