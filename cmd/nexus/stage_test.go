@@ -65,14 +65,15 @@ func playOf(ts *testscript.TestScript) *play {
 //	code N COMMAND...      runs a command and wants that exit code
 //	start NAME COMMAND...  starts a command beside the story
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
-//	signal NAME SIG        sends it INT, TERM or KILL
+//	signal NAME SIG        sends it INT, TERM or KILL, or STOP and waits until it stands still
 //	says NAME TEXT         waits until it says that on its standard error
 //	insist NAME SIG        sends it again and again until it is gone
 //	until KIND [TEXT...]   waits for an event of that kind that holds all texts
 //	happened N KIND [TEXT...]  wants exactly N such events so far
 //	order A B...           wants the first events that match, each "KIND [TEXT]", in that order
 //	between A B KIND       wants no event of a kind after the first A and before the next B
-//	hold CONVERSATION STEP holds back the model's answer there, before it says anything
+//	hold CONVERSATION STEP [half]  holds back the model's answer there, before it says anything, or
+//	                       when it has said half of it
 //	held                   waits until it is asked for what it holds back
 //	release                lets it answer
 //	asked N CONVERSATION   wants exactly N requests so far in conversations of that pattern
@@ -205,6 +206,38 @@ type scripted struct {
 type pledge struct {
 	asked, freed chan struct{}
 	once         sync.Once
+	half         bool // of the answer is said before
+}
+
+// keep waits until the pledge is freed, and reports whether it was.
+func (h *pledge) keep(r *http.Request) bool {
+	h.once.Do(func() { close(h.asked) })
+	select {
+	case <-h.freed:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// halves holds an answer back when half of it is written.
+type halves struct {
+	http.ResponseWriter
+	r *http.Request
+	h *pledge
+}
+
+// Write implements [http.ResponseWriter].
+func (w halves) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p[:len(p)/2])
+	if err == nil {
+		err = http.NewResponseController(w.ResponseWriter).Flush()
+	}
+	if err != nil || !w.h.keep(w.r) {
+		return n, err
+	}
+	m, err := w.ResponseWriter.Write(p[len(p)/2:])
+	return n + m, err
 }
 
 func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -216,13 +249,11 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	h := m.holds[fmt.Sprint(name, " ", step)]
 	m.mu.Unlock()
-	if h != nil {
-		h.once.Do(func() { close(h.asked) })
-		select {
-		case <-h.freed:
-		case <-r.Context().Done():
-			return
-		}
+	switch {
+	case h != nil && h.half:
+		w = halves{w, r, h}
+	case h != nil && !h.keep(r):
+		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	m.server.ServeHTTP(w, r)
@@ -267,7 +298,7 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 	m := theModel(ts)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.holds[strings.Join(args, " ")] = &pledge{asked: make(chan struct{}), freed: make(chan struct{})}
+	m.holds[strings.Join(args[:2], " ")] = &pledge{asked: make(chan struct{}), freed: make(chan struct{}), half: len(args) > 2}
 }
 
 func held(ts *testscript.TestScript, _ bool, _ []string) {
@@ -457,9 +488,29 @@ func ended(ts *testscript.TestScript, _ bool, args []string) {
 
 func kill(ts *testscript.TestScript, _ bool, args []string) {
 	sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}[args[1]]
-	if err := actorOf(ts, args[0]).cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+	p := actorOf(ts, args[0]).cmd.Process
+	if err := p.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
 		ts.Check(err)
 	}
+	for end := time.Now().Add(patience); sig == syscall.SIGSTOP && !stopped(p.Pid); runtime.Gosched() {
+		if time.Now().After(end) {
+			ts.Fatalf("%s does not stop", args[0])
+		}
+	}
+}
+
+// stopped reports whether all threads of a process stand still: the signal
+// that stops them is sent before they are.
+func stopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, t := range threads {
+		stat, err := os.ReadFile(t)
+		_, rest, _ := bytes.Cut(stat, []byte(") "))
+		if err == nil && !bytes.HasPrefix(rest, []byte("T")) {
+			return false
+		}
+	}
+	return true
 }
 
 func insist(ts *testscript.TestScript, _ bool, args []string) {
