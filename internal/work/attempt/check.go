@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
@@ -34,7 +35,8 @@ func (w *work) claimed() string {
 }
 
 // unproved returns the numbers of the criteria that nothing shows: they came
-// without a check, or the gate that is their check does not bear on them.
+// without a check, or the gate that is their check does not bear on them, and
+// no test was named that does.
 func (w *work) unproved() []int {
 	all := claim.Open(w.task.Task)
 	for _, s := range w.a.Weighed.Criteria {
@@ -42,17 +44,64 @@ func (w *work) unproved() []int {
 			all = append(all, s.Number)
 		}
 	}
+	settled := w.settled()
+	all = slices.DeleteFunc(all, func(n int) bool {
+		return slices.ContainsFunc(settled, func(c criterion.Check) bool { return c.Number == n })
+	})
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// settled returns the tests of earlier hand-ins that show a criterion, and the
+// reasons why nothing can.
+func (w *work) settled() []criterion.Check {
+	var all []criterion.Check
+	for _, c := range w.a.Checks.Checks {
+		current := c.Number <= len(w.task.Criteria) && c.Of == state.Fingerprint(w.task.Task, c.Number)
+		if current && (c.Proved || c.Command == "" && c.Why != "") {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // unshown returns the criteria that keep a tree from landing whose gates
 // passed, and why the first does.
 func (w *work) unshown() (open []int, why string) {
-	if r := w.a.Last(); r == nil || r.Verdict == nil || r.Verdict.Tree != w.a.Weighed.Tree {
+	r := w.a.Last()
+	if r == nil || r.Verdict == nil {
 		return nil, ""
 	}
-	return accept.Unshown(w.task.Task, w.a.Weighed.Criteria, w.a.Checks.Checks, w.view.Waived)
+	var all []criterion.Shown
+	if r.Verdict.Tree == w.a.Weighed.Tree {
+		all = slices.Clone(w.a.Weighed.Criteria)
+	}
+	return accept.Unshown(w.task.Task, append(all, w.inWords(all)...), w.a.Checks.Checks, w.view.Waived)
+}
+
+// inWords returns the criteria that came without a check and that a tester was
+// asked to show. Where none was named, the tests that show another criterion are
+// enough for the task to land, and a person must look at this one.
+func (w *work) inWords(weighed []criterion.Shown) []criterion.Shown {
+	asked := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == repair.CriteriaGate })
+	if !asked && w.a.Checks.Handin == "" {
+		return nil
+	}
+	tested := slices.ContainsFunc(weighed, func(s criterion.Shown) bool {
+		return s.By == criterion.New || s.By == criterion.Turned || s.By == criterion.Named
+	})
+	var all []criterion.Shown
+	for _, n := range claim.Told(w.task.Task) {
+		s := criterion.Shown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "it is in words"}
+		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c criterion.Check) bool { return c.Number == n }); {
+		case !named && tested:
+			continue
+		case !named:
+			s.Why += ", and the tester named no test that shows it and no reason why none can"
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // meddled returns a file that a tester of criteria changed though it was there
@@ -99,6 +148,7 @@ func (w *work) forgo(ctx context.Context, why string) error {
 				f.Checks[i].Why = why
 			}
 		}
+		f.Checks = append(f.Checks, w.settled()...)
 		facts = append([]nexus.Fact{f}, facts...)
 	}
 	return w.record(ctx, facts...)
@@ -106,8 +156,8 @@ func (w *work) forgo(ctx context.Context, why string) error {
 
 // check tries the tests that a tester named for criteria without a check: each
 // must fail for the right reason where the work is not there, and pass where
-// it is. None of that keeps the work back: a criterion that no test shows is
-// left to people.
+// it is. What shows nothing costs a tester's round, and then leaves the task to
+// people.
 func (w *work) check(ctx context.Context) error {
 	f := nexus.ChecksProved{Attempt: w.a.ID, Handin: w.claimed(), Tree: w.a.Snapshot.Tree}
 	data, err := w.Blobs.Get(f.Handin)
@@ -115,6 +165,11 @@ func (w *work) check(ctx context.Context) error {
 		return err
 	}
 	f.Checks = claim.Read(data, w.task.Task, w.unproved())
+	for _, c := range w.settled() { // which are tried on this tree, too
+		c.Proved = false
+		f.Checks = append(f.Checks, c)
+	}
+	slices.SortFunc(f.Checks, func(a, b criterion.Check) int { return a.Number - b.Number })
 	if slices.ContainsFunc(f.Checks, func(c criterion.Check) bool { return c.Command != "" && c.Why == "" }) {
 		if err := w.trial(ctx, &f); err != nil {
 			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)

@@ -56,7 +56,7 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
 		}
 		if r.Role == nexus.Tester && w.Checked() {
-			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), r.Cause == repair.CriteriaGate))
+			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
 		}
 		if r.Cause == "" && r.Role == nexus.Coder {
 			b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())

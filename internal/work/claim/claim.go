@@ -27,6 +27,12 @@ func Open(t nexus.Task) []int {
 	return all
 }
 
+// Told returns the numbers, from 1, of the criteria that have no check and that
+// a machine may tell of.
+func Told(t nexus.Task) []int {
+	return slices.DeleteFunc(Open(t), func(n int) bool { return taste(t.Criteria[n-1].Text) })
+}
+
 // Worth reports whether a session of its own is worth its money for the checks
 // of a task: nothing of its own shows what it is about yet, only gates that
 // judge all work, and a machine may tell of a criterion at least.
@@ -52,8 +58,9 @@ func taste(text string) bool {
 }
 
 // Ask asks a tester for a check of each criterion that nothing shows; it is
-// empty where there is none. Apart says that the work is green, and has its tests.
-func Ask(t nexus.Task, open []int, apart bool) string {
+// empty where there is none. Tried are the checks that were named before. Apart
+// says that the work is green, and has its tests.
+func Ask(t nexus.Task, open []int, tried []criterion.Check, apart bool) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -68,6 +75,11 @@ func Ask(t nexus.Task, open []int, apart bool) string {
 	for _, n := range open {
 		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
 			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, line(t.Criteria[n-1].Text))
+		}
+	}
+	for _, c := range tried {
+		if slices.Contains(open, c.Number) && c.Command != "" {
+			text += fmt.Sprintf(" What was named for criterion %d before, %s, counts for nothing: %s. Name another, or say why there can be none.", c.Number, c.Command, line(c.Why))
 		}
 	}
 	if apart {

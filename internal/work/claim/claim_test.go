@@ -40,13 +40,17 @@ func TestRead(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	if text := claim.Ask(task(), claim.Open(task()), false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+	if text := claim.Ask(task(), claim.Open(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
 		t.Error(text)
 	}
-	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, true); text != "" {
+	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
 		t.Error(text)
 	}
-	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, true); !strings.Contains(text, "Gate test passes, but nothing in it bears on criterion 1 (it adds)") {
+	tried := []criterion.Check{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
+	if text := claim.Ask(task(), claim.Open(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, counts for nothing: it passes without the work") || strings.Contains(text, "b_test.sh") {
+		t.Errorf("asked %q", text)
+	}
+	if text := claim.Ask(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test passes, but nothing in it bears on criterion 1 (it adds)") {
 		t.Error(text)
 	}
 }
