@@ -91,13 +91,15 @@ func TestFilterRefusesUnknown(t *testing.T) {
 
 func TestFilterKills(t *testing.T) {
 	for _, name := range jailtest.Foreign() {
-		if exit, _, said := made(t, name, ""); exit != jailtest.Made {
-			t.Errorf("control: %s: exit %d: %s", name, exit, said)
-			continue
-		}
-		if exit, signal, said := made(t, name, "sockets"); signal != syscall.SIGSYS {
-			t.Errorf("%s: exit %d, %v: %s", name, exit, signal, said)
-		}
+		t.Run(name, func(t *testing.T) {
+			if exit, _, said := made(t, name, ""); exit != jailtest.Made { // such as ia32_emulation=off, with which the processor faults
+				first, _, _ := strings.Cut(said, "\n")
+				t.Skipf(testenv.NoMachine+"this kernel has no such numbering: %s", first)
+			}
+			if exit, signal, said := made(t, name, "sockets"); signal != syscall.SIGSYS {
+				t.Errorf("exit %d, %v: %s", exit, signal, said)
+			}
+		})
 	}
 }
 
