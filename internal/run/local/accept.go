@@ -11,28 +11,28 @@ import (
 )
 
 // accept lets every command that shows a criterion of a task that landed judge
-// the last tree, one by one: a task that landed later may have undone what one
-// before had shown. None keeps another from being judged.
+// the last tree: a task that landed later may have undone what one before had
+// shown. None keeps another from being judged, and what they need of the gates
+// before them is made once for all.
 func (w *World) accept(ctx context.Context, c shop.Case, v state.View, evidence []nexus.Evidence, d run.Desk) ([]nexus.Evidence, error) {
 	done := map[string]bool{}
+	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {
 		for _, criterion := range t.Criteria {
-			gate, command := accept.Gate(criterion)
-			if !command || done[gate] {
-				continue
-			}
-			done[gate] = true
-			c.Task = nexus.Task{Criteria: []nexus.Criterion{criterion}}
-			all, err := w.Shop.Judge(ctx, c, d)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range all {
-				if e.Gate == gate {
-					evidence = append(evidence, e)
-				}
+			if gate, command := accept.Gate(criterion); command && !done[gate] {
+				done[gate] = true
+				c.Task.Criteria = append(c.Task.Criteria, criterion)
 			}
 		}
 	}
-	return evidence, nil
+	if len(done) == 0 {
+		return evidence, nil
+	}
+	all, err := w.Shop.Judge(ctx, c, d)
+	for _, e := range all {
+		if done[e.Gate] {
+			evidence = append(evidence, e)
+		}
+	}
+	return evidence, err
 }

@@ -149,6 +149,8 @@ type Runner struct {
 
 	// Later leaves a gate to the landing when some of its tests ran, and passed.
 	Later bool
+	// Each lets all criteria judge, also when one is red.
+	Each bool
 
 	skipped *[]Gate // of a pass, whose evidence was known
 }

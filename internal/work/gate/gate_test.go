@@ -412,3 +412,39 @@ func TestJudgedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestEachCriterionJudges lets criteria judge after one that is red where each
+// is asked for, and makes what they need of a known gate once for all; a
+// criterion that is known is not run for another.
+func TestEachCriterionJudges(t *testing.T) {
+	tree := files(t, map[string]string{"a.txt": "a\n"})
+	count := filepath.Join(t.TempDir(), "count")
+	shell := func(name, line string) gate.Gate {
+		return gate.Gate{Name: name, Args: []string{"sh", "-c", "echo " + name + " >>" + count + "; " + line}, Format: "exit"}
+	}
+	gates := []gate.Gate{shell("build", "true"), shell(nexus.AcceptGate+"known", "true"), shell(nexus.AcceptGate+"red", "false"), shell(nexus.AcceptGate+"green", "true")}
+	known := func(_, name string) (nexus.Evidence, bool) {
+		i := slices.IndexFunc(gates[:2], func(g gate.Gate) bool { return g.Name == name })
+		if i < 0 {
+			return nexus.Evidence{}, false
+		}
+		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: gates[i].Command()}, true
+	}
+	r := runner(t, sandbox.Off)
+	for _, c := range []struct {
+		each   bool
+		judged int
+		ran    string
+	}{
+		{false, 3, "build\naccept: red\n"},
+		{true, 4, "build\naccept: red\naccept: green\n"},
+	} {
+		_ = os.Remove(count)
+		r.Each = c.each
+		v, err := r.Pass(t.Context(), tree, gates, known)
+		ran, _ := os.ReadFile(count)
+		if err != nil || v.Passed || v.Why == "" || len(v.Evidence) != c.judged || string(ran) != c.ran {
+			t.Errorf("each %v: %+v, %v; it ran %q, want %q", c.each, v, err, ran, c.ran)
+		}
+	}
+}

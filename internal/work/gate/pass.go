@@ -1,11 +1,13 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
@@ -23,7 +25,7 @@ import (
 // the other judges too, unless it may wait. One that does not end and did not on
 // the base ends no pass, and there is none without some of its tests, or a
 // criterion, that judged in its place; nor is such a one run again to measure
-// it.
+// it. With Each a red criterion keeps no other gate from judging.
 func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
 	v := nexus.Verdict{Tree: t.Hash}
 	green := 0
@@ -57,6 +59,8 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		case g.Idle(e):
 		case e.Hangs, e.Apart:
 		case e.State == nexus.NotRun && (base.State == nexus.NotRun || weigh.Lacks(base) || weigh.Rewrote(base)) && base.Tree != "":
+		case r.Each && criterion(g):
+			v.Why = cmp.Or(v.Why, weigh.Reason(e))
 		default:
 			v.Why = weigh.Reason(e)
 			return v, nil
@@ -65,8 +69,11 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	return whole(v, gates, green > 0), nil
 }
 
-// whole says of a verdict in which nothing is red whether it has passed.
+// whole says of a verdict whether it has passed, where no red gate ended it.
 func whole(v nexus.Verdict, gates []Gate, green bool) nexus.Verdict {
+	if v.Why != "" {
+		return v
+	}
 	why := "no gate could judge the tree"
 	if hung, passed := instead(v.Evidence, gates); hung != nil {
 		green, why = passed, weigh.Reason(*hung)
@@ -219,8 +226,14 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 	return e, false, err
 }
 
+// criterion reports whether a gate is the command of a criterion, which no
+// other gate needs to have run.
+func criterion(g Gate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate) }
+
+// skip remembers a gate that did not have to run, for those that need what it
+// leaves.
 func (r Runner) skip(g Gate) {
-	if r.skipped != nil && !bare(g) {
+	if r.skipped != nil && !bare(g) && !criterion(g) {
 		*r.skipped = append(*r.skipped, g)
 	}
 }

@@ -75,7 +75,7 @@ func instead(all []nexus.Evidence, gates []Gate) (hung *nexus.Evidence, passed b
 			hung = &all[i]
 		}
 		passed = passed || e.Passed() && slices.ContainsFunc(gates, func(g Gate) bool {
-			return g.Name == e.Gate && (g.Of != "" || strings.HasPrefix(g.Name, nexus.AcceptGate))
+			return g.Name == e.Gate && (g.Of != "" || criterion(g))
 		})
 	}
 	return hung, passed

@@ -37,6 +37,7 @@ type Case struct {
 	Goal   string              // whose words may name files, too
 	Said   []nexus.Explanation // what submissions explain of what it takes away
 	Agreed bool                // what it takes away was agreed to when it was accepted
+	Each   bool                // a criterion that is unmet keeps no other from being judged
 }
 
 // starts is what says that a gate begins to judge the case.
@@ -104,6 +105,7 @@ func (s *Shop) judge(ctx context.Context, c Case, d Desk) ([]nexus.Evidence, err
 	if e, red := s.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
 		return []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
+	r.Each = c.Each
 	r.Wanted = append(accept.Texts(c.Task), c.Wanted...)
 	for _, criterion := range c.Task.Criteria {
 		if g, ok := detect.Accept(criterion); ok {
