@@ -6,7 +6,11 @@
 // the model why.
 package policy
 
-import "github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+import (
+	"path"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+)
 
 // Answer is what a rule says.
 type Answer string
@@ -59,7 +63,7 @@ func Path(name string, write bool) Decision {
 	case place.AgentConfig:
 		return Decision{Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit"}
 	case place.MaySecret:
-		return Decision{Ask, "path.secret", "it may hold a secret"}
+		return Decision{Ask, "path.secret", path.Base(name) + " is named as files that hold secrets are, so agents are not shown it; whoever runs Nexus shows it with policy.show"}
 	default:
 		return Decision{Allow, "path.worktree", "inside the worktree"}
 	}

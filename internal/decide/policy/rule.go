@@ -21,6 +21,7 @@ type Rules struct {
 	Allow []string // answers what would be asked because the word is unknown; never from a file of the repository
 	Ask   []string
 	Deny  []string
+	Show  []string // patterns of files that agents may see though they are named as those with secrets; never from a file of the repository
 	// Reaches says which hosts commands may read from; nil: none.
 	Reaches func(host string, port int) bool
 }

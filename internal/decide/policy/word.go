@@ -64,7 +64,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 // where says where a path lies and, in the tree, its name there.
 func (j *judgement) where(w arg.Word) (place.Kind, string) {
 	p := w.Text
-	if place.Credential(p) {
+	if place.Credential(p) && !j.shown(w) {
 		return place.Secret, p
 	}
 	if w.Home {
@@ -99,6 +99,12 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 	return place.Of(path.Clean(p), j.rules.Dir)
 }
 
+// shown reports whether a path is one of the tree that people let agents see.
+func (j *judgement) shown(w arg.Word) bool {
+	p := path.Clean(w.Text)
+	return !w.Dynamic && !w.Glob && !w.Home && !j.away && j.below == "" && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && place.Shown(j.rules.Show, p)
+}
+
 // within reports whether a path with .. in it goes back only from plain names,
 // and never above where it starts. Where one of them is a link the sandbox
 // still keeps what is outside away.
@@ -123,7 +129,7 @@ func (j *judgement) reads(words []arg.Word) {
 	for _, w := range words {
 		switch at, name := j.where(w); at {
 		case place.Tree:
-			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
+			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !place.Shown(j.rules.Show, name) {
 				j.sum = stricter(j.sum, d)
 			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
 				j.sum = stricter(j.sum, Decision{Ask, d.Rule, "git's configuration may hold a secret"})

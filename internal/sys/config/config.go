@@ -67,6 +67,7 @@ type Policy struct {
 	Allow []string // programs that the built-in rules do not know
 	Ask   []string
 	Deny  []string
+	Show  []string // files that agents see though they may hold secrets
 }
 
 // Network says what commands may reach. Who is not named has none.

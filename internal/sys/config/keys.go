@@ -203,6 +203,8 @@ func policyKeys() []Key {
 			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
 		one("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
 		one("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
+		one("policy.show", paths(), "files and directories of the tree, as patterns, that agents see though they are named as those with secrets are, or hold some; keys in them stay masked",
+			func(c *Config) *[]string { return &c.Policy.Show }).trusted("it decides which of your secrets agents can read").added(),
 		one("goals.deny", kind.Phrases(), "phrases that no goal, and no task of a plan file, may hold, as words one after the other; * stands for up to twelve others; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
 		part("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
 		part("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),

@@ -62,6 +62,13 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		case jail.Copy:
 			args = append(args, "--perms", "0444", "--file", strconv.Itoa(filterFD+1+len(files)), m.Path)
 			files = append(files, from)
+		case jail.Cover:
+			if info, err := os.Lstat(m.Path); err == nil && info.IsDir() {
+				args = append(args, "--perms", "0000", "--tmpfs", m.Path, "--remount-ro", m.Path)
+			} else if err == nil {
+				args = append(args, "--perms", "0000", "--ro-bind-data", strconv.Itoa(filterFD+1+len(files)), m.Path)
+				files = append(files, os.DevNull)
+			}
 		case jail.Tmpfs:
 			args = append(args, "--size", strconv.FormatInt(m.Size, 10), "--tmpfs", m.Path)
 		}

@@ -84,6 +84,7 @@ func (b *Box) Gaps() []string {
 			"a worktree's .git, and what else is read-only in it, can be written to",
 			"modes, owners and times of files that are yours can be changed",
 			"names of files, processes and network interfaces can be seen",
+			"files of the worktree that are hidden from agents can be opened by their commands",
 			"programs have no loopback of their own either: tests that listen on one fail",
 			"/tmp is the host's and cannot be written to; TMPDIR names a directory of the command's own",
 		}

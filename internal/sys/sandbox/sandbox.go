@@ -62,6 +62,7 @@ type Command struct {
 	Over     string
 	Writable []string // further directories that it may write to
 	Readable []string // further paths that it may read; inside a writable one they are read-only
+	Hidden   []string // paths below Dir that it cannot open, where the box says what is seen; see [Box.Hides]
 	Tmp      string   // directory that stands for /tmp; empty means a fresh one for each run
 	Mark     string   // names the owner to [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
@@ -140,7 +141,7 @@ func (c Command) check() error {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return errors.New("sandbox: no program to run")
 	}
-	for _, list := range [][]string{{c.Dir}, c.Writable, c.Readable} {
+	for _, list := range [][]string{{c.Dir}, c.Writable, c.Readable, c.Hidden} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) || filepath.Clean(p) != p || p == "/" {
 				return fmt.Errorf("sandbox: %q is not a clean absolute path below the root", p)

@@ -92,6 +92,12 @@ func (b *Box) views(c Command) []jail.Mount {
 	for _, p := range c.Readable {
 		how[p] = jail.Show
 	}
+	for _, p := range c.Hidden {
+		// What is gone, or a link leads to, is nothing to cover there.
+		if info, err := os.Lstat(p); err == nil && (info.IsDir() || info.Mode().IsRegular()) && toolchain.Within(c.Dir, p) && real(c.Dir, p) {
+			how[p] = jail.Cover
+		}
+	}
 	views := make([]jail.Mount, 0, len(how))
 	for p, h := range how {
 		inner := slices.ContainsFunc(writable, func(w string) bool { return p != w && toolchain.Within(w, p) })
@@ -103,6 +109,16 @@ func (b *Box) views(c Command) []jail.Mount {
 	}
 	slices.SortFunc(views, func(a, b jail.Mount) int { return strings.Compare(a.Path, b.Path) })
 	return views
+}
+
+// real reports whether no link is on the way from a directory to a path.
+func real(dir, p string) bool {
+	for at := filepath.Dir(p); len(at) > len(dir); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // Env returns the environment for a command whose output a model reads: that

@@ -140,7 +140,8 @@ func (m *Masker) Mask(data []byte) []byte {
 			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
 		}
 	}
-	return cover(data, m.shapes.find(data))
+	data = cover(data, m.shapes.find(data))
+	return cover(data, passwords(data))
 }
 
 // Text is Mask for a string.

@@ -124,6 +124,7 @@ func FuzzMask(f *testing.F) {
 	}
 	f.Add(pem(`\n`), 7, 3)
 	f.Add("-----BEGIN PRIVATE KEY-----\\", 2, 0)
+	f.Add("postgres://u:"+value+"@h?password=\"a1b2c3d4\\", 4, 1)
 	f.Add(value[1:]+"\n"+value[:15], 1, 1)
 	m := New([]string{"X_KEY=" + value})
 	f.Fuzz(func(t *testing.T, text string, at, repeat int) {

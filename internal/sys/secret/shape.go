@@ -8,10 +8,11 @@ type shape struct {
 	prefix string
 	class  func(byte) bool
 	least  int
-	most   int  // 0: any number
-	keep   bool // the prefix stays: it says what follows
-	gap    bool // a few spaces, quotes and signs may stand between the two
-	plain  bool // letters alone will do
+	most   int    // 0: any number
+	keep   bool   // the prefix stays: it says what follows
+	gap    bool   // a few spaces, quotes and signs may stand between the two
+	plain  bool   // letters alone will do
+	says   string // what it is for people, where it is one for certain and no public one
 }
 
 // shapes are all of them, found by their first two bytes.
@@ -35,49 +36,53 @@ func newShapes() *shapes {
 		s.by[k] = append(s.by[k], x)
 	}
 	for _, x := range []shape{
-		{prefix: "sk-ant-", class: urlSafe, least: 20},
-		{prefix: "sk-proj-", class: urlSafe, least: 20},
-		{prefix: "sk-svcacct-", class: urlSafe, least: 20},
-		{prefix: "sk-admin-", class: urlSafe, least: 20},
-		{prefix: "sk-or-v1-", class: alnum, least: 32},
+		{prefix: "sk-ant-", class: urlSafe, least: 20, says: "a key of Anthropic"},
+		{prefix: "sk-proj-", class: urlSafe, least: 20, says: "a key of OpenAI"},
+		{prefix: "sk-svcacct-", class: urlSafe, least: 20, says: "a key of OpenAI"},
+		{prefix: "sk-admin-", class: urlSafe, least: 20, says: "a key of OpenAI"},
+		{prefix: "sk-or-v1-", class: alnum, least: 32, says: "a key of OpenRouter"},
 		{prefix: "sk-", class: alnum, least: 32},
 		{prefix: "AIza", class: urlSafe, least: 35},
-		{prefix: "ya29.", class: urlSafe, least: 20},
-		{prefix: "gsk_", class: alnum, least: 40},
+		{prefix: "ya29.", class: urlSafe, least: 20, says: "a token of Google"},
+		{prefix: "gsk_", class: alnum, least: 40, says: "a key of Groq"},
 		{prefix: "xai-", class: alnum, least: 40},
 		{prefix: "csk-", class: alnum, least: 40},
 		{prefix: "pplx-", class: alnum, least: 40},
 		{prefix: "nvapi-", class: urlSafe, least: 40},
-		{prefix: "hf_", class: alnum, least: 34, plain: true},
+		{prefix: "hf_", class: alnum, least: 34, plain: true, says: "a token of Hugging Face"},
 		{prefix: "r8_", class: alnum, least: 37},
-		{prefix: "AKIA", class: upper, least: 16, most: 16, plain: true},
-		{prefix: "ASIA", class: upper, least: 16, most: 16, plain: true},
-		{prefix: "aws_secret_access_key", class: base64, least: 40, most: 40, keep: true, gap: true, plain: true},
-		{prefix: "AWS_SECRET_ACCESS_KEY", class: base64, least: 40, most: 40, keep: true, gap: true, plain: true},
-		{prefix: "SecretAccessKey", class: base64, least: 40, most: 40, keep: true, gap: true, plain: true},
-		{prefix: "ghp_", class: alnum, least: 36},
-		{prefix: "gho_", class: alnum, least: 36},
-		{prefix: "ghu_", class: alnum, least: 36},
-		{prefix: "ghs_", class: alnum, least: 36},
-		{prefix: "ghr_", class: alnum, least: 36},
-		{prefix: "github_pat_", class: word, least: 22},
-		{prefix: "glpat-", class: urlSafe, least: 20},
-		{prefix: "npm_", class: alnum, least: 36},
-		{prefix: "pypi-AgE", class: urlSafe, least: 50},
-		{prefix: "xoxb-", class: urlSafe, least: 20},
-		{prefix: "xoxp-", class: urlSafe, least: 20},
-		{prefix: "xoxa-", class: urlSafe, least: 20},
-		{prefix: "xapp-", class: urlSafe, least: 20},
-		{prefix: "sk_live_", class: alnum, least: 20},
-		{prefix: "rk_live_", class: alnum, least: 20},
+		{prefix: "AKIA", class: upper, least: 16, most: 16, plain: true, says: "a key of AWS"},
+		{prefix: "ASIA", class: upper, least: 16, most: 16, plain: true, says: "a key of AWS"},
+		{prefix: "aws_secret_access_key", class: base64, least: 40, most: 40, keep: true, gap: true, plain: true, says: "a key of AWS"},
+		{prefix: "AWS_SECRET_ACCESS_KEY", class: base64, least: 40, most: 40, keep: true, gap: true, plain: true, says: "a key of AWS"},
+		{prefix: "SecretAccessKey", class: base64, least: 40, most: 40, keep: true, gap: true, plain: true, says: "a key of AWS"},
+		{prefix: "ghp_", class: alnum, least: 36, says: "a token of GitHub"},
+		{prefix: "gho_", class: alnum, least: 36, says: "a token of GitHub"},
+		{prefix: "ghu_", class: alnum, least: 36, says: "a token of GitHub"},
+		{prefix: "ghs_", class: alnum, least: 36, says: "a token of GitHub"},
+		{prefix: "ghr_", class: alnum, least: 36, says: "a token of GitHub"},
+		{prefix: "github_pat_", class: word, least: 22, says: "a token of GitHub"},
+		{prefix: "glpat-", class: urlSafe, least: 20, says: "a token of GitLab"},
+		{prefix: "npm_", class: alnum, least: 36, says: "a token of npm"},
+		{prefix: "pypi-AgE", class: urlSafe, least: 50, says: "a token of PyPI"},
+		{prefix: "xoxb-", class: urlSafe, least: 20, says: "a token of Slack"},
+		{prefix: "xoxp-", class: urlSafe, least: 20, says: "a token of Slack"},
+		{prefix: "xoxa-", class: urlSafe, least: 20, says: "a token of Slack"},
+		{prefix: "xapp-", class: urlSafe, least: 20, says: "a token of Slack"},
+		{prefix: "sk_live_", class: alnum, least: 20, says: "a key of Stripe"},
+		{prefix: "rk_live_", class: alnum, least: 20, says: "a key of Stripe"},
 		{prefix: "sk_test_", class: alnum, least: 20},
-		{prefix: "dop_v1_", class: alnum, least: 60},
-		{prefix: "SG.", class: dotted, least: 60},
-		{prefix: "AGE-SECRET-KEY-1", class: upper, least: 50},
+		{prefix: "dop_v1_", class: alnum, least: 60, says: "a token of DigitalOcean"},
+		{prefix: "SG.", class: dotted, least: 60, says: "a key of SendGrid"},
+		{prefix: "AGE-SECRET-KEY-1", class: upper, least: 50, says: "a private key of age"},
 		{prefix: "Bearer ", class: token, least: 24, keep: true},
 		{prefix: "bearer ", class: token, least: 24, keep: true},
 		{prefix: "eyJ", class: dotted, least: 40}, // a JSON web token; see fits
-		{prefix: pemPrefix},
+		{prefix: "hooks.slack.com/services/T", class: base64, least: 30, says: "an address to post to in Slack"},
+		{prefix: "AccountKey=", class: base64, least: 80, keep: true, says: "a key of Azure"},
+		{prefix: "client-key-data", class: base64, least: 60, keep: true, gap: true, says: "a private key of Kubernetes"},
+		{prefix: "_authToken=", class: token, least: 20, keep: true, says: "a token of a registry"},
+		{prefix: pemPrefix, says: "a private key"},
 	} {
 		add(x)
 	}
@@ -97,6 +102,15 @@ func token(c byte) bool   { return dotted(c) || base64(c) || c == '~' }
 // find returns where data holds what has the shape of a key.
 func (s *shapes) find(data []byte) []span {
 	var spans []span
+	s.each(data, func(_ shape, found []span) bool {
+		spans = append(spans, found...)
+		return true
+	})
+	return spans
+}
+
+// each gives the stretches of each key in turn, until found says false.
+func (s *shapes) each(data []byte, found func(x shape, at []span) bool) {
 	for i := 0; i+1 < len(data); i++ {
 		n := int(data[i])<<8 | int(data[i+1])
 		if s.pairs[n>>6]&(1<<(n&63)) == 0 || !begins(data, i) {
@@ -107,17 +121,22 @@ func (s *shapes) find(data []byte) []span {
 				continue
 			}
 			if x.prefix == pemPrefix {
-				found, end := armour(data, i)
-				spans, i = append(spans, found...), max(i, end-1)
+				at, end := armour(data, i)
+				if len(at) > 0 && !found(x, at) {
+					return
+				}
+				i = max(i, end-1)
 				break
 			}
-			if found, ok := x.match(data, i); ok {
-				spans, i = append(spans, found), found.to-1
+			if at, ok := x.match(data, i); ok {
+				if !found(x, []span{at}) {
+					return
+				}
+				i = at.to - 1
 				break
 			}
 		}
 	}
-	return spans
 }
 
 // begins reports whether a word may begin at i.

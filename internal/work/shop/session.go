@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 // Talk is one stretch of a conversation that is to be had.
@@ -177,6 +178,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	e := tool.Env{
 		Root: root, Dir: t.Tree.Dir, Box: s.Box, Blob: s.Blobs, Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll), Writes: t.Snap != nil && role.Writes != cast.Nothing, Rule: rights.Both(ruleOf(t.Attempt.Strategy, role), kept(t.Task.Keep)), Now: s.Now, Mask: s.Mask,
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
+		Hidden: hidden.Rules{Show: s.may(role.Name).Show}, Learn: s.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.may(role.Name), Given: t.given,
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
@@ -234,6 +236,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 		free()
 		return nil, nil, errors.Join(err, root.Close())
 	}
+	s.spare(ctx, t, e, set.Hidden())
 	leave := s.Foreign.Join(ctx, set, role.Name, e)
 	hush := s.Code.Join(ctx, set, e)
 	return set, func() {
@@ -269,6 +272,26 @@ func (s *Shop) may(role nexus.Role) policy.Rules {
 		return policy.Rules{}
 	}
 	return s.May(role)
+}
+
+// spare tells the agent's own git to leave alone what its commands cannot open:
+// it would take it for changed, and stop at it. Where that cannot be told, git
+// says what it could not open.
+func (s *Shop) spare(ctx context.Context, t Talk, e tool.Env, names []string) {
+	if len(names) == 0 || !s.Box.Hides() {
+		return
+	}
+	const script = `git ls-files -z --full-name -- "$@" | git update-index -z --skip-worktree --stdin`
+	args := []string{"/bin/sh", "-c", script, "sh"}
+	for _, n := range names {
+		if rel, err := filepath.Rel(t.Tree.Dir, n); err == nil {
+			args = append(args, rel)
+		}
+	}
+	_, _ = s.Box.Run(ctx, sandbox.Command{
+		Args: args, Dir: e.Dir, Env: append(slices.Clone(e.Vars), "GIT_LITERAL_PATHSPECS=1"), Readable: t.Tree.Reads(), Writable: []string{t.Tree.Git},
+		Timeout: gitTime, Cap: gitBytes, Mark: e.Mark,
+	})
 }
 
 const (

@@ -113,6 +113,7 @@ type Shop struct {
 	Fetched    fetched.User     // whose tools have fetched something that gates and agents may read
 	Kit        *depend.Kit      // gives trees their dependencies; nil: nobody does
 
+	Learn    func(value string)  // makes Mask know another; may be nil
 	Mask     func([]byte) []byte // takes keys out of what agents and reports see; may be nil
 	State    string              // directory of the repository's state
 	Checkout string              // the user's, in which packages may be installed; only read

@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path"
+	"regexp"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 func gitTool(e Env) Tool {
@@ -25,6 +29,11 @@ func gitTool(e Env) Tool {
 			if err != nil {
 				return Output{}, &files.RefusedError{Rule: "git.read", Text: err.Error()}
 			}
+			for _, a := range in.Args[1:] {
+				if name := named(a); e.lids.why(name) != "" {
+					return Output{}, &files.RefusedError{Rule: "path.secret", Text: "refused: " + hidden.File{Name: name, Why: e.lids.why(name)}.String()}
+				}
+			}
 			if e.Git == nil {
 				return Output{}, errors.New("there is no git here")
 			}
@@ -32,10 +41,88 @@ func gitTool(e Env) Tool {
 			if err != nil {
 				return Output{}, err
 			}
-			if text == "" {
+			if text = e.lids.cut(text); text == "" {
 				text = "[no output]"
 			}
 			return Output{Text: text}, nil
 		},
 	}
+}
+
+// named returns the path that an argument of git names, as far as it names one:
+// behind a commit, or behind the lines of a range.
+func named(a string) string {
+	if _, name, ok := strings.Cut(a, ":"); ok {
+		a = name
+	} else if strings.HasPrefix(a, "-") {
+		return ""
+	}
+	return path.Clean(strings.TrimPrefix(a, ":(literal)"))
+}
+
+// commitLine begins what git says of the next commit.
+const commitLine = `^commit [0-9a-f]{7,}`
+
+// cut leaves out of what git shows the changes of files that agents are not
+// shown.
+func (l *lids) cut(text string) string {
+	if l == nil || !strings.Contains(text, "diff --") {
+		return text
+	}
+	next := regexp.MustCompile(commitLine)
+	var out, part strings.Builder
+	name := ""
+	end := func() {
+		why := ""
+		if name != "" {
+			if why = l.why(name); why == "" {
+				why = l.rules.Text(name, []byte(part.String()))
+			}
+		}
+		if why != "" {
+			out.WriteString("[changes of " + hidden.File{Name: name, Why: why}.String() + "]\n")
+		} else {
+			out.WriteString(part.String())
+		}
+		part.Reset()
+		name = ""
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "diff --") {
+			end()
+			name = l.changed(line)
+		} else if name != "" && next.MatchString(line) {
+			end()
+		}
+		part.WriteString(line)
+	}
+	end()
+	return out.String()
+}
+
+// changed returns the file that the head of a change names: the one of the two
+// that is hidden, where they differ.
+func (l *lids) changed(head string) string {
+	_, names, _ := strings.Cut(strings.TrimRight(head, "\n"), " --")
+	_, names, _ = strings.Cut(names, " ")
+	at := names
+	for half := 0; half < len(names); half++ {
+		if names[half] != ' ' {
+			continue
+		}
+		for _, n := range []string{names[:half], names[half+1:]} {
+			n = strings.Trim(n, `"`)
+			for _, prefix := range []string{"a/", "b/", "i/", "w/", "c/", "o/", ""} {
+				if rest, ok := strings.CutPrefix(n, prefix); ok {
+					if l.why(rest) != "" {
+						return rest
+					}
+					if prefix != "" {
+						at = rest
+					}
+				}
+			}
+		}
+	}
+	return at
 }

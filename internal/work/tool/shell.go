@@ -107,7 +107,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	if note == "" && out.Text == "" {
 		note = "[exit 0, no output]"
 	}
-	out.Text, out.Failed = out.Text+note, failed
+	out.Text, out.Failed = out.Text+note+e.lids.explain(out.Text), failed
 	return e.undone(ctx, out)
 }
 
@@ -171,7 +171,7 @@ func (e Env) run(ctx context.Context, command string, total, idle time.Duration)
 func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 	c := sandbox.Command{
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
-		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over,
+		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over, Hidden: e.lids.paths(),
 	}
 	if e.Net != nil {
 		c.Proxy, c.Env = e.Net.Serve, e.Net.Env(e.Vars, e.Box.Hides())
@@ -192,7 +192,7 @@ func bash() string {
 // leave says why a command is not run, nil where it may be.
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
-	rules.Dir, rules.Reaches = e.Dir, e.Net.Reaches
+	rules.Dir, rules.Reaches, rules.Show = e.Dir, e.Net.Reaches, e.Hidden.Show
 	return e.Leave(ctx, command, policy.Rule(command, rules))
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 // Env is what the tools work with. Dir is enough; what is missing is refused
@@ -78,12 +79,16 @@ type Env struct {
 	Undo func(ctx context.Context) ([]string, error)
 	Note func(ctx context.Context) string // what else is to be said after a command; nil: nothing
 
+	Hidden hidden.Rules      // what agents are not shown
+	Learn  func(text string) // hears of secrets that Mask is to take out; may be nil
+
 	Scouts Scouts          // whom the agent may send; nil: nobody
 	Handin json.RawMessage // JSON Schema of finish's input; nil means summary and status
 	Claims bool            // with those it takes checks of criteria
 
 	tree *files.Tree // New makes it, and those below
 	jobs *job.Jobs   // what runs in the background
+	lids *lids       // what commands may not open
 }
 
 // Tool is one thing that an agent can do.
@@ -151,7 +156,8 @@ func New(e Env, names ...string) (*Set, error) {
 		e.Blob = &memory{}
 	}
 	e.tree = files.New(e.Dir, e.Root)
-	e.tree.Writes, e.tree.Rule = e.Writes, e.Rule
+	e.tree.Writes, e.tree.Rule, e.tree.Hidden = e.Writes, e.Rule, e.Hidden
+	e.lids = newLids(e)
 	if e.Box != nil {
 		e.jobs = job.New(bash(), e.Box.Run)
 	}

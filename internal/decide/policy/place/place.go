@@ -95,11 +95,49 @@ func Protected(name string, write bool) Protection {
 			return Git
 		case write && (agentDirs(folded) || last && agentFiles(folded)):
 			return AgentConfig
-		case last && secretFile(folded):
+		case last && secretFile(folded) && !(keyring(folded) && Fixture(name)), last && i > 0 && folded == "config.json" && fold(parts[i-1]) == ".docker":
 			return MaySecret
 		}
 	}
 	return Free
+}
+
+// Shown reports whether one of the patterns names a file of the tree, or a
+// directory that it lies in.
+func Shown(patterns []string, name string) bool {
+	for at := path.Clean(name); at != "." && at != "/"; at = path.Dir(at) {
+		for _, p := range patterns {
+			if ok, _ := path.Match(p, at); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Fixture reports whether a file lies where tests keep what they work with:
+// keys there are made up, as everybody can see.
+func Fixture(name string) bool {
+	dir, _ := path.Split(path.Clean(name))
+	for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
+		switch part {
+		case "testdata", "fixtures", "fixture", "__fixtures__", "test", "tests", "__tests__", "spec", "specs", "testing", "test-fixtures", "test_data", "test-data", "mocks", "__mocks__", "examples", "example", "samples", "testutil", "e2e":
+			return true
+		}
+	}
+	return false
+}
+
+// Example reports whether the name of a file says that it shows what such a
+// file looks like.
+func Example(name string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(path.Base(name)), func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
+		switch part {
+		case "example", "examples", "sample", "template", "tmpl", "dist", "defaults", "schema", "fake", "dummy", "mock":
+			return true
+		}
+	}
+	return false
 }
 
 // fold returns the name that a file System which ignores case, trailing dots,
@@ -145,8 +183,8 @@ func keyring(name string) bool {
 		stem, ending = name[:i], name[i+1:]
 	}
 	switch ending {
-	case "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "tfvars", "agekey":
-		return true
+	case "key", "p12", "pfx", "p8", "jks", "keystore", "kdbx", "ppk", "tfvars", "tfstate", "agekey", "kubeconfig":
+		return !Example(name)
 	case "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "":
 		if strings.HasSuffix(stem, ".example") || strings.HasSuffix(stem, ".sample") || strings.HasSuffix(stem, ".template") || strings.HasSuffix(stem, ".schema") {
 			return false
@@ -154,10 +192,10 @@ func keyring(name string) bool {
 		stem, _, _ = strings.Cut(strings.TrimPrefix(stem, "."), ".") // secrets.production.yml
 		stem = strings.NewReplacer("_", "-", " ", "-").Replace(stem)
 		switch stem {
-		case "credentials", "credential", "secrets", "secret", "service-account", "serviceaccount", "service-account-key", "client-secret", "client-secrets", "passwords", "apikeys", "api-keys", "private-key":
+		case "credentials", "credential", "secrets", "secret", "service-account", "serviceaccount", "service-account-key", "client-secret", "client-secrets", "passwords", "apikeys", "api-keys", "private-key", "kubeconfig":
 			return true
 		}
-		return strings.HasPrefix(stem, "service-account-") || strings.HasPrefix(stem, "client-secret-") || strings.HasSuffix(stem, "-credentials")
+		return strings.HasPrefix(stem, "service-account-") || strings.HasPrefix(stem, "client-secret-") || strings.Contains(stem, "firebase-adminsdk") || strings.HasSuffix(stem, "-credentials")
 	}
 	return false
 }
@@ -165,7 +203,7 @@ func keyring(name string) bool {
 func secretFile(name string) bool {
 	switch name {
 	case ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
-		".npmrc", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".boto", ".s3cfg", "master.key", "terraform.tfstate", "terraform.tfstate.backup":
+		".npmrc", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".boto", ".s3cfg", ".my.cnf", "master.key", "terraform.tfstate", "terraform.tfstate.backup":
 		return true
 	}
 	if keyring(name) {

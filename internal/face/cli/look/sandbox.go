@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 func sandboxCommand(a *frame.App) *cobra.Command {
@@ -118,7 +119,7 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string,
 	}
 	c.Env, c.Stdin, c.Cap = sandbox.Env(), a.In, 64<<20
 	if own {
-		discard, failed := apart(ctx, &c, box)
+		discard, failed := apart(ctx, &c, box, settings.Policy.Show)
 		if failed != nil {
 			return failed
 		}
@@ -161,7 +162,7 @@ func confined(ctx context.Context, a *frame.App, c sandbox.Command, mode string,
 // at its directory, made just as for an attempt: with a git directory of its own
 // that it may write to, and the objects of all commits to read. The function it
 // returns throws the copy away.
-func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box) (discard func() error, _ error) {
+func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []string) (discard func() error, _ error) {
 	user, err := git.Find(ctx, c.Dir)
 	if err != nil {
 		return nil, err
@@ -187,9 +188,24 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box) (discard f
 	if !box.Hides() {
 		c.Tmp = tree.Tmp
 	}
+	if err := cover(c, show); err != nil {
+		return nil, errors.Join(err, tree.Remove(context.WithoutCancel(ctx)), trees.Close(), gone())
+	}
 	return func() error {
 		return errors.Join(tree.Remove(context.WithoutCancel(ctx)), trees.Close(), gone())
 	}, nil
+}
+
+// cover hides from the command what is hidden from agents.
+func cover(c *sandbox.Command, show []string) error {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range (hidden.Rules{Show: show}).Look(root).Files {
+		c.Hidden = append(c.Hidden, filepath.Join(c.Dir, filepath.FromSlash(f.Name)))
+	}
+	return root.Close()
 }
 
 func over(what string) error {

@@ -38,6 +38,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 )
 
@@ -212,7 +213,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, role nexus.Role
 // own, and what gives it back.
 func hands(a *frame.App, c config.Config, role cast.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Rules: wire.Rules(c, role.Name),
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
 	}
 	own, err := slot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {

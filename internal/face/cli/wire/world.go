@@ -99,7 +99,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		May:    func(r nexus.Role) policy.Rules { return Rules(p.Config, r) },
 		Caches: provide.Builds(p.Env), GateTime: p.Config.Limits.GateTime, Versions: &goenv.Versions{},
 		Hurry: hurry(ctx),
-		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
+		Retry: llm.Policy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw, Mask: p.Mask, Learn: p.Learn, Foreign: p.Foreign, Code: &code.Kit{Servers: code.Servers(p.Config.Languages)},
 	}
 	if p.Deputy != nil {
 		shop.Stands(p.Deputy)
@@ -125,5 +125,5 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 // Rules returns what people add to the policy for a role.
 func Rules(c config.Config, role nexus.Role) policy.Rules {
 	p := c.PolicyOf(role)
-	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny}
+	return policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Show: c.Policy.Show}
 }

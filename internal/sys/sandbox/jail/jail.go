@@ -48,6 +48,7 @@ const (
 	Copy  How = "copy"  // a copy of a small file
 	Tmpfs How = "tmpfs" // empty, writable, Size bytes at most
 	Layer How = "layer" // as it is, and what is written goes to Over/upper
+	Cover How = "cover" // there, and nobody may open or change it
 )
 
 // Mount is one path of the view. A Show or Copy of what is not there is left

@@ -107,7 +107,7 @@ func gather(mounts []Mount) ([]source, map[string][]byte, error) {
 			if sources[i], err = layer(m, from); err != nil {
 				return nil, nil, fmt.Errorf("show %s: %w", m.Path, err)
 			}
-		case Link, Tmpfs:
+		case Link, Tmpfs, Cover:
 		default:
 			return nil, nil, fmt.Errorf("show %s: no way %q", m.Path, m.How)
 		}
@@ -187,6 +187,9 @@ func place(root *os.Root, m Mount, from source, data []byte) error {
 		return nil
 	}
 	path := strings.TrimPrefix(m.Path, "/")
+	if m.How == Cover {
+		return cover(root, path)
+	}
 	if !m.Inner {
 		if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -224,6 +227,53 @@ func place(root *os.Root, m Mount, from source, data []byte) error {
 	}
 	defer func() { _ = unix.Close(to) }()
 	return unix.MoveMount(from.fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+}
+
+// lids are what covers a file and a directory: nobody may open them, for
+// nobody in the jail has a capability, and nobody may change that.
+const (
+	fileLid = ".hidden-file"
+	dirLid  = ".hidden-directory"
+)
+
+// cover puts a lid on what is at a path of the view; what is not there needs
+// none.
+func cover(root *os.Root, path string) error {
+	to, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(to) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(to, &st); err != nil {
+		return err
+	}
+	lid := fileLid
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		lid = dirLid
+		err = root.Mkdir(lid, 0)
+	} else if f, failed := root.OpenFile(lid, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0); failed == nil {
+		err = f.Close()
+	} else {
+		err = failed
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	fd, err := unix.OpenTree(unix.AT_FDCWD, lid, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return fmt.Errorf("make a lid: %w", err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if err := setAttr(fd, "", unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, unix.AT_EMPTY_PATH); err != nil {
+		return err
+	}
+	return unix.MoveMount(fd, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
 // procMount shows the processes of the jail. It is read-only, for to the

@@ -167,7 +167,7 @@ func (d *desk) grep(ctx context.Context, o order, names []string) (hits []hit, w
 	}
 	r, err := d.env.Box.Run(ctx, sandbox.Command{
 		Args: append(args, "--", o.Path), Dir: d.env.Dir, Env: d.env.Vars, Readable: append([]string{d.env.Dir}, d.env.Readable...),
-		Timeout: grepTime, Cap: grepBytes, Mark: d.env.Mark,
+		Timeout: grepTime, Cap: grepBytes, Mark: d.env.Mark, Hidden: d.set.Secrets(),
 	})
 	var all []grepped
 	switch {

@@ -8,6 +8,8 @@ package files
 import (
 	"fmt"
 	"os"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 // Most is how many bytes of an answer a model sees.
@@ -19,6 +21,7 @@ type Tree struct {
 	Root   *os.Root                // Dir, opened
 	Writes bool                    // false: the tree is read-only
 	Rule   func(name string) error // says why a file may not be written though others may; nil: all may
+	Hidden hidden.Rules            // what agents are not shown
 	seen   *seen
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
@@ -66,7 +67,7 @@ func (t *Tree) shown(name string, write bool) error {
 
 // May says why a file may not be touched, by its name alone.
 func (t *Tree) May(name string, write bool) error {
-	if d := policy.Path(name, write); !d.Allowed() {
+	if d := policy.Path(name, write); !d.Allowed() && !(d.Rule == "path.secret" && t.Hidden.Shown(name)) {
 		return refuse(d.Rule, "%s is refused (%s): %s", name, d.Rule, d.Reason)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
@@ -99,6 +100,11 @@ func (t *Tree) Open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	if err == nil {
 		err = t.allowed(f, name)
+	}
+	if err == nil {
+		if why := t.Hidden.Read(path.Clean(t.follow(name)), f, info.Size()); why != "" {
+			err = refuse("path.secret", "not shown: %s", hidden.File{Name: name, Why: why})
+		}
 	}
 	if err != nil {
 		_ = f.Close()

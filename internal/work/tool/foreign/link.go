@@ -217,6 +217,9 @@ func (l *link) start(life context.Context, d declare.Server) (io.ReadWriteCloser
 	c := sandbox.Command{
 		Args: args, Dir: l.env.Dir, Env: append(slices.Clone(vars), d.Env...), Readable: l.env.Readable, Mark: l.env.Mark, // and a /tmp of its own
 	}
+	if l.set != nil {
+		c.Hidden = l.set.Hidden()
+	}
 	if l.writes() {
 		c.Writable = l.env.Writable
 	} else {

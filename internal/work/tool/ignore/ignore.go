@@ -147,6 +147,39 @@ func Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool
 	return err
 }
 
+// Each calls visit for all that is in a tree but .git, whatever git ignores,
+// and says what .nexusignore keeps from agents. It goes on below a directory,
+// and on at all, as visit says.
+func Each(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
+	each(root, ".", load(root, ".", own), visit)
+}
+
+func each(root *os.Root, dir string, r []rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return true // what cannot be read is nothing to say about
+	}
+	entries, _ := d.ReadDir(-1)
+	_ = d.Close()
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, entry := range entries {
+		if entry.Name() == ".git" {
+			continue
+		}
+		name := path.Join(dir, entry.Name())
+		enter, more := visit(name, entry, ignored(r, name, entry.IsDir()))
+		if !more {
+			return false
+		}
+		if enter && entry.IsDir() {
+			if !each(root, name, append(slices.Clip(r), load(root, name, own)...), visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // above gives the directories from below the root down to dir.
 func above(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {

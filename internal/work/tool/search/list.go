@@ -37,6 +37,8 @@ func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, 
 		b.WriteString(name)
 		if d.IsDir() {
 			b.WriteByte('/')
+		} else if f.Tree.Hidden.Name(name) != "" {
+			b.WriteString(" [hidden from agents]")
 		}
 		b.WriteByte('\n')
 		return ctx.Err() == nil

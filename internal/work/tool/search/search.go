@@ -107,7 +107,7 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, searchTime, errSearchTime)
 	defer stop()
-	names, err := s.names(ctx, q)
+	names, unseen, err := s.names(ctx, q)
 	if err != nil {
 		return "", s.Tree.Explain(q.Path, err)
 	}
@@ -124,19 +124,27 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 		return "", cause
 	}
 	f.more = f.more || ctx.Err() != nil
-	return f.String(), nil
+	text := f.String()
+	if unseen > 0 {
+		text = strings.TrimSuffix(text, "\n") + fmt.Sprintf("\n[not searched, for they are named as files that hold secrets are: %d]", unseen)
+	}
+	return text, nil
 }
 
 // names returns the files that are to be searched, in the order of a walk.
-func (s Finder) names(ctx context.Context, q Query) ([]string, error) {
-	var names []string
+// It counts those that agents are not shown.
+func (s Finder) names(ctx context.Context, q Query) (names []string, unseen int, _ error) {
 	err := ignore.Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
-		if d.Type().IsRegular() && fits(q.Glob, q.Path, name) && s.Tree.May(name, false) == nil {
+		switch {
+		case !d.Type().IsRegular() || !fits(q.Glob, q.Path, name):
+		case s.Tree.May(name, false) == nil:
 			names = append(names, name)
+		case s.Tree.Hidden.Name(name) != "":
+			unseen++
 		}
 		return ctx.Err() == nil
 	})
-	return names, err
+	return names, unseen, err
 }
 
 // found gathers the lines that match.

@@ -1,0 +1,162 @@
+package secret
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// passwords returns where data holds a password that says so itself: in an
+// address, in what a driver of a database is given, or behind the word.
+func passwords(data []byte) []span {
+	spans := inAddresses(data)
+	for _, word := range []string{"assword", "ASSWORD", "asswd", "ASSWD", "wd=", "WD=", "assphrase", "ASSPHRASE"} {
+		for from := 0; ; {
+			i := bytes.Index(data[from:], []byte(word))
+			if i < 0 {
+				break
+			}
+			from += i + len(word)
+			if s, ok := assigned(data, from-len(word), strings.TrimSuffix(word, "=")); ok {
+				spans = append(spans, s)
+			}
+		}
+	}
+	slices.SortFunc(spans, func(x, y span) int { return x.from - y.from })
+	return spans
+}
+
+const longAddress = 500 // bytes of a user, a password and a host
+
+// inAddresses finds the passwords of user:password@host behind :// and before
+// @tcp( and its like.
+func inAddresses(data []byte) []span {
+	var spans []span
+	add := func(from, to int) {
+		user, password, ok := bytes.Cut(data[from:to], []byte(":"))
+		start := from + len(user) + 1
+		if ok && len(password) >= 4 && !bytes.ContainsAny(password, "${}<>*%()|") && !stands(password) && !bytes.Equal(user, password) ||
+			ok && percent(password) && !stands(password) {
+			spans = append(spans, span{start, to})
+		}
+	}
+	for from := 0; ; {
+		i := bytes.Index(data[from:], []byte("://"))
+		if i < 0 {
+			break
+		}
+		from += i + 3
+		rest := data[from:min(len(data), from+longAddress)]
+		if end := bytes.IndexAny(rest, "/?# \t\r\n\"'`\\<>,"); end >= 0 {
+			rest = rest[:end]
+		}
+		if at := bytes.LastIndexByte(rest, '@'); at > 0 {
+			add(from, from+at)
+		}
+	}
+	for _, mark := range []string{"@tcp(", "@unix("} {
+		for from := 0; ; {
+			i := bytes.Index(data[from:], []byte(mark))
+			if i < 0 {
+				break
+			}
+			start := bytes.LastIndexAny(data[:from+i], " \t\r\n\"'`\\=/") + 1
+			if at := from + i; at-start < longAddress {
+				add(start, at)
+			}
+			from += i + len(mark)
+		}
+	}
+	return spans
+}
+
+// percent reports whether a password has bytes in percent form, and no other
+// sign of being made up of others.
+func percent(password []byte) bool {
+	i := bytes.IndexByte(password, '%')
+	return i >= 0 && len(password) >= i+3 && hexDigit(password[i+1]) && hexDigit(password[i+2]) && !bytes.ContainsAny(password, "${}<>*()|")
+}
+
+func hexDigit(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// assigned returns the value behind a word for a password whose second letter
+// stands at i. What a program computes is no value, and neither is what stands
+// in for one in examples.
+func assigned(data []byte, i int, word string) (span, bool) {
+	if i == 0 || data[i-1]|0x20 != 'p' {
+		return span{}, false
+	}
+	loud := data[i-1] == 'P' && data[i] < 'a' // as variables of the environment are written
+	at := i + len(word)
+	listed := bytes.IndexByte([]byte(";?&"), byteAt(data, i-2)) >= 0 // a part of what a driver is given
+	at = skip(data, at, "\\\"'")
+	blanks := skip(data, at, " \t")
+	at = blanks
+	switch {
+	case bytes.HasPrefix(data[at:], []byte("=>")), bytes.HasPrefix(data[at:], []byte(":=")):
+		at += 2
+	case byteAt(data, at) == '=' && byteAt(data, at+1) != '=', byteAt(data, at) == ':' && byteAt(data, at+1) != ':':
+		at++
+	default:
+		return span{}, false
+	}
+	at = skip(data, at, " \t")
+	from := skip(data, at, "\\\"'`")
+	quoted := from > at
+	to := from
+	for to < len(data) && bytes.IndexByte([]byte(" \t\r\n\"'`\\;,&<>()[]{}"), data[to]) < 0 {
+		to++
+	}
+	value := data[from:to]
+	code := !quoted && bytes.IndexByte([]byte("([{"), byteAt(data, to)) >= 0 || bytes.ContainsAny(value, "$%*") && !quoted || bytes.HasPrefix(value, []byte("$"))
+	sure := quoted && mixed(string(value)) || loud || listed || !quoted && mixed(string(value)) && !dots(value)
+	if len(value) < 6 && (!listed || len(value) < 4) || code || !sure || stands(value) {
+		return span{}, false
+	}
+	return span{from, to}, true
+}
+
+// dots reports whether a value is a name of something in a program.
+func dots(value []byte) bool {
+	return bytes.ContainsAny(value, ".") && len(bytes.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")) == 0
+}
+
+func skip(data []byte, at int, what string) int {
+	for n := 0; n < 8 && at < len(data) && strings.IndexByte(what, data[at]) >= 0; n++ {
+		at++
+	}
+	return at
+}
+
+// byteAt returns a byte, and 0 where there is none.
+func byteAt(data []byte, i int) byte {
+	if i < 0 || i >= len(data) {
+		return 0
+	}
+	return data[i]
+}
+
+// stands reports whether a value stands in for a password: it is a word that
+// everybody writes there, whatever digits and signs are around it.
+func stands(value []byte) bool {
+	word := strings.Map(func(r rune) rune {
+		if r|0x20 >= 'a' && r|0x20 <= 'z' {
+			return r | 0x20
+		}
+		return -1
+	}, string(value))
+	for _, p := range []string{"your", "my", "some", "the", "new", "old", "change", "replace", "insert", "fake", "dummy", "test", "example", "sample", "default", "wrong", "bad", "good", "db", "user", "secure", "strong", "super", "top"} {
+		if rest := strings.TrimPrefix(word, p); rest != word && (rest == "" || common(rest)) {
+			return true
+		}
+	}
+	return common(word) || strings.Trim(word, "x") == ""
+}
+
+func common(word string) bool {
+	return slices.Contains([]string{
+		"password", "passwd", "passwrd", "passw", "pass", "pw", "pwd", "passphrase", "secret", "secrets", "test", "tests", "testing", "tester", "testpass", "me", "it", "this", "example", "sample", "dummy", "fake",
+		"foo", "bar", "baz", "foobar", "qux", "abc", "abcd", "abcdef", "qwerty", "admin", "root", "user", "username", "guest", "demo", "default", "none", "null", "nil", "true", "false", "undefined", "empty", "string", "str", "required", "optional",
+		"postgres", "mysql", "mariadb", "mongo", "redis", "rabbit", "rabbitmq", "sa", "app", "api", "db", "local", "localhost", "dev", "development", "changeme", "change", "masked", "redacted", "removed", "hidden", "hash", "hashed", "value", "key", "token", "auth", "login", "here",
+	}, word)
+}
