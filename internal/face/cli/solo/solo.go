@@ -38,8 +38,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
 
 // Spoken is what came of a session.

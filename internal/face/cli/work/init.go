@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,17 +83,58 @@ func lay(dir string, files []file, force bool) error {
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: f.name + " is there already", Hint: "Overwrite it with --force."}
 		}
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return &nexus.Error{Code: nexus.CodeStorage, Message: "open " + dir, Cause: err, Hint: "Run it where you may write."}
+	}
+	defer func() { _ = root.Close() }()
 	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.name))
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
-		if err == nil {
-			err = os.WriteFile(path, []byte(f.text), 0o644)
+		if err := plain(root, f.name); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	for _, f := range files {
+		if err := put(root, f); err != nil {
 			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.name, Cause: err, Hint: "Run it where you may write."}
 		}
 	}
 	return nil
+}
+
+// plain refuses a name that leads through a link, or to what is no file: who
+// made the repository made that, and it may lead to files of the user's.
+func plain(root *os.Root, name string) error {
+	for at := name; at != "."; at = path.Dir(at) {
+		info, err := root.Lstat(at)
+		if err != nil || at != name && info.IsDir() || at == name && info.Mode().IsRegular() {
+			continue
+		}
+		what := "no plain file"
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			what = "a link"
+		case at != name:
+			what = "no directory"
+		}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: at + " is " + what + ", and nothing is written through it", Hint: "Look at it, and remove it if nobody needs it."}
+	}
+	return nil
+}
+
+// put writes a file anew, in the place of one that is there.
+func put(root *os.Root, f file) error {
+	if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {
+		return err
+	}
+	if err := root.Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w, err := root.OpenFile(f.name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString(f.text)
+	return errors.Join(err, w.Close())
 }
 
 // start is what `init --json` prints.

@@ -35,7 +35,10 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 		return "", refuse("path.outside", "%s is outside the worktree; give a path relative to its root", name)
 	}
 	said, directory := name, strings.HasSuffix(name, "/") || strings.HasSuffix(name, "/.")
-	name = path.Clean(name)
+	name, err := t.climb(name)
+	if err != nil {
+		return "", err
+	}
 	if len(name) > maxPath || strings.Count(name, "/") > maxDeep {
 		return "", fmt.Errorf("%.100s... is too long or too deep for a path", name)
 	}
@@ -51,6 +54,39 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 		}
 	}
 	return name, nil
+}
+
+// climb returns a path without its dots. What stands before two of them is
+// looked up as the kernel does, for it may be a link to a directory elsewhere.
+func (t *Tree) climb(name string) (string, error) {
+	clean := path.Clean(name)
+	if t.Root == nil || len(name) > maxPath || !fs.ValidPath(clean) || !strings.Contains("/"+name+"/", "/../") {
+		return clean, nil
+	}
+	done := "."
+	for part := range strings.SplitSeq(name, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			info, err := t.Root.Stat(done)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return "", t.Explain(done, err)
+			case err != nil:
+				return "", refuse("path.outside", "%s leads outside the worktree", name)
+			case !info.IsDir():
+				return "", fmt.Errorf("%s is no directory, so there is nothing above it in %s", done, name)
+			}
+			at := path.Clean(t.follow(done))
+			if at == "." {
+				return "", refuse("path.outside", "%s is outside the worktree", name)
+			}
+			done = path.Dir(at)
+		default:
+			done = path.Join(done, part)
+		}
+	}
+	return done, nil
 }
 
 // shown says why a file may not be touched, by its name and by what the tree

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -69,6 +70,14 @@ func badGlob(glob string) error {
 	if !doublestar.ValidatePattern(glob) {
 		return fmt.Errorf("%q is not a glob", glob)
 	}
+	plain := strings.ReplaceAll(glob, `\`, "")
+	parts := strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune("/{},", r) })
+	switch {
+	case strings.HasPrefix(plain, "/"), strings.HasPrefix(plain, "~"), strings.HasPrefix(plain, "{") && (strings.Contains(plain, "{/") || strings.Contains(plain, ",/")):
+		return &files.RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q is about paths outside the worktree; give one relative to its root", glob)}
+	case slices.Contains(parts, ".."):
+		return &files.RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q leads out of where it begins, and nothing outside the worktree is listed; give one without ..", glob)}
+	}
 	return nil
 }
 
@@ -83,7 +92,7 @@ func fits(glob, dir, name string) bool {
 		candidates = []string{path.Base(name)}
 	}
 	for _, c := range candidates {
-		if ok, _ := doublestar.Match(strings.TrimPrefix(glob, "/"), c); ok {
+		if ok, _ := doublestar.Match(glob, c); ok {
 			return true
 		}
 	}
