@@ -95,7 +95,7 @@ func Protected(name string, write bool) Protection {
 			return Git
 		case write && (agentDirs(folded) || last && agentFiles(folded)):
 			return AgentConfig
-		case last && secretFile(folded) && !(keyring(folded) && Fixture(name)), last && i > 0 && folded == "config.json" && fold(parts[i-1]) == ".docker":
+		case last && secretFile(folded) && (!keyring(folded) || !Fixture(name)), last && i > 0 && folded == "config.json" && fold(parts[i-1]) == ".docker":
 			return MaySecret
 		}
 	}
