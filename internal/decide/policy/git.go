@@ -71,6 +71,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case j.gitKeeps(verb, args, operands, has):
 		return
 	}
+	j.gitShows(verb, operands)
 	switch verb {
 	case "status", "diff", "log", "show", "blame", "ls-files":
 		if _, err := gitread.Check(append([]string{verb}, args...)); err != nil {
@@ -112,6 +113,25 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		}
 	default:
 		j.gitWrite(verb, args)
+	}
+}
+
+// gitShows judges which files' texts git is asked to show, in the tree or in a
+// commit.
+func (j *judgement) gitShows(verb string, operands []arg.Word) {
+	if !slices.Contains([]string{"diff", "show", "blame", "cat-file", "grep", "diff-tree", "whatchanged"}, verb) {
+		return
+	}
+	for _, w := range operands {
+		name := w.Text
+		if _, rest, ok := strings.Cut(name, ":"); ok {
+			name = rest
+		}
+		if d := Path(name, false); d.Rule == "path.secret" && !place.Shown(j.rules.Show, name) {
+			j.sum = stricter(j.sum, d)
+		} else if place.Credential(name) && !place.Shown(j.rules.Show, name) {
+			j.add(Deny, "credentials", "it names a file that holds credentials")
+		}
 	}
 }
 

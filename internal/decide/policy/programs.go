@@ -15,7 +15,7 @@ import (
 // nil for the others.
 func (j *judgement) special(name string) func([]arg.Word) {
 	switch name {
-	case "env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox":
+	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox":
 		return j.wrapper
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish":
 		return j.shell
@@ -69,7 +69,7 @@ func (j *judgement) wrapper(argv []arg.Word) {
 	switch name {
 	case "timeout":
 		rest = rest[min(1, len(rest)):] // the time
-	case "env":
+	case "env", "cross-env":
 		rest = j.assigned(rest)
 	case "command":
 		if len(argv) > 1 && strings.EqualFold(argv[1].Text, "-v") {

@@ -27,6 +27,9 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 	if len(rest) > 1 {
 		next = rest[1].Text
 	}
+	if scripted(name, verb) {
+		verb, next = "run", ""
+	}
 	switch n := v.Runs(verb, next); {
 	case rest[0].Dynamic:
 		j.Ask("shell.dynamic", "what "+name+" does is not known before it runs")
@@ -48,6 +51,15 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 	}
 	j.operands(name, v, operands)
 	return true
+}
+
+// scripted reports whether a word is the name of a script of the project's, as
+// people name those that build and test: lint:fix, test-unit. These managers
+// take what they do not know for one, and fetch nothing for it.
+func scripted(name, verb string) bool {
+	head, rest, ok := strings.Cut(strings.Replace(verb, "-", ":", 1), ":")
+	return ok && rest != "" && (name == "yarn" || name == "pnpm") &&
+		slices.Contains([]string{"test", "build", "lint", "format", "fmt", "check", "typecheck", "types", "dev", "coverage", "e2e", "docs"}, head)
 }
 
 func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
