@@ -241,6 +241,9 @@ func TestReadFile(t *testing.T) {
 	b.bad(t, "read_file", m{"path": "dir/a.txt/b"}, "dir/a.txt/b")
 }
 
+// unsearched is said where a tree has a .env.
+const unsearched = "\n[not searched, secret by their names: 1]"
+
 func TestPaths(t *testing.T) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("s3cret"), 0o644); err != nil {
@@ -288,7 +291,7 @@ func TestPaths(t *testing.T) {
 	b.bad(t, "list_files", m{"path": "out"}, "")
 	b.bad(t, "list_files", m{"path": "../"}, "")
 	b.bad(t, "search_code", m{"pattern": "s3cret", "path": "out"}, "")
-	if got := b.good(t, "search_code", m{"pattern": "s3cret"}); got != "[no match]" {
+	if got := b.good(t, "search_code", m{"pattern": "s3cret"}); got != "[no match]"+unsearched {
 		t.Errorf("search: %q", got)
 	}
 	b.good(t, "write_file", m{"path": "inner/made/deep", "content": "x"}) // control: links within the tree lead on
@@ -455,10 +458,10 @@ func TestSearchCode(t *testing.T) {
 				{m{"pattern": `func Find\(`, "path": "a"}, "a/.hidden:1:func Find() {}\na/x.go:2:func Find() {}\n"},
 				{m{"pattern": `func Find\(`, "path": "z.go"}, "z.go:2:func Find() {}\n"},
 				{m{"pattern": `FUNC find`, "ignore_case": true, "glob": "a/*.go"}, "a/x.go:2:func Find() {}\na/x.go:3:func find() {}\n"},
-				{m{"pattern": "$5 (a+b)", "literal": true}, "pre.go:1:costs $5 (a+b)\n"},
-				{m{"pattern": "--pre=touch x"}, "[no match]"},
-				{m{"pattern": "nowhere"}, "[no match]"},
-				{m{"pattern": "func Find", "glob": ".env"}, "[no match]"},
+				{m{"pattern": "$5 (a+b)", "literal": true}, "pre.go:1:costs $5 (a+b)" + unsearched},
+				{m{"pattern": "--pre=touch x"}, "[no match]" + unsearched},
+				{m{"pattern": "nowhere"}, "[no match]" + unsearched},
+				{m{"pattern": "func Find", "glob": ".env"}, "[no match]" + unsearched},
 				{m{"pattern": "func Find", "glob": "**/x"}, "[no match]"},
 			} {
 				if d := cmp.Diff(c.want, b.good(t, "search_code", c.in)); d != "" {

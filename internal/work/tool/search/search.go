@@ -107,7 +107,7 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, searchTime, errSearchTime)
 	defer stop()
-	names, unseen, err := s.names(ctx, q)
+	names, skipped, err := s.names(ctx, q)
 	if err != nil {
 		return "", s.Tree.Explain(q.Path, err)
 	}
@@ -125,26 +125,61 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 	}
 	f.more = f.more || ctx.Err() != nil
 	text := f.String()
-	if unseen > 0 {
-		text = strings.TrimSuffix(text, "\n") + fmt.Sprintf("\n[not searched, for they are named as files that hold secrets are: %d]", unseen)
+	if more := skipped.String(); more != "" {
+		text = strings.TrimSuffix(text, "\n") + more
 	}
 	return text, nil
 }
 
+// unsearched is what a search left out.
+type unsearched struct {
+	secret int      // files that agents are not shown
+	large  []string // names of the first that are too large
+	more   int      // others of those
+}
+
+// String has a line for each reason, without a newline at the end.
+func (u unsearched) String() string {
+	text := ""
+	if u.secret > 0 {
+		text += fmt.Sprintf("\n[not searched, secret by their names: %d]", u.secret)
+	}
+	if len(u.large) > 0 {
+		text += fmt.Sprintf("\n[not searched, larger than %d MiB: %s", maxSearched>>20, strings.Join(u.large, ", "))
+		if u.more > 0 {
+			text += fmt.Sprintf(" and %d more", u.more)
+		}
+		text += "]"
+	}
+	return text
+}
+
 // names returns the files that are to be searched, in the order of a walk.
-// It counts those that agents are not shown.
-func (s Finder) names(ctx context.Context, q Query) (names []string, unseen int, _ error) {
+// It says which of them are left out.
+func (s Finder) names(ctx context.Context, q Query) (names []string, skipped unsearched, _ error) {
 	err := ignore.Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
 		switch {
 		case !d.Type().IsRegular() || !fits(q.Glob, q.Path, name):
-		case s.Tree.May(name, false) == nil:
-			names = append(names, name)
 		case s.Tree.Hidden.Name(name) != "":
-			unseen++
+			skipped.secret++
+		case s.Tree.May(name, false) != nil:
+		case !large(d):
+			names = append(names, name)
+		case len(skipped.large) < maxRest:
+			skipped.large = append(skipped.large, name)
+		default:
+			skipped.more++
 		}
 		return ctx.Err() == nil
 	})
-	return names, unseen, err
+	return names, skipped, err
+}
+
+// large reports whether a file is too large to be searched, whatever of it is
+// on the disk.
+func large(d fs.DirEntry) bool {
+	info, err := d.Info()
+	return err == nil && info.Size() > maxSearched
 }
 
 // found gathers the lines that match.
