@@ -21,19 +21,19 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
 
 test: ## run all tests that need no more than Go and git
-	go test -json $(LEAN) -p $(PACKAGES) -timeout 20m ./... | $(SUM)
+	go test -json $(LEAN) -p $(PACKAGES) -timeout 45m ./... | $(SUM)
 
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
 	@apart() { grep -r --include='*_test.go' "$$@" testenv.NeedToolchains internal cmd; }; \
 	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
-	NEXUS_TOOLCHAINS=1 go test -json $(LEAN) -p $(PACKAGES) -timeout 30m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
+	NEXUS_TOOLCHAINS=1 go test -json $(LEAN) -p $(PACKAGES) -timeout 45m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
 check: static race ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order: those of packages that start goroutines or share something
-	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 25m \
+	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 45m \
 		$$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -v /testdata/ | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
 
 fmt: ## name files that are not formatted

@@ -43,7 +43,7 @@ func TestAsAnotherUser(t *testing.T) {
 		}
 	}
 	copyFile(t, os.Args[0], program)
-	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.timeout=15m", "-test.run="+strings.Join([]string{
+	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.timeout=40m", "-test.run="+strings.Join([]string{
 		"^TestEscapeCommands$", "^TestEscapePaths$", "^TestRun$", "^TestFiles$", "^TestNothingSurvives$", "^TestKernelLimits$", "^TestForkBomb$",
 		"^TestPrivileges$", "^TestNetwork$", "^TestEnvironment$", "^TestPrivateTmp$",
 	}, "|"))
