@@ -47,5 +47,9 @@ const (
 // AcceptGate begins the names of gates that show a criterion of one task.
 const AcceptGate = evidence.AcceptGate
 
+// WarmUpGate is the name of what compiles before the gates of a base run. It is
+// no gate: it is started, and never judged.
+const WarmUpGate = "warm-up"
+
 // MutationGate is the name of what says whether tests notice faults.
 const MutationGate = "mutation"

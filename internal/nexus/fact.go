@@ -434,6 +434,8 @@ type (
 		Base     bool      `json:"base,omitzero"`    // judged the tree that the work started from
 		Evidence Evidence  `json:"evidence"`
 		Cached   bool      `json:"cached,omitzero"` // the evidence was known for this tree
+
+		WarmUp time.Duration `json:"warm_up,omitzero"` // what compiling for it and the gates after it took before it began
 	}
 	// VerdictGiven says what the gates say in sum about an attempt's tree.
 	VerdictGiven struct {

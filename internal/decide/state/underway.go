@@ -37,9 +37,11 @@ func (s *State) gates(f nexus.Fact, at time.Time) {
 			}
 			return done
 		})
+		if f.WarmUp > 0 {
+			s.paced(nexus.WarmUpGate, f.WarmUp)
+		}
 		if ran := f.Evidence.State == nexus.Pass || f.Evidence.State == nexus.Fail; ran && !f.Cached && took > 0 {
-			all := append(s.pace[f.Evidence.Gate], took)
-			s.pace[f.Evidence.Gate] = all[max(0, len(all)-paced):]
+			s.paced(f.Evidence.Gate, took)
 		}
 	case nexus.TrainLanded:
 		s.ungate(func(u Underway) bool { return u.Task == f.Task && u.Attempt == "" })
@@ -54,6 +56,12 @@ func (s *State) gates(f nexus.Fact, at time.Time) {
 			s.ungate(func(u Underway) bool { return u.Attempt == id || u.Attempt == "" && s.landing(id, u.Task) })
 		}
 	}
+}
+
+// paced remembers how long a gate took.
+func (s *State) paced(gate string, took time.Duration) {
+	all := append(s.pace[gate], took)
+	s.pace[gate] = all[max(0, len(all)-paced):]
 }
 
 // landing reports whether an attempt is the merger's, for the landing of a

@@ -73,6 +73,9 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 	if f.Cached {
 		return about, text + " (known)"
 	}
+	if f.WarmUp > 0 {
+		return about, fmt.Sprintf("%s (%s, after %s of warm-up)", text, Duration(e.Duration), Duration(f.WarmUp))
+	}
 	return about, fmt.Sprintf("%s (%s)", text, Duration(e.Duration))
 }
 

@@ -201,6 +201,18 @@ func TestDescribes(t *testing.T) {
 	}
 }
 
+// TestDescribesAWarmUp says beside the first gate of a base what compiling for
+// it took, and nothing where it is not known.
+func TestDescribesAWarmUp(t *testing.T) {
+	f := nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: 1234 * time.Millisecond}}
+	for warm, want := range map[time.Duration]string{0: "build: pass (1.2s)", 42 * time.Second: "build: pass (1.2s, after 42s of warm-up)"} {
+		f.WarmUp = warm
+		if about, text := Describe(f); about != "base" || text != want {
+			t.Errorf("%s: %s, want %s", about, text, want)
+		}
+	}
+}
+
 func TestFigures(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0s", 1234 * time.Millisecond: "1.2s", 42 * time.Second: "42s", time.Minute: "1m", 61 * time.Second: "1m1s",

@@ -204,7 +204,7 @@ func TestWarmRunsNothing(t *testing.T) {
 		return gate.Runner{Box: shared.Box, Env: s.Env, Writable: s.Writable, Timeout: 5 * time.Minute}
 	}
 	began := time.Now()
-	if err := warm(cache).Warm(t.Context(), tree); err != nil {
+	if warmed, err := warm(cache).Warm(t.Context(), tree); err != nil || !warmed {
 		t.Fatal(err)
 	}
 	cold := time.Since(began)

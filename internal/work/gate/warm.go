@@ -15,24 +15,24 @@ import (
 // Warm compiles everything that the Go gates of a tree will need, tests
 // included, into the runner's cache without running any of it: a cache that
 // was only warmed may be the seed of others. That the tree does not compile
-// is no error.
-func (r Runner) Warm(ctx context.Context, t Tree) error {
+// is no error. It reports whether there is anything of Go.
+func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
 	at := gosrc.Patterns(t.Dir)
 	if at == nil {
-		return nil
+		return false, nil
 	}
 	for _, args := range [][]string{{"go", "vet"}, {"go", "test", "-count=1", "-exec=true"}, {"go", "build"}} {
 		_, err := r.Box.Run(ctx, sandbox.Command{
 			Args: append(args, at...), Dir: t.Dir, Env: r.Env, Readable: r.Readable, Writable: r.Writable, Timeout: r.Timeout, Mark: r.Mark,
 		})
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-			return nil
+			return false, nil
 		}
 		if err != nil {
-			return fmt.Errorf("warm the build cache: %w", err)
+			return false, fmt.Errorf("warm the build cache: %w", err)
 		}
 	}
-	return r.reset(ctx, true)
+	return true, r.reset(ctx, true)
 }
 
 // Do runs a command in a tree as the gate would be run, and leaves in the tree

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -266,31 +267,33 @@ func (b *Bases) start() {
 	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
 }
 
-// WarmUp names what compiles before the gates of a base run. It is no gate: it
-// is started, and never judged.
-const WarmUp = "warm-up"
-
-// heat compiles what the gates of a base need, once for each tree.
-func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk) error {
+// heat compiles what the gates of a base need, once for each tree, and returns
+// how long that took.
+func (b *Bases) heat(ctx context.Context, s *Shop, of Base, hash string, d Desk) (took time.Duration, err error) {
 	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
-		return nil
+		return 0, nil
 	}
-	if err := of.starts(ctx, d)(gate.Gate{Name: WarmUp}); err != nil {
-		return err
+	if err := of.starts(ctx, d)(gate.Gate{Name: nexus.WarmUpGate}); err != nil {
+		return 0, err
 	}
 	tree, err := b.place(ctx, s, of.Commit, hash)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r, err := s.runnerIn(tree, hash, s.caches().Warm())
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}); err != nil {
-		return errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
+	began := s.Now()
+	warmed, err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash})
+	if err != nil {
+		return 0, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
-	return os.WriteFile(mark, nil, 0o600)
+	if warmed {
+		took = s.Now().Sub(began)
+	}
+	return took, os.WriteFile(mark, nil, 0o600)
 }
 
 // Base is the commit that work starts from, and whose work waits for what its
@@ -340,14 +343,15 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, 
 		return nil, nil, err
 	}
 	gates = union(had, gates)
-	if err := b.heat(ctx, s, of, hash, d); err != nil {
+	warm, err := b.heat(ctx, s, of, hash, d)
+	if err != nil {
 		return nil, nil, err
 	}
 	for _, g := range gates {
 		if _, ok := all[g.Name]; ok || apart != nil && apart(g) != "" || g.Vain(all[g.Again]) {
 			continue
 		}
-		if all[g.Name], err = b.one(ctx, s, of, hash, g, d); err != nil {
+		if all[g.Name], err = b.one(ctx, s, of, hash, g, &warm, d); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -381,8 +385,8 @@ func union(base, now []gate.Gate) []gate.Gate {
 }
 
 // one returns what a gate says of a base: what is known, if that fits, and
-// else what it says now.
-func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+// else what it says now. The first that runs takes what the warm-up took.
+func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if ok {
 		plain, usable := gate.Plain(e, s.Blobs.Get)
@@ -401,7 +405,9 @@ func (b *Bases) one(ctx context.Context, s *Shop, of Base, hash string, g gate.G
 	if err != nil {
 		return e, err
 	}
-	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e})
+	took := *warm
+	*warm = 0
+	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e, WarmUp: took})
 }
 
 // wait waits until nobody else judges a base, or ctx ends.

@@ -3,8 +3,10 @@ package shop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -90,6 +92,62 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 		}
 		base = commit
 	}
+}
+
+// TestWarmUpIsToldBesideTheGate lets the clock stand still but while something
+// compiles: that time is told beside the first gate of the base, once, and is
+// not the gate's own.
+func TestWarmUpIsToldBesideTheGate(t *testing.T) {
+	gates := []gate.Gate{{Name: "build", Args: []string{"true"}}, {Name: "test", Args: []string{"true"}}}
+	s, base, _ := shoptest.New(t, gates...)
+	s.Exe = filepath.Join(t.TempDir(), "nexus")
+	warm := change1(t, s, "T1.1", base)
+	if err := os.WriteFile(filepath.Join(warm.Tree.Dir, "go.mod"), []byte("module m\n\ngo 1.24\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(warm.Tree.Dir, "m.go"), []byte("package m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commit, _, err := warm.Tree.Snapshot(t.Context(), "in Go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(0, 0)
+	s.Now = func() time.Time { now = now.Add(time.Hour); return now }
+	for _, c := range []struct {
+		base string
+		want string
+	}{{base, "build 0s, test 0s"}, {commit, "build 1h0m0s, test 0s"}} {
+		var d judged
+		if _, _, err := s.Bases.Judge(t.Context(), s, shop.Base{Commit: c.base}, gates, nil, &d); err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, f := range d.all {
+			told = append(told, fmt.Sprintf("%s %s", f.Evidence.Gate, f.WarmUp))
+			if f.Evidence.Duration >= time.Hour {
+				t.Errorf("%s took the time of the warm-up", f.Evidence.Gate)
+			}
+		}
+		if got := strings.Join(told, ", "); got != c.want {
+			t.Errorf("told %s, want %s", got, c.want)
+		}
+	}
+}
+
+// judged is a desk that keeps what was judged.
+type judged struct {
+	desk
+	all []nexus.GateJudged
+}
+
+func (j *judged) Record(ctx context.Context, facts ...nexus.Fact) error {
+	for _, f := range facts {
+		if f, ok := f.(nexus.GateJudged); ok {
+			j.all = append(j.all, f)
+		}
+	}
+	return j.desk.Record(ctx, facts...)
 }
 
 // TestBaseIsCleanAfterACancel cancels a worker while a gate judges the base.
