@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Steps counts the answers in a request, so that ids that are made for calls
-// differ over a conversation and stay the same when it is asked again.
+// Steps numbers the answer to a request, so that ids that are made for calls
+// differ over a conversation and stay the same when it is asked again. It counts
+// the answers so far, and goes on from the made ids among them: of one that was
+// compacted, fewer answers are left than there were.
 func Steps(r llm.Request) int {
 	n := 0
 	for _, m := range r.Messages {
@@ -19,8 +22,24 @@ func Steps(r llm.Request) int {
 			n++
 		}
 	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Call == nil {
+				continue
+			}
+			if _, numbers, ok := strings.Cut(p.Call.ID, "-call-"); ok {
+				number, _, _ := strings.Cut(numbers, "-")
+				if step, err := strconv.Atoi(number); err == nil && step >= n && step < maxStep {
+					n = step + 1
+				}
+			}
+		}
+	}
 	return n
 }
+
+// maxStep bounds what a provider's own ids that look like made ones do.
+const maxStep = 1 << 30
 
 // Close makes a whole answer out of parts that arrived completely; step is
 // what [Steps] says about its request. The calls of an answer that was cut,
