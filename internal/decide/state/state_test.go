@@ -533,16 +533,7 @@ func TestGating(t *testing.T) {
 // TestPaceOfWarmUp tells what compiling took of the warm-up, and not of the gate
 // beside which it is told.
 func TestPaceOfWarmUp(t *testing.T) {
-	s := &State{}
-	for _, e := range []nexus.Event{
-		{Seq: 1, Fact: nexus.GoalAccepted{Base: "b0"}},
-		{Seq: 2, Fact: nexus.RunStarted{}},
-		{Seq: 3, Fact: nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: time.Second}, WarmUp: time.Minute}},
-	} {
-		if err := s.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := fold(t, nexus.GoalAccepted{Base: "b0"}, nexus.RunStarted{}, nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: time.Second}, WarmUp: time.Minute})
 	if warm, build := s.Pace(nexus.WarmUpGate), s.Pace("build"); !slices.Equal(warm, []time.Duration{time.Minute}) || !slices.Equal(build, []time.Duration{time.Second}) {
 		t.Errorf("warm-up %v, build %v", warm, build)
 	}
