@@ -16,7 +16,8 @@ import (
 )
 
 // silences is how much longer a runner may be silent that does not say when its
-// tests are done: one of them may take long.
+// tests are done, since one of them may take long, and one that is made to exit,
+// since it first finds out what is open.
 const silences = 6
 
 // over is how a gate is seen to have told how all its tests ended, and to hang.
@@ -110,7 +111,9 @@ func (r Runner) hold(ctx context.Context, t Tree, g Gate, limit, left time.Durat
 		return sandbox.Result{}, parse.Report{}, nil
 	}
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
-	res, read, _, err := r.watched(ctx, t, g, left, over(g))
+	s := over(g)
+	s.Linger *= silences
+	res, read, _, err := r.watched(ctx, t, g, left, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		err = nil
 	}

@@ -25,3 +25,19 @@ func TestTheTimeOfAHang(t *testing.T) {
 		t.Errorf("%s, %s, after %s", e.State, e.Why, e.Duration)
 	}
 }
+
+// TestARunnerMayTakeLongToTellWhatIsOpen sees that a runner which is made to
+// exit may be silent for longer than one that should do so by itself.
+func TestARunnerMayTakeLongToTellWhatIsOpen(t *testing.T) {
+	const jest = `echo "PASS ./a.test.js"; echo "Tests:       1 passed, 1 total"; echo "Time:        0.1 s"; echo "Ran all test suites."; `
+	e, err := runner(t, sandbox.Off).Judge(t.Context(), files(t, nil), gate.Gate{
+		Name: "test", Args: []string{"sh", "-c", jest + "exec sleep 60"}, Format: "jest", Tests: true, Timeout: time.Minute, Linger: time.Second,
+		Hold: stack.Held{Args: []string{"sh", "-c", jest + `sleep 2; echo "Jest has detected the following 1 open handle potentially keeping Jest from exiting:"; printf "\n  \342\227\217  TCPSERVERWRAP\n\n"; echo "      at Object.listen (a.test.js:3:5)"`}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Findings) != 1 || e.Findings[0].File != "a.test.js" || e.Findings[0].Line != 3 {
+		t.Errorf("%s, %s: %+v", e.State, e.Why, e.Findings)
+	}
+}
