@@ -90,10 +90,10 @@ func (s *Sieve) shrink() {
 }
 
 // line returns where the last line ends that ends within so many bytes, or that
-// many where there is none.
+// many where less than half of them were left: a line is very long there.
 func line(data []byte, most int) int {
-	if i := bytes.LastIndexByte(data[:most], '\n'); i >= 0 {
-		return i + 1
+	if end := bytes.LastIndexByte(data[:most], '\n') + 1; end > most/2 {
+		return end
 	}
 	return most
 }

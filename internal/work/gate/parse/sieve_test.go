@@ -140,6 +140,16 @@ func TestSieveKeepsWhatIsShort(t *testing.T) {
 	})
 }
 
+// TestSieveKeepsAHeadBeforeALongLine keeps the beginning of output whose second
+// line is longer than what is kept of it.
+func TestSieveKeepsAHeadBeforeALongLine(t *testing.T) {
+	out := []byte("it begins\n" + strings.Repeat("x", 900) + "\nit ends\n")
+	kept, cut := sift("exit", 400, out)
+	if !cut || !bytes.HasPrefix(kept, out[:100]) || !bytes.HasSuffix(kept, []byte("x\nit ends\n")) {
+		t.Errorf("kept %q, cut %t", kept, cut)
+	}
+}
+
 func FuzzSieve(f *testing.F) {
 	f.Add(suiteOf(4, 2), 300)
 	f.Add([]byte("1..1\nnot ok 1 - x\n"), 5)
