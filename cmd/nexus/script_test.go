@@ -108,7 +108,7 @@ func main() { fmt.Println(io.EOF, errors.New(strings.ToUpper(os.Args[0])), time.
 
 // stories returns the scripts to play. Under the race detector some are played
 // of those in which many do something at once in one process, or somebody
-// interrupts it; without it, all are.
+// interrupts it, and at night all of these; without it, all are.
 func stories(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/script/*.txtar")
@@ -118,9 +118,9 @@ func stories(t *testing.T) []string {
 	if !testenv.Raced() {
 		return all
 	}
-	crowded := []string{
-		"agent-jobs", "channels", "mcp-run", "network-run", "record-parallel", "run", "run-budget-shared", "run-conflict", "run-land", "run-personas",
-		"run-scouts", "run-split", "steer-interrupt", "steer-pause-resume",
+	crowded := []string{"agent-jobs", "mcp-run", "run-budget-shared", "run-conflict", "steer-interrupt"}
+	if testenv.Nightly() {
+		crowded = append(crowded, "channels", "network-run", "record-parallel", "run", "run-land", "run-personas", "run-scouts", "run-split", "steer-pause-resume")
 	}
 	played := slices.DeleteFunc(slices.Clone(all), func(file string) bool {
 		return !slices.Contains(crowded, strings.TrimSuffix(filepath.Base(file), ".txtar"))

@@ -36,7 +36,7 @@ func TestChaos(t *testing.T) {
 	case testenv.Nightly():
 		seeds = 20_000
 	case testenv.Raced():
-		seeds = 300 // without it, all are
+		seeds = 100 // without it, all are
 	}
 	first, n := number(t, "NEXUS_SIM_FIRST", 1), number(t, "NEXUS_SIM_SEEDS", seeds)
 	var r Report
@@ -86,6 +86,7 @@ func TestSameSeedSameRun(t *testing.T) {
 }
 
 func TestSchedule(t *testing.T) {
+	testenv.SkipRaced(t, "it counts what one goroutine decides")
 	p := Schedule(1000, 64, 1)
 	t.Logf("%+v", p)
 	if p.Problem != "" || p.Landed != p.Tasks || p.Efficiency < 0.95 || p.Efficiency > 1 {

@@ -57,7 +57,7 @@ func TestSchedule(t *testing.T) {
 // sent, and that a whole attempt costs no more than a multiple of its
 // allocations today; a compressor for each object would be 3.6 MB.
 func TestAgent(t *testing.T) {
-	testenv.NeedToolchains(t)
+	testenv.NeedNight(t, "it works on 20,000 files")
 	f := nexus[bench.Figures](t, "bench", "agent", "--n", "4", "--rounds", "1")
 	if f.Sent.Beyond != 0 || f.Sent.Kept != 1 || f.Sent.Standing < 1000 || f.Sent.Standing > 6<<10 {
 		t.Errorf("sent %+v", f.Sent)

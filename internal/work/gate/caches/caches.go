@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
@@ -90,8 +91,10 @@ func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
 func (c Caches) Go(tree, dir, own string, others ...string) (goenv.Setup, error) {
-	if err := gocache.Lay(filepath.Join(dir, goenv.Build)); err != nil {
-		return goenv.Setup{}, err
+	if gosrc.IsFile(filepath.Join(tree, "go.mod")) || gosrc.IsFile(filepath.Join(tree, "go.work")) { // elsewhere the go command is rare, and makes the directories itself
+		if err := gocache.Lay(filepath.Join(dir, goenv.Build)); err != nil {
+			return goenv.Setup{}, err
+		}
 	}
 	setup, err := goenv.Prepare(tree, dir)
 	if err != nil || c.Exe == "" {
