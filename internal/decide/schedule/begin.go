@@ -63,13 +63,31 @@ func begin(s *state.State) []nexus.Fact {
 		}
 		room--
 		flying = append(flying, t.ID)
-		tree, since := kept(s, t)
-		fs = append(fs, nexus.AttemptStarted{
-			Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
-			Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip, Tree: tree, Since: since,
-		})
+		fs = append(fs, next(s, t))
 	}
 	return fs
+}
+
+// next is how the next attempt at a task begins.
+func next(s *state.State, t *state.Task) nexus.AttemptStarted {
+	tree, since := kept(s, t)
+	return nexus.AttemptStarted{
+		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
+		Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip, Tree: tree, Since: since,
+	}
+}
+
+// Ahead returns what the worker of a task knows, and whether that is of an
+// attempt that has not begun: of the one that would begin now, as none is open.
+func Ahead(s *state.State, t *state.Task) (v state.View, fresh bool) {
+	v = s.View(t.ID)
+	if v.Attempt != nil && v.Attempt.Stage != state.Over {
+		return v, false
+	}
+	f := next(s, t)
+	v.Attempt = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since}
+	v.Meanwhile = nil // it would begin at the tip
+	return v, true
 }
 
 // kept returns what the next attempt starts from: the tests of one that ended

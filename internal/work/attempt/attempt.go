@@ -194,7 +194,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if at == "" {
 		return repair.Facts{}, nil
 	}
-	changed, err := w.tree.Changed(ctx, w.a.Base, at)
+	changed, err := w.Trees.Git().Changed(ctx, w.a.Base, at)
 	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
 	f.Unchecked = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Checks == "auto" && claim.Worth(w.task.Task)

@@ -116,7 +116,7 @@ func (w *work) meddled(ctx context.Context, at string) (file string, refuted boo
 	if before.Verdict == nil || before.Verdict.Tree == w.a.Snapshot.Tree {
 		return "", false, nil
 	}
-	changed, err := w.tree.Changed(ctx, before.Verdict.Tree, at)
+	changed, err := w.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
 	var tests []string
 	for _, c := range changed {
 		if c.Status != "A" || !testfile.Part(c.Path) {

@@ -182,15 +182,8 @@ func (w *work) refused() []string {
 // verify lets a verifier hold the work against the task, in a conversation of
 // its own.
 func (w *work) verify(ctx context.Context) error {
-	done := 0
-	for _, r := range w.a.Rounds {
-		if r.Verified != nil {
-			done++
-		}
-	}
-	old, err := w.read(ctx, nexus.Verifier, done+1, prompt.Brief{
-		Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
-	}, verify.Schema())
+	n, b := w.verifierBrief()
+	old, err := w.read(ctx, nexus.Verifier, n, b, verify.Schema())
 	if err != nil {
 		return err
 	}
@@ -207,4 +200,16 @@ func (w *work) verify(ctx context.Context) error {
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.record(ctx, f)
+}
+
+// verifierBrief returns the number of the next verifier's conversation, and what its
+// brief says besides the task and the change.
+func (w *work) verifierBrief() (n int, b prompt.Brief) {
+	n = 1
+	for _, r := range w.a.Rounds {
+		if r.Verified != nil {
+			n++
+		}
+	}
+	return n, prompt.Brief{Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused()}
 }

@@ -19,20 +19,13 @@ import (
 // review lets readers read the diff, side by side, each in a conversation of
 // its own, and makes one review of what they say.
 func (w *work) review(ctx context.Context) error {
-	var earlier []nexus.ReviewGiven
-	for _, r := range w.a.Rounds {
-		earlier = append(earlier, r.Reviews...)
-	}
+	earlier := w.reviews()
 	diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	people := w.Personas
-	if len(people) == 0 {
-		people = []panel.Persona{{}}
-	}
 	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, and the most that is read is %d", len(diff), panel.MaxParts*panel.PartBytes)}
-	if seats := panel.Seats(people, diff); len(seats) > 0 {
+	if seats := panel.Seats(w.people(), diff); len(seats) > 0 {
 		if given, err = w.hold(ctx, seats, earlier); err != nil {
 			return err
 		}
@@ -42,6 +35,23 @@ func (w *work) review(ctx context.Context) error {
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
 	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
 	return w.record(ctx, given)
+}
+
+// reviews returns what was said of the attempt so far.
+func (w *work) reviews() []nexus.ReviewGiven {
+	var all []nexus.ReviewGiven
+	for _, r := range w.a.Rounds {
+		all = append(all, r.Reviews...)
+	}
+	return all
+}
+
+// people are those who read a change; one for everything where nobody is named.
+func (w *work) people() []panel.Persona {
+	if len(w.Personas) == 0 {
+		return []panel.Persona{{}}
+	}
+	return w.Personas
 }
 
 // hold lets every seat read in a copy of the attempt of its own, which is put
@@ -85,10 +95,7 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 	if old := c.a.Session(c.session); old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
-			next = prompt.Brief{
-				Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
-				Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
-			}.Text()
+			next = c.brief(earlier).Text()
 		}
 		if _, err := c.Converse(ctx, shop.Talk{
 			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, Tier: c.a.Tier, Author: c.a.Author(nexus.Coder), Failed: failed,
@@ -102,6 +109,14 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 	var err error
 	o.Given, err = c.Opinion(ctx, c.tree, c.a.Base, s)
 	return o, err
+}
+
+// brief returns what the reader is told.
+func (c *seated) brief(earlier []nexus.ReviewGiven) prompt.Brief {
+	return prompt.Brief{
+		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
+		Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
+	}
 }
 
 // before returns who sat there when the same tree was not reviewed.

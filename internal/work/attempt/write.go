@@ -30,10 +30,11 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 	}
 	next, why := "", ""
 	if !w.a.Last().Prompted {
-		var err error
-		if next, why, err = w.say(ctx, session); err != nil {
+		m, reason, err := w.say(ctx, session)
+		if err != nil {
 			return err
 		}
+		next, why = m.Text(), reason
 	}
 	o, err := w.Converse(ctx, shop.Talk{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base,
@@ -45,10 +46,16 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 	return err
 }
 
+// message is what opens a stretch of a conversation.
+type message interface {
+	Text() string
+	Parts() []prompt.Part
+}
+
 // say returns what the round's writer is told: the brief at first, then what
 // was found. It depends on the journal alone, so that a resumed round says
 // the same.
-func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why string, err error) {
+func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
 	r := w.a.Last()
 	if r.Cause == "" || r.Cause == repair.CriteriaGate {
 		b := prompt.Brief{
@@ -62,15 +69,15 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 			b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 		}
 		if b.Diff, err = w.before(ctx, r); err != nil {
-			return "", "", err
+			return nil, "", err
 		}
-		return b.Text(), "brief", nil
+		return b, "brief", nil
 	}
 	f := w.findings()
 	if f.Round = repair.Closer(w.task, w.a); f.Round > 0 {
 		f.Places = w.places(ctx, f.Findings)
 	}
-	return f.Text(), "repair", nil
+	return f, "repair", nil
 }
 
 // before returns the change that a round opens a conversation about: what a
@@ -79,9 +86,9 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (text, why stri
 func (w *work) before(ctx context.Context, r *state.Round) (string, error) {
 	switch {
 	case r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "":
-		return w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+		return w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	case r.Role == nexus.Coder && !w.a.Strategy.Proves() && w.a.Start != "":
-		return w.tree.Diff(ctx, w.a.Base, r.From)
+		return w.Trees.Git().Diff(ctx, w.a.Base, r.From)
 	default:
 		return "", nil
 	}
@@ -181,7 +188,7 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 	}
 	next := ""
 	if old == nil || len(old.Messages) == 0 {
-		diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+		diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 		if err != nil {
 			return nil, err
 		}

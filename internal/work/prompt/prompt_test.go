@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -203,6 +204,43 @@ func TestFitCutsTheHighestRankFirst(t *testing.T) {
 	}
 	if !strings.Contains(text, "Left out for length: C.") || !strings.Contains(text, "lines left out ...]") || strings.Count(text, "a a") != 300 {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestPartsAreWhatIsSent takes a brief that is cut apart: together its parts
+// are its text, and each that was cut says how large it was, and why.
+func TestPartsAreWhatIsSent(t *testing.T) {
+	b := prompt.Brief{
+		Session: "T1.2/reviewer.1", Task: nexus.Task{ID: "T1", Title: "Do it", Brief: "Do it well."}, Limit: 6_000,
+		Dead: []string{strings.Repeat("it failed ", 20)}, Diff: strings.Repeat("+a line of the change\n", 5_000),
+		Meanwhile: slices.Repeat([]nexus.Task{{ID: "T2", Title: strings.Repeat("long ", 50)}}, 200),
+	}
+	var texts, cut []string
+	for _, p := range b.Parts() {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+		if p.Of > 0 {
+			cut = append(cut, p.Title)
+			if p.Of <= p.Tokens || p.Why == "" || (p.Text == "") != (p.Tokens == 0) {
+				t.Errorf("%s: %d of %d tokens: %q", p.Title, p.Tokens, p.Of, p.Why)
+			}
+		}
+	}
+	if got := strings.Join(texts, "\n\n") + "\n"; got != b.Text() {
+		t.Errorf("the parts are not the text: %.300q", got)
+	}
+	if diff := cmp.Diff([]string{"Tried before", "Landed meanwhile", "Change"}, cut); diff != "" {
+		t.Error(diff)
+	}
+	whole := b
+	whole.Limit = 1_000_000
+	for _, p := range whole.Parts() {
+		if was := int64(len(b.Diff)) / 3; p.Title == "Change" && (p.Of < was || p.Of > was+100 || p.Why != "the most that is shown of it") {
+			t.Errorf("%d of %d tokens, %q", p.Tokens, p.Of, p.Why)
+		} else if p.Title != "Change" && p.Of != 0 {
+			t.Errorf("%s: of %d tokens", p.Title, p.Of)
+		}
 	}
 }
 

@@ -45,9 +45,9 @@ type Place struct {
 // the output.
 func (r Repair) Text() string {
 	fresh, old := r.sort()
-	findings, bytes := maxFindings, outputBytes
+	findings := maxFindings
 	if r.Round > 0 {
-		findings, bytes = 2*findings, 3*bytes
+		findings *= 2
 	}
 	shown := fresh[:min(len(fresh), findings)]
 	still := old[:min(len(old), findings-len(shown))]
@@ -74,10 +74,28 @@ func (r Repair) Text() string {
 		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", head(strings.Join(p.Lines, "\n"), placeBytes)))
 	}
 	if out := strings.TrimSpace(r.Output); out != "" {
-		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, bytes)) + "\n")
+		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, r.most())) + "\n")
 	}
 	b.WriteString("\nRepair the cause, then call finish again.\n")
 	return b.String()
+}
+
+// most is how much of the output is shown.
+func (r Repair) most() int {
+	if r.Round > 0 {
+		return 3 * outputBytes
+	}
+	return outputBytes
+}
+
+// Parts returns the message as one section, and what of it was cut.
+func (r Repair) Parts() []Part {
+	text := r.Text()
+	p := Part{Title: "Repair", Text: text, Tokens: Tokens(text)}
+	if n := len(strings.TrimSpace(r.Output)); n > r.most() {
+		p.Of, p.Why = p.Tokens+int64(n-r.most())/3, "only the end of the gate's output is shown"
+	}
+	return []Part{p}
 }
 
 func (r Repair) headline() string {

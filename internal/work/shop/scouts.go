@@ -38,7 +38,7 @@ type party struct {
 // role cannot, or its model costs no more than a scout's. Those that were out
 // when another process had the session go on.
 func (s *Shop) scouts(ctx context.Context, t Talk, role cast.Role, tier nexus.Tier, d Desk) *party {
-	if _, ok := s.Roles[nexus.Scout]; !ok || tier == nexus.Fast || !slices.Contains(role.Tools, tool.ScoutTool) {
+	if !s.sends(role, tier) {
 		return nil
 	}
 	p := &party{shop: s, talk: t, desk: d, base: t.Attempt.Clone(), known: len(t.Attempt.Network), went: map[nexus.SessionID]*state.Attempt{}}
@@ -57,6 +57,12 @@ func (s *Shop) scouts(ctx context.Context, t Talk, role cast.Role, tier nexus.Ti
 		p.Known(n, old.About, handin, why)
 	}
 	return p
+}
+
+// sends reports whether a role may send scouts.
+func (s *Shop) sends(role cast.Role, tier nexus.Tier) bool {
+	_, ok := s.Roles[nexus.Scout]
+	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.ScoutTool)
 }
 
 func (p *party) id(n int) nexus.SessionID {

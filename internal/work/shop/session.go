@@ -61,10 +61,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	if !ok {
 		return agent.Outcome{}, fmt.Errorf("there is no role %q", t.Role)
 	}
-	tier := t.Tier
-	if t.Role != nexus.Coder && t.Role != nexus.Tester { // who writes climbs with the task; the others do not
-		tier = cmp.Or(role.Tier, tier)
-	}
+	tier := t.tier(role)
 	model, err := s.pick(ctx, t, tier)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -83,9 +80,8 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	t.given = tool.Given(said)
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts == nil {
-		role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.ScoutTool })
-	} else {
+	role.Tools = s.offered(role, tier)
+	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts != nil {
 		defer func() { t.scouts.leave(o, err) }()
 	}
 	var undone rights.Undone
@@ -125,6 +121,23 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 		return o, err
 	}
 	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
+}
+
+// tier returns the tier that the role works at: who writes climbs with the
+// task; the others do not.
+func (t Talk) tier(role cast.Role) nexus.Tier {
+	if t.Role == nexus.Coder || t.Role == nexus.Tester {
+		return t.Tier
+	}
+	return cmp.Or(role.Tier, t.Tier)
+}
+
+// offered returns the names of the tools that a role has of our own.
+func (s *Shop) offered(role cast.Role, tier nexus.Tier) []string {
+	if s.sends(role, tier) {
+		return role.Tools
+	}
+	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.ScoutTool })
 }
 
 // retry says how failed calls of a session are tried again. With a seed its

@@ -1,0 +1,177 @@
+package attempt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/shop"
+	"github.com/nexus-ai-builder/nexus/internal/work/verify"
+)
+
+// Upcoming is what an attempt would send to a model now.
+type Upcoming struct {
+	Role    nexus.Role
+	Session nexus.SessionID
+	Why     string // brief, repair; empty where a conversation goes on
+	Offer   shop.Offer
+	Said    []prompt.Part // the conversation so far; only what was not answered has a text
+	Parts   []prompt.Part // what is said next; none where the conversation goes on
+}
+
+// Next returns what an attempt would send to a role now, or, for an empty role,
+// to the one whose turn it is. It asks no model, runs no gate and records
+// nothing, so that what a gate would say first is not known to it.
+func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upcoming, error) {
+	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt.Clone()}
+	facts, err := w.facts(ctx)
+	if err != nil {
+		return Upcoming{}, err
+	}
+	step := repair.Next(w.task, w.a, v.Limits, facts)
+	if role == "" {
+		if role = turn(step); role == "" {
+			return Upcoming{}, idle(v.Task.ID, "the gates come next, which ask no model")
+		}
+	}
+	u := Upcoming{Role: role}
+	t := shop.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Base: v.Goal.Base, Readers: v.Readers}
+	switch role {
+	case nexus.Coder, nexus.Tester:
+		err = w.writes(ctx, &u, step)
+	case nexus.Verifier, nexus.Reviewer:
+		t.Author = w.a.Author(nexus.Coder)
+		t.Handin, err = w.reads(ctx, &u)
+	default:
+		err = &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("what the %s is sent does not depend on a task alone", role),
+			Hint: "Name coder, tester, verifier or reviewer; nexus show SESSION --raw prints what any session was sent.",
+		}
+	}
+	if err != nil {
+		return u, err
+	}
+	if u.Offer, err = s.Offer(ctx, t); err != nil {
+		return u, err
+	}
+	return u, nil
+}
+
+// turn returns the role that a step gives the turn to, empty for none.
+func turn(step repair.Step) nexus.Role {
+	switch step.Move {
+	case repair.Write:
+		return step.Role
+	case repair.Verify:
+		return nexus.Verifier
+	case repair.Review:
+		return nexus.Reviewer
+	default:
+		return ""
+	}
+}
+
+func idle(task nexus.TaskID, why string) error {
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: %s", task, why),
+		Hint: "--role ROLE prints what that role would be sent; nexus show " + string(task) + " lists what was sent.",
+	}
+}
+
+// writes fills in what one who writes is sent.
+func (w *work) writes(ctx context.Context, u *Upcoming, step repair.Step) error {
+	u.Session = nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, u.Role))
+	if err := w.soFar(u); err != nil {
+		return err
+	}
+	switch mine := step.Move == repair.Write && step.Role == u.Role; {
+	case mine && step.Resume && w.a.Last().Prompted, !mine && len(u.Said) > 0:
+		return nil
+	case mine && !step.Resume:
+		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Cause: step.Cause, Session: u.Session}, w.Now())
+	case !mine:
+		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Session: u.Session}, w.Now())
+	}
+	m, why, err := w.say(ctx, u.Session)
+	if err != nil {
+		return err
+	}
+	u.Why, u.Parts = why, m.Parts()
+	return nil
+}
+
+// reads fills in what one who reads is sent. Of several readers of a review it
+// is the first.
+func (w *work) reads(ctx context.Context, u *Upcoming) (handin json.RawMessage, err error) {
+	if w.a.Snapshot.Commit == "" || w.a.Last() == nil {
+		return nil, idle(w.task.ID, "nothing was written yet that the "+string(u.Role)+" could read")
+	}
+	diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return nil, err
+	}
+	u.Why = "brief"
+	if u.Role == nexus.Verifier {
+		n, b := w.verifierBrief()
+		b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, u.Role, n))
+		b.Task, b.Diff, b.Evidence = w.task.Task, diff, w.a.Last().Evidence
+		u.Session, u.Parts, handin = b.Session, b.Parts(), verify.Schema()
+	} else {
+		earlier := w.reviews()
+		seats := panel.Seats(w.people(), diff)
+		if len(seats) == 0 {
+			return nil, idle(w.task.ID, "the change is larger than what is read")
+		}
+		c := &seated{work: *w, seat: seats[0], session: seats[0].Session(w.a.ID, len(earlier)+1)}
+		b := c.brief(earlier)
+		u.Session, u.Parts, handin = b.Session, b.Parts(), review.Schema()
+	}
+	if err = w.soFar(u); len(u.Said) > 0 {
+		u.Why, u.Parts = "", nil
+	}
+	return handin, err
+}
+
+// soFar fills in what a conversation holds already, and what of it the model
+// has not answered.
+func (w *work) soFar(u *Upcoming) error {
+	old := w.a.Session(u.Session)
+	if old == nil || len(old.Messages) == 0 {
+		return nil
+	}
+	said, err := agent.Recall(w.Blobs, old.Messages)
+	if err != nil {
+		return fmt.Errorf("read the transcript of %s: %w", u.Session, err)
+	}
+	open := len(said)
+	for open > 0 && said[open-1].From != llm.Assistant {
+		open--
+	}
+	if open > 0 {
+		u.Said = []prompt.Part{{Title: fmt.Sprintf("messages so far: %d", open), Tokens: tokens(said[:open])}}
+	}
+	for _, m := range said[open:] {
+		for _, p := range m.Parts {
+			one := prompt.Part{Title: "Not answered yet", Text: p.Text, Tokens: tokens([]llm.Message{{Parts: []llm.Part{p}}})}
+			if p.Result != nil {
+				one.Title, one.Text = "Result of a tool", p.Result.Text
+			}
+			u.Said = append(u.Said, one)
+		}
+	}
+	return nil
+}
+
+// tokens estimates how many tokens messages are.
+func tokens(said []llm.Message) int64 {
+	data, _ := json.Marshal(said)
+	return prompt.Tokens(string(data))
+}
