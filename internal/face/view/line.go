@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,22 +24,77 @@ func Line(s Style, e nexus.Event) string {
 	return s.Fit(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", about)), s.Tint(e.Fact, Clean(text))))
 }
 
-// Progress draws one event for somebody who reads along where nothing can be
-// redrawn. It is empty for what is not worth a line. Verbose adds how the run
-// decides: routes, what other runs used, requests that were granted.
-func Progress(s Style, e nexus.Event, verbose bool) string {
-	if !notable(e.Fact) || !verbose && routine(e.Fact) {
+// Lines draws the events of a run for somebody who reads along where nothing
+// can be redrawn. It belongs to one goroutine; the zero Lines begin anew.
+type Lines struct {
+	Verbose bool // also how the run decides: routes, what other runs used, requests that were granted
+
+	told []string // what was said, and why, the newest last
+}
+
+// mostTold is how many reasons are remembered, and leastTold how long one is
+// that is not said again.
+const (
+	mostTold  = 100
+	leastTold = 12
+)
+
+// Draw draws one event. It is empty for what is not worth a line. Why something
+// failed is said once, and not again of what follows from it: that the attempt
+// ends, the task is parked, and the run ends without it.
+func (l *Lines) Draw(s Style, e nexus.Event) string {
+	if !notable(e.Fact) || !l.Verbose && routine(e.Fact) {
 		return ""
 	}
 	about, text := tell(e)
 	if about != "" {
 		about += ": "
 	}
+	whole := about + text
+	if follows(e.Fact) {
+		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, whole) {
+			return ""
+		}
+		text = l.shorten(text)
+	}
+	l.learn(whole)
 	line := about + s.Tint(e.Fact, Clean(text))
 	if s.Plain {
 		return line
 	}
 	return s.Fit(line)
+}
+
+// shorten leaves out reasons that were told.
+func (l *Lines) shorten(text string) string {
+	known := slices.SortedFunc(slices.Values(l.told), func(a, b string) int { return len(b) - len(a) })
+	for _, why := range known {
+		text = strings.ReplaceAll(text, ": "+why, "")
+	}
+	return text
+}
+
+// learn remembers a line, and what it says behind each colon.
+func (l *Lines) learn(line string) {
+	for more := true; more; _, line, more = strings.Cut(line, ": ") {
+		if len(line) >= leastTold && !slices.Contains(l.told, line) {
+			l.told = append(l.told, line)
+		}
+	}
+	l.told = l.told[max(0, len(l.told)-mostTold):]
+}
+
+// follows reports whether a fact follows from a failure that was told already,
+// as a rule.
+func follows(f nexus.Fact) bool {
+	switch f := f.(type) {
+	case nexus.AttemptEnded, nexus.AttemptLost, nexus.TaskParked, nexus.TaskEscalated, nexus.RunDrained, nexus.RunEnded:
+		return true
+	case nexus.ReviewGiven:
+		return !f.Reviewed
+	default:
+		return false
+	}
 }
 
 // tell is Describe for somebody who knows what time it is.

@@ -145,14 +145,14 @@ func TestVerbose(t *testing.T) {
 		nexus.RoutesSought{},
 	} {
 		e := nexus.Event{Fact: f}
-		if text := Progress(Style{}, e, false); text != "" {
+		if text := (&Lines{}).Draw(Style{}, e); text != "" {
 			t.Errorf("%s: %s", nexus.Kind(f), text)
 		}
-		if Progress(Style{}, e, true) == "" {
+		if (&Lines{Verbose: true}).Draw(Style{}, e) == "" {
 			t.Errorf("%s: nothing with -v", nexus.Kind(f))
 		}
 	}
-	if Progress(Style{}, nexus.Event{Fact: nexus.RequestSettled{Seq: 1}}, false) == "" {
+	if (&Lines{}).Draw(Style{}, nexus.Event{Fact: nexus.RequestSettled{Seq: 1}}) == "" {
 		t.Error("a request that was refused is not told")
 	}
 }

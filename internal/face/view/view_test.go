@@ -100,7 +100,7 @@ func TestDrawn(t *testing.T) {
 		"report": func(s Style) string { return Report(s, ended, true) },
 		"runs":   func(s Style) string { return Runs(s, []Run{ended}) },
 		"log":    lines(Line),
-		"follow": lines(func(s Style, e nexus.Event) string { return Progress(s, e, false) }),
+		"follow": func(s Style) string { return lines((&Lines{}).Draw)(s) },
 	} {
 		for kind, style := range map[string]Style{
 			"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "vast": {Width: 160, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
@@ -240,4 +240,35 @@ func FuzzClean(f *testing.F) {
 			t.Errorf("%q has more than one line", clean)
 		}
 	})
+}
+
+// TestAFailureIsToldOnce plays a review that fails twice and what follows from
+// it: the reason is in one line, and what follows is in a line each.
+func TestAFailureIsToldOnce(t *testing.T) {
+	const why = "the reviewer did not finish: 3 answers without a call"
+	var l Lines
+	var got []string
+	for _, f := range []nexus.Fact{
+		nexus.ReviewGiven{Attempt: "T1.1", Summary: why},
+		nexus.ReviewGiven{Attempt: "T1.1", Summary: why},
+		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Unverified, Why: "not reviewed: " + why},
+		nexus.TaskParked{Task: "T1", Why: "not reviewed: " + why},
+		nexus.AttemptEnded{Attempt: "T2.1", Outcome: nexus.NoProgress, Why: "the same build failure 2 times"},
+		nexus.TaskParked{Task: "T2", Why: "the same build failure 2 times", Failed: true},
+		nexus.TaskParked{Task: "T1", Why: "not reviewed: " + why},
+		nexus.TaskParked{Task: "T3", Why: "another reason"},
+		nexus.RunEnded{Status: nexus.StatusPartial, Why: "1 of 4 tasks landed; T1 is parked: not reviewed: " + why},
+	} {
+		if line := l.Draw(Style{}, nexus.Event{Fact: f}); line != "" {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"T1.1: not reviewed: " + why, "T1.1: unverified", "T1: parked",
+		"T2.1: no-progress: the same build failure 2 times", "T2: failed", "T1: parked", "T3: parked: another reason",
+		"partial: 1 of 4 tasks landed; T1 is parked",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
 }

@@ -40,14 +40,15 @@ type Screen struct {
 	state *state.State
 	drawn int // lines of the block on the terminal
 	over  bool
-	past  *history.Stats  // what earlier runs took; nil until they are read
+	past  *history.Stats // what earlier runs took; nil until they are read
+	said  view.Lines
 	told  map[string]bool // gates that cannot run, which is no news a second time
 }
 
 // New returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
 func New(a *frame.App, p *frame.Place, id nexus.RunID, lines bool, file statusfile.Options, past Sums) *Screen {
-	return &Screen{a: a, place: p, sums: past, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), told: map[string]bool{}}
+	return &Screen{a: a, place: p, sums: past, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
 }
 
 // Follow shows the run until the work is over, and says when the first signal
@@ -144,7 +145,7 @@ func (s *Screen) show(e nexus.Event) bool {
 	if _, planned := e.Fact.(nexus.TaskPlanned); s.stale(e.Fact) || planned && s.live {
 		return true // the block has all tasks
 	}
-	if text := view.Progress(s.a.Style(s.a.Err), e, s.a.Verbose); text != "" && !s.a.Quiet {
+	if text := s.said.Draw(s.a.Style(s.a.Err), e); text != "" && !s.a.Quiet {
 		s.erase()
 		if _, ok := e.Fact.(nexus.RunDrained); ok {
 			text += s.awaited()
