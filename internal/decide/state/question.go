@@ -21,6 +21,9 @@ type Question struct {
 func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
+		if a := s.attempts[f.Attempt]; a != nil && a.Stage == Working {
+			a.Ask(f.ID, at)
+		}
 		if q := s.Question(f.ID); q != nil && q.By == "" {
 			q.QuestionAsked, q.Left = f, false
 			return
@@ -29,14 +32,23 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 	case nexus.QuestionLeft:
 		if q := s.Question(f.ID); q != nil && q.By == "" {
 			q.Left = true
+			s.answered(q, at)
 		}
 	case nexus.QuestionAnswered:
 		for _, q := range s.Questions {
 			if q.ID == f.ID && q.By == "" {
 				q.Answer, q.By = f.Text, f.By
+				s.answered(q, at)
 			}
 		}
 	default:
+	}
+}
+
+// answered lets the clock of the attempt that asked go on.
+func (s *State) answered(q *Question, at time.Time) {
+	if a := s.attempts[q.Attempt]; a != nil {
+		a.Answered(q.ID, at)
 	}
 }
 

@@ -56,10 +56,13 @@ type Attempt struct {
 	HandedWhy string
 	Began     time.Time
 	Finished  time.Time
-	Rested    time.Duration // of its time since then, it waited for a provider
+	Rested    time.Duration // of its time since it had a worker, it waited for a provider or a person
 	Rests     time.Time     // until when it does
 	Active    time.Time     // since when it works
 	Clock     time.Time     // the same by the run's clock
+
+	asks  []string  // questions that it waits for a person to answer
+	asked time.Time // since when
 }
 
 // Round is one stretch of writing and what was found after it.
@@ -215,11 +218,12 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.Active = Working, f.Base, f.Tree, at
 		a.Outcome, a.Commit, a.Tree = "", "", ""
-		a.Rested, a.Rests = 0, time.Time{}
+		a.Rested, a.Rests, a.asks = 0, time.Time{}, nil
 	case nexus.AttemptLost:
 		for _, s := range a.Sessions {
 			s.halt()
 		}
+		a.Answered("", at)
 		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
 		if f.Counted && !a.Moved {
 			a.Losses++
@@ -321,9 +325,37 @@ func (a *Attempt) turn(f nexus.ModelSwitched, at time.Time) {
 	}
 }
 
-// RestedBy returns how long it waited for providers since it last had a worker.
+// Ask stops the attempt's clock: a person is asked.
+func (a *Attempt) Ask(question string, at time.Time) {
+	if slices.Contains(a.asks, question) {
+		return
+	}
+	if len(a.asks) == 0 {
+		a.asked = at
+	}
+	a.asks = append(clip(a.asks), question)
+}
+
+// Answered lets the clock go on when nothing more is asked: the question was
+// answered, or left alone. Without a question it ends all of them.
+func (a *Attempt) Answered(question string, at time.Time) {
+	if len(a.asks) == 0 {
+		return
+	}
+	a.asks = slices.DeleteFunc(slices.Clone(a.asks), func(q string) bool { return q == question || question == "" })
+	if len(a.asks) == 0 {
+		a.Rested += max(0, at.Sub(a.asked))
+	}
+}
+
+// RestedBy returns how long it waited for providers and people since it last
+// had a worker.
 func (a *Attempt) RestedBy(at time.Time) time.Duration {
-	return a.Rested - max(0, a.Rests.Sub(at))
+	d := a.Rested - max(0, a.Rests.Sub(at))
+	if len(a.asks) > 0 {
+		d += max(0, at.Sub(a.asked))
+	}
+	return d
 }
 
 // judge folds what was found after a round's writing.

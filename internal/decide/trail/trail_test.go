@@ -71,3 +71,33 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// TestTheClockStandsStillForPeople asks two questions that overlap, one that is
+// asked again, and one whose answer never comes as the worker is lost.
+func TestTheClockStandsStillForPeople(t *testing.T) {
+	at := func(minutes int) time.Time { return time.Unix(int64(60*minutes), 0) }
+	a := &trail.Attempt{ID: "T1.1", Stage: trail.Working}
+	a.Ask("q1", at(10))
+	a.Ask("q1", at(12))
+	a.Ask("q2", at(15))
+	b := a.Clone()
+	a.Answered("q1", at(20))
+	a.Answered("q9", at(21))
+	if got := a.RestedBy(at(25)); got != 15*time.Minute {
+		t.Errorf("rested %s while a question is open", got)
+	}
+	a.Answered("q2", at(30))
+	a.Answered("q2", at(40))
+	if got := a.RestedBy(at(50)); got != 20*time.Minute || a.Rested != got {
+		t.Errorf("rested %s, %s", got, a.Rested)
+	}
+	b.Apply(nexus.AttemptLost{Attempt: "T1.1"}, at(18))
+	if got := b.RestedBy(at(50)); got != 8*time.Minute {
+		t.Errorf("rested %s when the worker was lost", got)
+	}
+	b.Apply(nexus.AttemptResumed{Attempt: "T1.1"}, at(60))
+	b.Ask("q2", at(61))
+	if got := b.RestedBy(at(63)); got != 2*time.Minute {
+		t.Errorf("rested %s since it was resumed", got)
+	}
+}

@@ -80,14 +80,14 @@ func read(ctx context.Context, events iter.Seq2[nexus.Event, error], feed chan<-
 	}
 }
 
-// telling reports whether a fact begins or ends a run, a task, or a phase of
-// one.
+// telling reports whether a fact begins or ends a run, a task, a phase of one,
+// or a question.
 func telling(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
 		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
 		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskRetried,
-		nexus.TrainLanded, nexus.TrainRefused:
+		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		return true
 	default:
 		return false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -24,6 +25,18 @@ type File struct {
 	DurationMs    int64    `json:"durationMs"`
 	LastHeartbeat Stamp    `json:"lastHeartbeat"`
 	Parallel      Parallel `json:"parallel"`
+
+	Questions []Question `json:"questions,omitempty"` // that wait for a person
+}
+
+// Question waits for a person.
+type Question struct {
+	ID       string       `json:"id"` // what nexus approve, reject and answer take
+	StoryID  nexus.TaskID `json:"storyId,omitzero"`
+	Text     string       `json:"text"`
+	Choices  []string     `json:"choices,omitempty"` // the only answers; none: any text
+	AskedAt  Stamp        `json:"askedAt"`
+	Deadline Stamp        `json:"deadline,omitzero"` // when the run goes on without an answer
 }
 
 // Run says which run it is and how it stands.
@@ -125,6 +138,16 @@ func Of(s *state.State, o Options, now time.Time) File {
 		if active(s, t) {
 			f.Parallel.ActiveStories = append(f.Parallel.ActiveStories, t.ID)
 		}
+	}
+	for _, q := range s.Asks() {
+		one := Question{ID: q.ID, Text: q.Text, Choices: trigger.Find(q.Trigger).Choices, AskedAt: Stamp{q.At}}
+		if !q.Left {
+			one.Deadline = Stamp{q.Deadline}
+		}
+		if t := s.Asker(q); t != nil {
+			one.StoryID = t.ID
+		}
+		f.Questions = append(f.Questions, one)
 	}
 	return f
 }

@@ -58,8 +58,13 @@ type Ask struct {
 	Deadline time.Time       `json:"deadline,omitzero"` // when the run goes on without an answer
 }
 
-// asks returns the questions that wait for a person.
-func asks(s *state.State) []Ask {
+// Replies says with which commands the question is answered.
+func (q Ask) Replies() string {
+	return replies(nexus.QuestionAsked{ID: q.ID, Trigger: q.Trigger, Fallback: q.Fallback})
+}
+
+// Asks returns the questions that wait for a person.
+func Asks(s *state.State) []Ask {
 	var all []Ask
 	for _, q := range s.Asks() {
 		t := trigger.Find(q.Trigger)
@@ -151,7 +156,7 @@ func Of(s *state.State, now time.Time) Run {
 			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why})
 		}
 	}
-	r.Asks = asks(s)
+	r.Asks = Asks(s)
 	r.Now = runNow(s, now)
 	for _, t := range s.Tasks {
 		row := TaskOf(s, t, now)

@@ -142,7 +142,7 @@ func tasks(s Style, all []Task) string {
 		if t.Left != nil {
 			until = t.Left.Words(s)
 		}
-		rows = append(rows, pick(s.Glyph(t.Status), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
+		rows = append(rows, pick(t.glyph(s), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}
 	return Table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows)
 }
@@ -151,9 +151,26 @@ func tasks(s Style, all []Task) string {
 func plain(s Style, all []Task) string {
 	rows := make([][]string, 0, len(all))
 	for _, t := range all {
-		rows = append(rows, []string{string(t.Status), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
+		rows = append(rows, []string{t.status(), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
 	}
 	return Table(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
+}
+
+// waits reports whether a person is asked before the task goes on.
+func (t Task) waits() bool { return t.Now != nil && t.Now.What == DoingPerson }
+
+func (t Task) glyph(s Style) string {
+	if t.waits() {
+		return s.Warn("?")
+	}
+	return s.Glyph(t.Status)
+}
+
+func (t Task) status() string {
+	if t.waits() {
+		return "waiting"
+	}
+	return string(t.Status)
 }
 
 // doing says in a few words what happens to a task now.

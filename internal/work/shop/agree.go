@@ -24,7 +24,9 @@ func (s *Shop) agree(ctx context.Context, t Talk, d Desk, halt context.CancelCau
 		if reason != "" {
 			text += " " + reason
 		}
+		t.Attempt.Ask(text, s.Now())
 		answer, err := s.Consent(ctx, t.Attempt.ID, text, d)
+		t.Attempt.Answered(text, s.Now())
 		if Waits(err) {
 			halt(err)
 		}

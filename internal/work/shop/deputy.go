@@ -14,13 +14,15 @@ import (
 const respite = 3 * time.Minute
 
 // stand asks people, with the deputy in their place where nobody answers. The
-// first answer counts.
+// first answer counts. The attempt's clock stands still meanwhile.
 func (s *Shop) stand(ctx context.Context, t Talk, d Desk, q nexus.QuestionAsked) (string, error) {
 	if s.Alone && s.Deputy.Takes(q.Trigger) {
 		q.Deadline = s.Now().Add(s.Deputy.After + respite)
 	}
 	leave := s.Deputy.Stand(ctx, q, t.Task, standIn{d}, s.Alone)
 	defer leave()
+	t.Attempt.Ask(q.ID, s.Now())
+	defer func() { t.Attempt.Answered(q.ID, s.Now()) }()
 	return d.Ask(ctx, q)
 }
 

@@ -23,7 +23,8 @@ type Detail struct {
 	Plan     nexus.Task        `json:"plan"`            // as it was planned
 	Route    *nexus.TaskRouted `json:"route,omitempty"` // how hard it is taken to be; nil before that is said
 	Attempts []Attempt         `json:"attempts"`
-	Report   string            `json:"report,omitzero"` // why it was parked, in full
+	Report   string            `json:"report,omitzero"`     // why it was parked, in full
+	Asks     []view.Ask        `json:"questions,omitempty"` // of the task, that wait for a person
 
 	Assessment *assess.Assessment `json:"assessment,omitempty"` // how it goes; nil before the first attempt
 	Escalation *escalate.Report   `json:"escalation,omitempty"` // what a person needs to go on with it
@@ -77,6 +78,11 @@ type Session struct {
 // of that attempt only.
 func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
 	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: assess.Of(s, t), Escalation: escalate.Of(s, t)}
+	for _, q := range view.Asks(s) {
+		if q.Task == t.ID && (only == "" || q.Attempt == only) {
+			d.Asks = append(d.Asks, q)
+		}
+	}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
 			d.Attempts = append(d.Attempts, attemptOf(a, now))
@@ -131,6 +137,7 @@ func Draw(s view.Style, d Detail) string {
 		}
 		fmt.Fprintf(&b, "  - %s%s\n", view.Clean(c.Text), s.Dim(check))
 	}
+	b.WriteString(asks(s, d.Asks))
 	for _, a := range d.Attempts {
 		drawAttempt(&b, s, a)
 	}
@@ -139,6 +146,15 @@ func Draw(s view.Style, d Detail) string {
 	}
 	if d.Report != "" {
 		b.WriteString("\n" + s.Bold("report") + "\n" + indent(view.CleanText(d.Report)))
+	}
+	return b.String()
+}
+
+// asks draws what people are asked, and how they answer.
+func asks(s view.Style, all []view.Ask) string {
+	var b strings.Builder
+	for _, q := range all {
+		fmt.Fprintf(&b, "\n%s  %s\n  %s\n", s.Warn("question "+q.ID), view.Clean(q.Text), view.Clean(q.Replies()))
 	}
 	return b.String()
 }

@@ -111,6 +111,9 @@ func (s *Screen) Past(ctx context.Context) {
 	v := view.Of(s.state, s.a.Now())
 	s.a.Say("run %s goes on: it was %s, %d of %d tasks landed, %s of %s spent; nexus logs has what happened before",
 		s.state.Run, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
+	for _, q := range v.Asks {
+		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.Clean(q.Text), view.Clean(q.Replies()))
+	}
 }
 
 // redraw keeps the clock on the terminal going.
