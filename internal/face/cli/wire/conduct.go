@@ -174,9 +174,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 		shown.Past(ctx)
 	}
 	helpers.Go(func() { shown.Follow(ctx, work) })
-	helpers.Go(func() {
-		people.Crew{App: a, Place: p, Set: asking(c, *o), Say: shown.Say, Deliver: Deliverer(a, p, shown.Say)}.Ask(work)
-	})
+	helpers.Go(func() { ask(work, a, p, c, *o, shown) })
 	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
@@ -191,6 +189,22 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	shown.Finish(context.WithoutCancel(ctx), s)
 	return s, errors.Join(err, hold.Tell(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+}
+
+// ask takes answers to questions from whoever sits at the run's own terminal,
+// and from the people whom the configuration names.
+func ask(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order, shown *screen.Screen) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	if a.Person() && !o.Headless {
+		all.Go(func() {
+			shown.Hear(ctx, a.In, func(ctx context.Context, question, text string) error {
+				_, err := p.Journal.Ask(ctx, o.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: text, By: a.User()})
+				return err
+			})
+		})
+	}
+	people.Crew{App: a, Place: p, Set: asking(c, o), Say: shown.Say, Deliver: Deliverer(a, p, shown.Say)}.Ask(ctx)
 }
 
 // asking returns how people are asked; nobody is where no question waits.

@@ -42,6 +42,7 @@ type Screen struct {
 	over  bool
 	past  *history.Stats // what earlier runs took; nil until they are read
 	said  view.Lines
+	heard bool            // somebody can answer here
 	told  map[string]bool // gates that cannot run, which is no news a second time
 }
 
@@ -124,7 +125,9 @@ func (s *Screen) redraw(ctx context.Context) {
 		select {
 		case <-beat.C:
 			s.mu.Lock()
-			s.draw()
+			if s.prompt() == "" { // what is being typed stays
+				s.draw()
+			}
 			s.mu.Unlock()
 		case <-ctx.Done():
 			return
@@ -257,6 +260,7 @@ func (s *Screen) draw() {
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)
 	}
+	block += s.prompt()
 	b.WriteString("\r" + strings.ReplaceAll(block, "\n", "\x1b[K\n") + "\x1b[J")
 	s.drawn = strings.Count(block, "\n")
 	_, _ = io.WriteString(s.a.Err, b.String())
