@@ -18,6 +18,7 @@ type Opening struct {
 	Limits  *nexus.Limits // new caps, nil to keep the run's
 	Reopen  bool          // take a run on that has ended
 	Deliver bool          // the same, only to publish and to land what landed, where somebody asked for that
+	Stop    string        // why the run ends as stopped, as soon as it is taken up; empty: it goes on
 	Purse   Purse         // nil when no other run shares the day's money
 	Sandbox string        // what confines the work
 }
@@ -69,9 +70,14 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o Opening) (*Core, e
 	}
 	if s.Status == nexus.StatusIdle {
 		facts := []nexus.Fact{nexus.RunStarted{Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox}}
-		return c, c.record(ctx, append(facts, c.bygone()...)...)
+		err = c.record(ctx, append(facts, c.bygone()...)...)
+	} else {
+		err = c.recover(ctx, o)
 	}
-	return c, c.recover(ctx, o)
+	if err == nil && o.Stop != "" && s.Drain == nil {
+		err = c.record(ctx, nexus.RunDrained{To: nexus.StatusStopped, Why: o.Stop})
+	}
+	return c, err
 }
 
 // recover writes off what the last process left behind.

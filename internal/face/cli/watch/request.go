@@ -72,6 +72,11 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish.By = a.User()
+	if wish.Verb == nexus.VerbStop && r.Holder == nil {
+		if done, err := stop(ctx, a, p, r.ID, wish); done || err != nil {
+			return err
+		}
+	}
 	e, err := p.Journal.Ask(ctx, r.ID, wish)
 	if err != nil {
 		return err
@@ -161,6 +166,22 @@ func unasked(s *state.State, id string) (why, hint string) {
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
 	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && wire.Undelivered(s)
+}
+
+// stop ends a run here and now, as nobody conducts it. It is not done where
+// somebody took it up meanwhile, or where no run may go on.
+func stop(ctx context.Context, a *frame.App, p *frame.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
+	quiet := *a
+	quiet.Quiet = true
+	v, err := wire.Stop(ctx, &quiet, p, run, "stopped by "+wish.By)
+	switch {
+	case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}), errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	told := asked{Run: run, Settled: true, Granted: true}
+	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: granted; run %s is %s\n", run, v.Status) })
 }
 
 // deliver does what was agreed to, here and now, as nobody conducts the run.

@@ -184,7 +184,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	if err != nil {
 		return nil, err
 	}
-	opening.Deliver = o.deliver
+	opening.Deliver, opening.Stop = o.deliver, o.stop
 	opening.Fence, opening.Purse, opening.Sandbox = lease.Fence(), day, confines(world)
 	s, err := run.Conduct(work, held{lease, p.Journal, o.Run}, world, o.Run, opening, run.Signals{Requests: requests, Drain: ctx.Done()})
 	shown.Finish(context.WithoutCancel(ctx), s)
@@ -196,7 +196,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 func ask(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order, shown *screen.Screen) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	if a.Person() && !o.Headless {
+	if a.Person() && !o.Headless && o.Goal.Mode != nexus.Draft { // a plan is agreed to next, from the same keyboard
 		all.Go(func() {
 			shown.Hear(ctx, a.In, func(ctx context.Context, question, text string) error {
 				_, err := p.Journal.Ask(ctx, o.Run, nexus.Request{Verb: nexus.VerbAnswer, ID: question, Text: text, By: a.User()})

@@ -16,16 +16,26 @@ import (
 // where that was asked for, as far as people agreed to it. No task is worked
 // on, and no model is asked but to resolve a conflict with a target that moved.
 func Deliver(ctx context.Context, a *frame.App, p *frame.Place, run nexus.RunID) (view.Run, error) {
+	return finish(ctx, a, p, Order{Run: run, Headless: true, deliver: true})
+}
+
+// Stop ends a run that nobody conducts, and that has not ended, as stopped.
+func Stop(ctx context.Context, a *frame.App, p *frame.Place, run nexus.RunID, why string) (view.Run, error) {
+	return finish(ctx, a, p, Order{Run: run, Headless: true, deliver: true, stop: why})
+}
+
+// finish takes up a run without working on a task.
+func finish(ctx context.Context, a *frame.App, p *frame.Place, o Order) (view.Run, error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return view.Run{}, err
 	}
 	settings.StatusFile = ""
-	s, err := conduct(ctx, a, p, settings, &Order{Run: run, Headless: true, deliver: true}, statusfile.Options{})
+	s, err := conduct(ctx, a, p, settings, &o, statusfile.Options{})
 	if s == nil {
 		return view.Run{}, err
 	}
-	return a.Tell(journal.Run{ID: run}, s), err
+	return a.Tell(journal.Run{ID: o.Run}, s), err
 }
 
 // Undelivered reports whether a run that nobody conducts can be delivered: it

@@ -37,7 +37,8 @@ type Order struct {
 	tap     pick.Tap // opened from Traffic
 	on      string
 	pr      bool
-	deliver bool // publish and land what landed, and nothing else
+	deliver bool   // publish and land what landed, and nothing else
+	stop    string // why it ends as stopped at once; empty: it goes on
 	draw    func(string) uint64
 }
 
