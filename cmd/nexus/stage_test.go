@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
 // patience is how long a story waits for anything.
@@ -120,6 +121,9 @@ func stageSetup(t *testing.T, e *testscript.Env) error {
 		}
 		if p.model != nil {
 			p.model.close()
+		}
+		if left, err := overlay.Below(e.WorkDir); err != nil || len(left) > 0 {
+			t.Errorf("mounts are left behind: %v %v %v", left, err, overlay.Clear(e.WorkDir))
 		}
 	})
 	return nil

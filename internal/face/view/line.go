@@ -29,8 +29,11 @@ func Line(s Style, e nexus.Event) string {
 type Lines struct {
 	Verbose bool // also how the run decides: routes, what other runs used, requests that were granted
 
-	told []string // what was said, and why, the newest last
+	told []reason // the newest last
 }
+
+// reason is a line that was said, or what it says behind a colon.
+type reason struct{ about, text string }
 
 // mostTold is how many reasons are remembered, and leastTold how long one is
 // that is not said again.
@@ -41,7 +44,8 @@ const (
 
 // Draw draws one event. It is empty for what is not worth a line. Why something
 // failed is said once, and not again of what follows from it: that the attempt
-// ends, the task is parked, and the run ends without it.
+// ends, the task is parked, and the run ends without it. Another attempt at the
+// task that fails alike says it again.
 func (l *Lines) Draw(s Style, e nexus.Event) string {
 	if !notable(e.Fact) || !l.Verbose && routine(e.Fact) {
 		return ""
@@ -51,13 +55,17 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 		about += ": "
 	}
 	whole := about + text
+	task, _, _ := strings.Cut(strings.TrimSuffix(about, ": "), ".")
+	if _, begins := e.Fact.(nexus.AttemptStarted); begins {
+		l.told = slices.DeleteFunc(l.told, func(r reason) bool { return r.about == task })
+	}
 	if follows(e.Fact) {
-		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, whole) {
+		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, reason{task, whole}) {
 			return ""
 		}
-		text = l.shorten(text)
+		text = l.shorten(task, text)
 	}
-	l.learn(whole)
+	l.learn(task, whole)
 	line := about + s.Tint(e.Fact, Clean(text))
 	if s.Plain {
 		return line
@@ -65,20 +73,22 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	return s.Fit(line)
 }
 
-// shorten leaves out reasons that were told.
-func (l *Lines) shorten(text string) string {
-	known := slices.SortedFunc(slices.Values(l.told), func(a, b string) int { return len(b) - len(a) })
-	for _, why := range known {
-		text = strings.ReplaceAll(text, ": "+why, "")
+// shorten leaves out reasons that were told of a task; of no task, all.
+func (l *Lines) shorten(task, text string) string {
+	known := slices.SortedFunc(slices.Values(l.told), func(a, b reason) int { return len(b.text) - len(a.text) })
+	for _, r := range known {
+		if task == "" || r.about == task {
+			text = strings.ReplaceAll(text, ": "+r.text, "")
+		}
 	}
 	return text
 }
 
 // learn remembers a line, and what it says behind each colon.
-func (l *Lines) learn(line string) {
+func (l *Lines) learn(task, line string) {
 	for more := true; more; _, line, more = strings.Cut(line, ": ") {
-		if len(line) >= leastTold && !slices.Contains(l.told, line) {
-			l.told = append(l.told, line)
+		if r := (reason{task, line}); len(line) >= leastTold && !slices.Contains(l.told, r) {
+			l.told = append(l.told, r)
 		}
 	}
 	l.told = l.told[max(0, len(l.told)-mostTold):]

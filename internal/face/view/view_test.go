@@ -255,6 +255,8 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		nexus.TaskParked{Task: "T1", Why: "not reviewed: " + why},
 		nexus.AttemptEnded{Attempt: "T2.1", Outcome: nexus.NoProgress, Why: "the same build failure 2 times"},
 		nexus.TaskParked{Task: "T2", Why: "the same build failure 2 times", Failed: true},
+		nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TestAfter},
+		nexus.AttemptEnded{Attempt: "T1.2", Outcome: nexus.Unverified, Why: "not reviewed: " + why},
 		nexus.TaskParked{Task: "T1", Why: "not reviewed: " + why},
 		nexus.TaskParked{Task: "T3", Why: "another reason"},
 		nexus.RunEnded{Status: nexus.StatusPartial, Why: "1 of 4 tasks landed; T1 is parked: not reviewed: " + why},
@@ -265,7 +267,8 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	}
 	want := []string{
 		"T1.1: not reviewed: " + why, "T1.1: unverified", "T1: parked",
-		"T2.1: no-progress: the same build failure 2 times", "T2: failed", "T1: parked", "T3: parked: another reason",
+		"T2.1: no-progress: the same build failure 2 times", "T2: failed",
+		"T1.2: starts, fast, test-after", "T1.2: unverified: not reviewed: " + why, "T1: parked", "T3: parked: another reason",
 		"partial: 1 of 4 tasks landed; T1 is parked",
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -154,6 +154,7 @@ type Run struct {
 	Last   time.Time // of its last event
 	Events int64
 	Holder *nexus.Process // who conducts it now, nil when nobody does
+	Gone   bool           // whoever conducted it last let it go, or is certain to be dead; false: its lease may have run out while it slept
 }
 
 const selectRuns = `select g.run, g.n, a.at, z.at, l.fence, l.pid, l.host, l.start, l.place, l.expires
@@ -193,6 +194,7 @@ func (j *Journal) scanRun(rows *sql.Rows) (Run, error) {
 	if h.holds(j.here, j.now()) {
 		r.Holder = &h.process
 	}
+	r.Gone = h.process.PID == 0 || j.here.dead(h.process, h.place)
 	return r, nil
 }
 

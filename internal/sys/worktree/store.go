@@ -119,7 +119,9 @@ func (s *Store) way() Way {
 }
 
 // treesLock is held shared while a tree is made, and alone by a sweep.
-func (s *Store) treesLock() string { return filepath.Join(s.dir, "trees.lock") }
+func (s *Store) treesLock() string { return filepath.Join(s.dir, locked) }
+
+const locked = "trees.lock"
 
 // turn runs do when nobody sweeps and nobody else makes the same tree.
 func (s *Store) turn(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {

@@ -129,3 +129,50 @@ func testLife(t *testing.T, way worktree.Way) {
 		t.Errorf("after landing, status says %q", got)
 	}
 }
+
+// TestUnmount leaves a mount behind as a killed process does: it goes once its
+// run is certain to be gone, while those of others stay, and the tree comes back
+// as it was.
+func TestUnmount(t *testing.T) {
+	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	user := userRepo(t, map[string]string{"a.txt": "a\n"})
+	dir := filepath.Join(t.TempDir(), "state")
+	s := openAt(t, user, dir, worktree.Overlay)
+	head := gittest.Run(t, user, "rev-parse", "HEAD")
+	for _, run := range []nexus.RunID{"dead", "live"} {
+		tree, err := s.Add(t.Context(), run, "T1.1", head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tree.Dir, "b.txt"), []byte("b\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(gone ...nexus.RunID) int {
+		t.Helper()
+		if err := worktree.Unmount(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return gone, nil }); err != nil {
+			t.Fatal(err)
+		}
+		all, err := overlay.Below(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if n := left("other"); n != 2 {
+		t.Fatalf("%d of 2 are mounted while nobody is gone", n)
+	}
+	if n := left("other", "dead"); n != 1 {
+		t.Errorf("%d are mounted after one is gone", n)
+	}
+	tree, err := openAt(t, user, dir, worktree.Overlay).Add(t.Context(), "dead", "T1.1", head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(tree.Dir, "b.txt")); err != nil || string(text) != "b\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := worktree.Unmount(t.Context(), filepath.Join(dir, "none"), nil); err != nil {
+		t.Error(err)
+	}
+}

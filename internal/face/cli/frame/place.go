@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
 // WorkDir returns the directory that the command works in.
@@ -145,7 +146,22 @@ func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 		return p, nil
 	}
 	p.Journal, err = journal.Open(ctx, path, journal.Options{Now: a.Now, ReadOnly: want == Reads, Mask: a.Mask.Mask})
+	if err == nil {
+		_ = worktree.Unmount(ctx, p.State, p.gone) // the next command tries again
+	}
 	return p, err
+}
+
+// gone returns the runs whose process is certain to be dead, or let them go.
+func (p *Place) gone(ctx context.Context) ([]nexus.RunID, error) {
+	all, err := p.Journal.Runs(ctx)
+	var ids []nexus.RunID
+	for _, r := range all {
+		if r.Gone {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, err
 }
 
 // slug keeps what is harmless in a file name on every system.

@@ -5,14 +5,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
-// Sweep removes the worktrees of runs that have ended. The work in them is
-// pinned by a ref; what is not pinned stays.
+// Sweep removes the worktrees of runs that have ended, and of those whose
+// process died what they make anew: trees of bases. The work in them is pinned
+// by a ref; what is not pinned stays.
 func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
 	if p.Journal == nil {
 		return []string{}, nil
@@ -21,19 +23,22 @@ func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended := map[nexus.RunID]bool{}
+	ended, gone := map[nexus.RunID]bool{}, map[nexus.RunID]bool{}
 	for _, r := range runs {
 		s, err := p.Replay(ctx, r.ID)
 		if err != nil {
 			return nil, err
 		}
-		ended[r.ID] = s.Status.Ended() && r.Holder == nil
+		ended[r.ID], gone[r.ID] = s.Status.Ended() && r.Holder == nil, r.Gone
 	}
 	store, err := worktree.Open(ctx, p.Repo, p.State)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := store.Sweep(ctx, func(run nexus.RunID, _ nexus.AttemptID) bool { return !ended[run] }, dry)
+	removed, err := store.Sweep(ctx, func(run nexus.RunID, id nexus.AttemptID) bool {
+		anew := gone[run] && strings.HasPrefix(string(id), "base-")
+		return !ended[run] && !anew
+	}, dry)
 	if err != nil {
 		return append([]string{}, removed...), err
 	}
@@ -46,6 +51,6 @@ func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
 		homes[i] = filepath.Join(p.State, home)
 	}
 	sets := &supply.Store{Dir: filepath.Join(p.State, "environments")}
-	gone, err := sets.Sweep(ctx, homes, supply.Usual(), dry)
-	return append(append([]string{}, removed...), gone...), err
+	rest, err := sets.Sweep(ctx, homes, supply.Usual(), dry)
+	return append(append([]string{}, removed...), rest...), err
 }
