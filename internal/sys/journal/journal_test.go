@@ -221,7 +221,7 @@ func TestRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := journal.Run{ID: first[0].Run, First: first[0].At, Last: last[0].At, Events: 3}
-		if i == 0 {
+		if r.Gone = i > 0; i == 0 {
 			r.Holder = &self
 		}
 		want = append(want, r)
@@ -235,6 +235,27 @@ func TestRuns(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestALeaseThatRanOut is nobody's, but whoever had it may only have slept: only
+// one who is dead, or let go, is certain to be gone.
+func TestALeaseThatRanOut(t *testing.T) {
+	now := time.Now()
+	o := options()
+	o.Now = func() time.Time { return now }
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, err := acquire(t, j, "r").Append(t.Context(), facts(1)...); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	runs, err := j.Runs(t.Context())
+	if err != nil || len(runs) != 1 || runs[0].Holder != nil || runs[0].Gone {
+		t.Errorf("%+v, %v", runs, err)
 	}
 }
 
