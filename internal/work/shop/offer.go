@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -47,7 +48,9 @@ func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
 		return Offer{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is empty
-	set, err := tool.New(tool.Env{Dir: dir, Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester}, s.offered(role, tier)...)
+	set, err := tool.New(tool.Env{
+		Dir: dir, Writes: role.Writes != cast.Nothing, Net: s.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
+	}, s.offered(role, tier)...)
 	if err != nil {
 		return Offer{}, err
 	}

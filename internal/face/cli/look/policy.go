@@ -27,7 +27,7 @@ func policyCommand(a *frame.App) *cobra.Command {
 	var stdin bool
 	var role, dir string
 	check := a.Command("check [--dir DIR] -- COMMAND | --stdin", "say whether an agent may run a command", func(_ context.Context, args []string) error {
-		if _, err := roleOf(role); err != nil {
+		if _, err := roleOf(a, role); err != nil {
 			return err
 		}
 		rules, err := rulesFor(a, dir, nexus.Role(role))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +20,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/scout"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 )
 
 func toolCommand(a *frame.App) *cobra.Command {
@@ -43,7 +48,7 @@ func toolListCommand(a *frame.App) *cobra.Command {
 	var role string
 	var offered bool
 	c := a.Command("list [--role ROLE] [--mcp] [--json]", "list the tools that agents have", func(ctx context.Context, _ []string) error {
-		r, err := roleOf(role)
+		r, err := roleOf(a, role)
 		if err != nil {
 			return err
 		}
@@ -57,6 +62,9 @@ func toolListCommand(a *frame.App) *cobra.Command {
 			all = append(all, toolRow{t, set.ReadOnly(t.Name)})
 		}
 		return a.Answer(toolList{all, r.Writes}, func(s view.Style) string {
+			if role != "" {
+				return inFull(s, all)
+			}
 			var rows [][]string
 			for _, t := range all {
 				rows = append(rows, []string{t.Name, view.FirstLine(t.Description)})
@@ -101,12 +109,53 @@ type called struct {
 	Reached  []hosts.Reached `json:"reached,omitempty"` // hosts that it asked for
 }
 
-// roleOf returns a role; no role has all tools.
-func roleOf(name string) (cast.Role, error) {
+// inFull draws all that a model is told of its tools.
+func inFull(s view.Style, all []toolRow) string {
+	var b strings.Builder
+	for i, t := range all {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(s.Bold(view.Clean(t.Name)) + "\n")
+		for line := range strings.SplitSeq(strings.TrimSpace(view.CleanText(t.Description)), "\n") {
+			b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
+		}
+		b.WriteString(s.Dim(s.Wrap("input: "+view.Clean(string(t.Schema)), "  ")) + "\n")
+	}
+	return b.String()
+}
+
+// handin returns the schema of what a role hands in, nil for those that hand in
+// a summary.
+func handin(role nexus.Role) json.RawMessage {
+	switch role {
+	case nexus.Planner:
+		return plan.Schema()
+	case nexus.Verifier:
+		return verify.Schema()
+	case nexus.Reviewer:
+		return review.Schema()
+	case nexus.Scout:
+		return scout.Schema()
+	default:
+		return nil
+	}
+}
+
+// roleOf returns a role as it is here; no role has all tools.
+func roleOf(a *frame.App, name string) (cast.Role, error) {
 	if name == "" {
 		return cast.Role{Tools: tool.Names(), Writes: cast.All}, nil
 	}
-	roles, err := cast.Roles(nil)
+	dir, err := a.WorkDir()
+	if err != nil {
+		return cast.Role{}, err
+	}
+	settings, _, err := a.Settings()
+	if err != nil {
+		return cast.Role{}, err
+	}
+	roles, _, err := wire.Casting(frame.Top(dir), settings)
 	if err != nil {
 		return cast.Role{}, err
 	}
@@ -123,12 +172,16 @@ func listing(ctx context.Context, a *frame.App, r cast.Role, offered bool) (*too
 	if offered {
 		return setOf(ctx, a, "", r)
 	}
-	set, err := tool.New(tool.Env{Dir: os.TempDir()}, r.Tools...)
+	settings, _, err := a.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := tool.New(tool.Env{Dir: os.TempDir(), Writes: r.Writes != cast.Nothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && settings.Checks != "off"}, r.Tools...)
 	return set, func() {}, err
 }
 
 func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, func(), error) {
-	r, err := roleOf(role)
+	r, err := roleOf(a, role)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +219,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 		return nil, nil, err
 	}
 	env := tool.Env{
-		Dir: dir, Box: box, Net: grant.Role(string(r.Name)), Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Mask: a.Mask.Mask, Rules: wire.Rules(settings, r.Name),
+		Dir: dir, Box: box, Net: grant.Role(string(r.Name)), Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Mask: a.Mask.Mask, Rules: wire.Rules(settings, r.Name), Handin: handin(r.Name),
 	}
 	set, err := tool.New(env, r.Tools...)
 	if err != nil {
