@@ -61,6 +61,7 @@ fuzz: ## fuzz each parser for FUZZTIME
 
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
 	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 go test -count=1 -timeout 6h ./...
+	NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
 	go run ./cmd/nexus bench chaos --n $(SEEDS)
 
 deps: ## install what tests need on Debian: git, bubblewrap, ripgrep, gopls, a C compiler, and the tools of the stacks that samples are judged with

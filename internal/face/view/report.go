@@ -44,6 +44,7 @@ func Report(s Style, r Run, more bool) string {
 	})
 	b.WriteString(left(s, r))
 	b.WriteString(lookAt(s, r))
+	b.WriteString(late(s, r))
 	if r.Stayed != "" {
 		fmt.Fprintf(&b, "\n%s\n", s.Warn(Clean(r.Stayed)))
 	}
@@ -66,6 +67,19 @@ func (r Run) Delivered() string {
 	default:
 		return "not published: " + r.Stayed
 	}
+}
+
+// late lists what people told agents too late.
+func late(s Style, r Run) string {
+	if len(r.Late) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n" + s.Warn("told too late: no agent has heard it, and the task landed without") + "\n")
+	for _, l := range r.Late {
+		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s", l.Task, Clean(l.Text))) + "\n")
+	}
+	return b.String()
 }
 
 // lookAt lists the files that a person should look at before what landed is

@@ -43,6 +43,14 @@ type Run struct {
 	Quota   []Quota              `json:"quota,omitempty"` // providers that take no calls for now
 	Alerts  []alert.Raised       `json:"alerts,omitempty"`
 	Asks    []Ask                `json:"questions,omitempty"` // that wait for a person
+	Late    []Late               `json:"too_late,omitempty"`  // what people told agents that had finished
+}
+
+// Late is what a person told the agent of a task when that had no turn left: it
+// landed without.
+type Late struct {
+	Task nexus.TaskID `json:"task"`
+	Text string       `json:"text"`
 }
 
 // Ask is a question that waits for a person.
@@ -163,6 +171,11 @@ func Of(s *state.State, now time.Time) Run {
 		r.Rounds += row.Rounds
 		r.Tasks = append(r.Tasks, row)
 		r.Counts.add(row.Status)
+	}
+	for _, g := range s.Guidance {
+		if t := s.Task(g.Task); t != nil && t.Status == nexus.Landed {
+			r.Late = append(r.Late, Late{t.ID, g.Text})
+		}
 	}
 	return r
 }

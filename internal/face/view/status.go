@@ -25,6 +25,7 @@ func Status(s Style, r Run) string {
 	if len(r.Tasks) > 0 {
 		b.WriteString("\n" + tasks(s, r.Tasks))
 	}
+	b.WriteString(late(s, r))
 	if r.Branch != "" {
 		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, Short(r.Commit))) + "\n")
 	}
