@@ -89,6 +89,7 @@ type Failure struct {
 	Need    Need
 	Command string // that failed; empty where none was run
 	Why     string
+	Mend    string // how it is mended, where that is known
 	Output  string // the end of what it printed
 	Away    bool   // nothing in the tree is at fault: no network, no such tool
 }
@@ -109,6 +110,9 @@ func (f Failure) Error() *nexus.Error {
 
 // Hint says how to mend it.
 func (f Failure) Hint() string {
+	if f.Mend != "" {
+		return f.Mend
+	}
 	own := f.Args[0]
 	if own == "sh" {
 		own = "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"

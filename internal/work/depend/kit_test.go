@@ -279,6 +279,37 @@ func TestFails(t *testing.T) {
 	}
 }
 
+// TestRefused says what is wrong with a lock file that npm ci does not take, and
+// how it is mended, instead of npm's usage: also where npm cannot say it, as it
+// would have to fetch what is missing.
+func TestRefused(t *testing.T) {
+	needs(t, "npm", "node")
+	for name, add := range map[string]string{
+		"at hand":           `"more": "file:./vendored/more"`,
+		"nowhere to be had": `"more": "^1.0.0"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := project()
+			files["vendored/more/package.json"] = `{"name": "more", "version": "1.0.0"}`
+			b := newBench(t, files)
+			b.npm("install", "--package-lock-only")
+			b.write(filepath.Join(b.user, "package.json"), strings.Replace(project()["package.json"], `"dependencies": {`, `"dependencies": {`+add+", ", 1))
+			b.commit()
+			r := b.prepare(b.tree("T1.1"), false)
+			if len(r.Failed) != 1 || r.Failed[0].Away {
+				t.Fatalf("%+v", r.Failed)
+			}
+			e := r.Failed[0].Error()
+			if said := e.Cause.Error(); !strings.Contains(said, "package-lock.json does not fit package.json: Missing: more") || strings.Contains(said, "Usage") || strings.Contains(said, "reaches no network") {
+				t.Error(said)
+			}
+			if !strings.Contains(e.Hint, `Run "npm install" in your own checkout`) {
+				t.Error(e.Hint)
+			}
+		})
+	}
+}
+
 // TestAway is not the tree's fault: what the lock file names lies nowhere here.
 func TestAway(t *testing.T) {
 	needs(t, "npm", "node")

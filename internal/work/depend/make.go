@@ -224,8 +224,11 @@ func (m *maker) run(ctx context.Context, c sandbox.Command, f Failure, tool stri
 		if full, _ := disk.Room(m.tree); full {
 			return &nexus.Error{Code: nexus.CodeDiskFull, Message: f.Command + ": " + f.Why, Hint: "Free some space, then resume the run."}
 		}
-		if f.Away = f.Away && away(f.Output); f.Away {
+		why, mend := refused(m.tree, f.Place, string(out))
+		if f.Away = f.Away && why == "" && away(f.Output); f.Away {
 			f.Why += ", for it reaches no network"
+		} else if why != "" {
+			f.Why, f.Mend, f.Output = why, mend, "" // what it printed is its usage
 		}
 	default:
 		return nil
