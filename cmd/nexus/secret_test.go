@@ -97,7 +97,7 @@ func echo(t *testing.T, next http.Handler) (url string, keyed, leaked *atomic.In
 // in all that the run leaves behind, says, sends, and shows to other
 // processes. Nothing is found, and the tree has them all.
 func TestPlantedKeys(t *testing.T) {
-	testenv.SkipRaced(t, "five stories are told with it")
+	testenv.SkipRaced(t, "it looks for keys in what is left behind, which the detector does not watch")
 	t.Parallel()
 	exe := program(t)
 	for name, file := range map[string]bool{"environment": false, "file": true} {

@@ -51,6 +51,9 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 		t.Author = w.a.Author(nexus.Coder)
 		t.Handin, err = w.reads(ctx, &u)
 	default:
+		if _, ok := s.Roles[role]; !ok {
+			return u, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no role %q", role), Hint: "Name coder, tester, verifier or reviewer."}
+		}
 		err = &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("what the %s is sent does not depend on a task alone", role),
 			Hint: "Name coder, tester, verifier or reviewer; nexus show SESSION --raw prints what any session was sent.",
@@ -92,13 +95,16 @@ func (w *work) writes(ctx context.Context, u *Upcoming, step repair.Step) error 
 	if err := w.soFar(u); err != nil {
 		return err
 	}
-	switch mine := step.Move == repair.Write && step.Role == u.Role; {
-	case mine && step.Resume && w.a.Last().Prompted, !mine && len(u.Said) > 0:
-		return nil
-	case mine && !step.Resume:
+	if step.Move != repair.Write || step.Role != u.Role { // it is another's turn: how it would begin
+		if len(u.Said) > 0 {
+			return nil
+		}
+		step = repair.Step{}
+	}
+	if !step.Resume {
 		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Cause: step.Cause, Session: u.Session}, w.Now())
-	case !mine:
-		w.a.Apply(nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: u.Role, Session: u.Session}, w.Now())
+	} else if w.a.Last().Prompted {
+		return nil
 	}
 	m, why, err := w.say(ctx, u.Session)
 	if err != nil {

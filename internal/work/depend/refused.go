@@ -67,10 +67,7 @@ func absent(tree string, p Place) []string {
 		return nil
 	}
 	defer root.Close() //nolint:errcheck // only read
-	type asked struct {
-		Dependencies, DevDependencies map[string]string
-	}
-	var manifest asked
+	var manifest struct{ Dependencies, DevDependencies map[string]string }
 	var lock struct{ Packages map[string]json.RawMessage }
 	read := func(name string, into any) bool {
 		return json.Unmarshal([]byte(ecosystem.Read(root, path.Join(filepath.ToSlash(p.Dir), name))), into) == nil

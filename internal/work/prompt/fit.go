@@ -52,9 +52,6 @@ func Parts(sections []Section, tokens int64) []Part {
 	for _, s := range kept {
 		p := Part{Title: s.Title, Text: s.text()}
 		p.Tokens = Tokens(p.Text)
-		if s.Body == "" {
-			p.Tokens = 0
-		}
 		if s.Whole > len(s.Body) {
 			p.Of, p.Why = Tokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown of it"
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
@@ -176,8 +177,15 @@ func listing(ctx context.Context, a *frame.App, r cast.Role, offered bool) (*too
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := tool.New(tool.Env{Dir: os.TempDir(), Writes: r.Writes != cast.Nothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && settings.Checks != "off"}, r.Tools...)
+	env := told(settings, r)
+	env.Dir = os.TempDir()
+	set, err := tool.New(env, r.Tools...)
 	return set, func() {}, err
+}
+
+// told returns what decides how a role's tools are described.
+func told(c config.Config, r cast.Role) tool.Env {
+	return tool.Env{Writes: r.Writes != cast.Nothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
 func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, func(), error) {
@@ -218,9 +226,9 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	env := tool.Env{
-		Dir: dir, Box: box, Net: grant.Role(string(r.Name)), Writes: r.Writes != cast.Nothing, Rule: r.Writes.Rule(), Now: a.Now, Mask: a.Mask.Mask, Rules: wire.Rules(settings, r.Name), Handin: handin(r.Name),
-	}
+	env := told(settings, r)
+	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.Role(string(r.Name)), r.Writes.Rule()
+	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, wire.Rules(settings, r.Name)
 	set, err := tool.New(env, r.Tools...)
 	if err != nil {
 		return nil, nil, err
