@@ -538,3 +538,23 @@ func TestPaceOfWarmUp(t *testing.T) {
 		t.Errorf("warm-up %v, build %v", warm, build)
 	}
 }
+
+// TestATaskThatAsksDoesNotAge asks a person twice, and the second time nobody
+// answers: while a question is open, the task's clock stands still.
+func TestATaskThatAsksDoesNotAge(t *testing.T) {
+	s := fold(t,
+		nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, // second 4
+	)
+	at := func(seconds int) time.Time { return tape.Start().Add(time.Duration(seconds) * time.Second) }
+	next(t, s, nexus.QuestionAsked{ID: "q1", Attempt: "T1.1"}) // second 5
+	if got := s.WorkedOn(s.Task("T1"), at(3600)); got != time.Second {
+		t.Errorf("%s while it is asked", got)
+	}
+	next(t, s, nexus.QuestionAnswered{ID: "q1", Text: "yes", By: "ada"}) // second 6
+	next(t, s, nexus.QuestionAsked{ID: "q2", Attempt: "T1.1"})           // second 7
+	next(t, s, nexus.QuestionLeft{ID: "q2"})                             // second 8
+	if got := s.WorkedOn(s.Task("T1"), at(20)); got != 14*time.Second {
+		t.Errorf("%s after the questions", got)
+	}
+}

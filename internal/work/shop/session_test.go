@@ -73,3 +73,57 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 		}
 	})
 }
+
+// curious asks a person, and hands in when that has answered.
+type curious struct{}
+
+func (curious) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+	call := llm.Call{ID: "c1", Tool: "ask", Input: json.RawMessage(`{"question": "Blue?", "fallback": "blue"}`)}
+	if len(r.Messages) > 1 {
+		call = llm.Call{ID: "c2", Tool: "finish", Input: json.RawMessage(`{"summary": "Done.", "status": "done"}`)}
+	}
+	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, nil
+}
+
+// slow is a person who takes an hour to answer.
+type slow struct{ desk }
+
+func (*slow) Ask(context.Context, nexus.QuestionAsked) (string, error) {
+	time.Sleep(time.Hour) // of the bubble's time
+	return "green", nil
+}
+
+// TestAPersonTakesNoneOfTheTasksTime lets a task that has ten minutes wait an
+// hour for an answer: it goes on.
+func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
+	s, base, _ := shoptest.New(t)
+	c, _ := change(t, s, "T1.1", base)
+	roles, err := cast.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Roles, s.Now = roles, time.Now
+	s.Pick = func(nexus.Role, nexus.Tier, string) (shop.Model, error) {
+		return shop.Model{
+			Model: curious{}, Name: "toy/model",
+			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+		}, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a, start := &state.Attempt{ID: "T1.1", Task: "T1"}, time.Now()
+		o, err := s.Converse(t.Context(), shop.Talk{
+			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree, Next: "brief",
+			Left: func() time.Duration { return 10*time.Minute - time.Since(start) + a.Rested },
+			Record: func(_ context.Context, facts ...nexus.Fact) error {
+				for _, f := range facts {
+					a.Apply(f, time.Now())
+				}
+				return nil
+			},
+			Snap: func(context.Context) (nexus.TreeSnapshotted, error) { return nexus.TreeSnapshotted{}, nil },
+		}, &slow{})
+		if err != nil || o.Outcome != nexus.Accepted || a.Rested != time.Hour {
+			t.Errorf("%s %s after %s, rested %s: %v", o.Outcome, o.Why, time.Since(start), a.Rested, err)
+		}
+	})
+}
