@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -87,4 +88,20 @@ func key(parts ...string) string {
 		fmt.Fprintf(sum, "%d\x00%s", len(p), p) //nolint:errcheck // a hash takes all
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:16]
+}
+
+// holding says what the user's environment has in it, as it was when the kit
+// looked first: all trees of a run are given the same.
+func (k *Kit) holding(p Place) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	has, known := k.envs[p.sum]
+	if !known {
+		if k.envs == nil {
+			k.envs = map[string]string{}
+		}
+		has, _ = ecosystem.EnvironmentHas(filepath.Join(k.User, filepath.FromSlash(p.Dir))) // it is lent only where this can be told
+		k.envs[p.sum] = has
+	}
+	return has
 }

@@ -58,6 +58,7 @@ type Kit struct {
 	looked   map[string][]Place          // by tree
 	foreign  map[string][]submodule.Link // by tree
 	lends    map[string]bool             // by what a place's packages depend on
+	envs     map[string]string           // what an environment has that is only lent, by the same
 	given    map[string]Failure          // by key
 	versions map[string]string
 	ready    map[string]Ready // by directory of the tree
@@ -439,6 +440,9 @@ func (k *Kit) key(ctx context.Context, j job) (string, error) {
 	}
 	for _, p := range j.places {
 		parts = append(parts, p.sum, strings.Join(p.Args, " "))
+		if p.Lent {
+			parts = append(parts, k.holding(p))
+		}
 		for _, tool := range p.Tools {
 			v, err := k.version(ctx, tool)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -56,12 +57,26 @@ func Foresee(dir string, w Wish, gates []gate.Gate) []Outlook {
 	return all
 }
 
+// Offers reports whether a checkout has a program in an environment of its own
+// that worktrees will have, too.
+func Offers(dir, program string) bool {
+	return slices.ContainsFunc(Places(dir), func(p Place) bool {
+		at := filepath.Join(dir, filepath.FromSlash(p.Dir))
+		return p.Bin != "" && runs(filepath.Join(at, filepath.FromSlash(p.Bin), program)) && p.Same != nil && p.Same(at, p.text) == nil
+	})
+}
+
 // onPath reports whether there is a program of that name.
 func onPath(name string) bool {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if runs(filepath.Join(dir, name)) {
 			return true
 		}
 	}
 	return false
+}
+
+func runs(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

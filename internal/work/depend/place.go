@@ -114,6 +114,13 @@ const (
 // command names that directory; says is that command with the scripts that it
 // runs, see [Kit.says].
 func (p Place) Needs(g gate.Gate, says string) Need {
+	if p.Lent {
+		return min(p.wants(g, says), Lend)
+	}
+	return p.wants(g, says)
+}
+
+func (p Place) wants(g gate.Gate, says string) Need {
 	switch g.Format {
 	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt, parse.GolangCI:
 		return None
@@ -148,7 +155,7 @@ func (p Place) Needs(g gate.Gate, says string) Need {
 	if known {
 		return None
 	}
-	if p.Bare {
+	if p.Bare && !p.Lent {
 		return None
 	}
 	return min(most, Maybe)

@@ -187,6 +187,39 @@ func pythonHas(dir string) (map[string]string, error) {
 	return have, nil
 }
 
+// sameEnvironment reports whether there is a virtual environment that can run.
+// A manifest says too little to tell whether it is the right one.
+func sameEnvironment(dir, _ string) error {
+	if _, err := os.Stat(filepath.Join(dir, ".venv/bin/python")); err != nil {
+		return err
+	}
+	_, err := EnvironmentHas(dir)
+	return err
+}
+
+// EnvironmentHas says what a virtual environment beside a manifest has in it:
+// its packages by name and version, and the directories that it is pointed to.
+func EnvironmentHas(dir string) (string, error) {
+	sites, err := filepath.Glob(filepath.Join(filepath.Clean(dir), ".venv/lib/python3*/site-packages"))
+	if err != nil || len(sites) != 1 {
+		return "", errors.Join(errors.New("there is no .venv of one Python"), err)
+	}
+	names, err := os.ReadDir(sites[0])
+	if err != nil {
+		return "", err
+	}
+	var has strings.Builder
+	fmt.Fprintln(&has, filepath.Base(filepath.Dir(sites[0])))
+	for _, d := range names {
+		fmt.Fprintln(&has, d.Name())
+		if ext := filepath.Ext(d.Name()); ext == ".pth" || ext == ".egg-link" || strings.HasPrefix(d.Name(), "__editable__") {
+			text, _ := small(sites[0], d.Name()) // what cannot be read points nowhere
+			has.WriteString(text)
+		}
+	}
+	return has.String(), nil
+}
+
 // pythonName is a package's name as all ways to write it come to.
 func pythonName(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))

@@ -19,6 +19,7 @@ type Ecosystem struct {
 	Env    []string // of the command
 	Out    []string // directories that it makes beside the lock file
 	Bare   bool     // it is no lock file but a manifest, which says less exactly what is to be installed
+	Lent   bool     // nothing is ever installed: what the user has there is lent, if anything
 	Deep   string   // name of directories that it makes also below, in the packages of a workspace
 	Bin    string   // directory with programs that commands find first
 	// Same reports why what lies at dir, beside a lock file with this text, is
@@ -62,7 +63,7 @@ func pythonRows() []Ecosystem {
 		return r
 	}
 	const venv = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet"
-	return []Ecosystem{
+	rows := []Ecosystem{
 		row("uv", "uv.lock", Ecosystem{Tools: []string{"uv"}, Args: words("uv sync --frozen"), Away: words("--offline"), Same: samePython}),
 		row("poetry", "poetry.lock", Ecosystem{Tools: []string{"poetry"}, Args: words("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: samePython}),
 		row("pipenv", "Pipfile.lock", Ecosystem{Tools: []string{"pipenv"}, Args: words("pipenv sync --dev"), Env: []string{"PIPENV_VENV_IN_PROJECT=1"}, Also: []string{"Pipfile"}}),
@@ -72,6 +73,11 @@ func pythonRows() []Ecosystem {
 			Away: words("--retries 0"), Same: sameRequirements,
 		}),
 	}
+	for _, manifest := range words("pyproject.toml setup.py setup.cfg") { // which extras tests need is nowhere said
+		own := Ecosystem{Bare: true, Lent: true, Tools: words("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: sameEnvironment}
+		rows = append(rows, row("venv", manifest, own))
+	}
+	return rows
 }
 
 func otherRows() []Ecosystem {
