@@ -1,0 +1,171 @@
+package parse_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+)
+
+var half = flag.String("half", "", "score this half of testdata/held alone, and say what is wrong there: dev or held")
+
+// sample is what a command printed, and what whoever reads it finds there.
+type sample struct {
+	name   string
+	in     parse.Input
+	state  string // pass, fail, env, notrun, red for any of the last three, - for any
+	counts string // passed/failed/skipped, - where the output does not tell
+	places []string
+}
+
+// inHalf tells the half that was looked at while readers were written from the
+// one that was scored alone.
+func (s sample) inHalf() string {
+	if crc32.ChecksumIEEE([]byte(s.name))%2 == 0 {
+		return "dev"
+	}
+	return "held"
+}
+
+// samples reads testdata/held: of each command the files NAME/run, NAME/stdout
+// and NAME/stderr. The first has the command, its exit code, and what is right.
+func samples(tb testing.TB) []sample {
+	tb.Helper()
+	archives, err := filepath.Glob("testdata/held/*.txtar")
+	if err != nil || len(archives) < 10 {
+		tb.Fatalf("%d families of tools: %v", len(archives), err)
+	}
+	var all []sample
+	for _, path := range archives {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, f := range a.Files {
+			name, part, _ := strings.Cut(f.Name, "/")
+			switch part {
+			case "run":
+				all = append(all, reading(tb, name, strings.Split(string(f.Data), "\n")))
+			case "stdout":
+				all[len(all)-1].in.Stdout = f.Data
+			case "stderr":
+				all[len(all)-1].in.Stderr = f.Data
+			}
+		}
+	}
+	return all
+}
+
+func reading(tb testing.TB, name string, lines []string) sample {
+	tb.Helper()
+	s := sample{name: name, in: parse.Input{Root: "/src", Command: lines[0]}}
+	if _, err := fmt.Sscanf(lines[1], "exit %d", &s.in.Exit); err != nil {
+		tb.Fatalf("%s: %v", name, err)
+	}
+	want := strings.Fields(lines[2])
+	s.state, s.counts, s.places = want[0], want[1], want[2:]
+	slices.Sort(s.places)
+	return s
+}
+
+// score adds up how well places, counts and verdicts are read.
+type score struct {
+	samples, right, extra, lost          int
+	counted, countsRight, falsePass, bad int // bad: another verdict than the right one
+}
+
+func (s *score) add(t *testing.T, want sample, r parse.Report) {
+	t.Helper()
+	s.samples++
+	var have []string
+	for _, f := range r.Findings {
+		if at := fmt.Sprintf("%s:%d", f.File, f.Line); f.File != "" && !slices.Contains(have, at) {
+			have = append(have, at)
+		}
+	}
+	wrong := false
+	for _, at := range have {
+		if slices.Contains(want.places, at) {
+			s.right++
+		} else {
+			s.extra++
+			wrong = true
+		}
+	}
+	for _, at := range want.places {
+		if !slices.Contains(have, at) {
+			s.lost++
+			wrong = true
+		}
+	}
+	counts := fmt.Sprintf("%d/%d/%d", r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped)
+	if want.counts != "-" {
+		s.counted++
+		if counts == want.counts {
+			s.countsRight++
+		} else {
+			wrong = true
+		}
+	}
+	state := cmp.Or(map[nexus.GateState]string{nexus.Environmental: "env", nexus.NotRun: "notrun", nexus.Flaky: "pass"}[r.State], string(r.State))
+	if state == "pass" && want.state != "pass" && want.state != "-" {
+		s.falsePass++
+	}
+	if state != want.state && want.state != "-" && (want.state != "red" || state == "pass") {
+		s.bad++
+		wrong = true
+	}
+	if wrong && *half != "" {
+		t.Logf("%s: want %s %s %v\nhave %s %s %v %s", want.name, want.state, want.counts, want.places, state, counts, have, r.Why)
+	}
+}
+
+func (s *score) f1() float64 { return 2 * float64(s.right) / float64(max(1, 2*s.right+s.extra+s.lost)) }
+
+func (s *score) String() string {
+	return fmt.Sprintf("%d outputs, F1 over (file, line) %.3f (%d right, %d too many, %d missed), counts right in %d of %d, verdicts in %d, false passes %d",
+		s.samples, s.f1(), s.right, s.extra, s.lost, s.countsRight, s.counted, s.samples-s.bad, s.falsePass)
+}
+
+// named is the input with its format, as `nexus parse` finds it.
+func named(in parse.Input) parse.Input {
+	in.Format = parse.Exit
+	if f, _, ok := parse.Recognise(in); ok {
+		in.Format = f.Name
+	}
+	return in
+}
+
+// TestHeldOut scores what is read out of commands that do not say which tool
+// speaks, as `nexus parse` reads them and as a gate does that knows no format.
+func TestHeldOut(t *testing.T) {
+	read := map[string]func(sample) parse.Report{
+		"parse": func(s sample) parse.Report { return parse.Read(named(s.in)) },
+		"gate": func(s sample) parse.Report {
+			s.in.Format, s.in.Tests = parse.Exit, s.counts != "-"
+			return parse.Read(s.in)
+		},
+	}
+	for _, how := range []string{"parse", "gate"} {
+		var sum score
+		for _, s := range samples(t) {
+			if *half != "" && s.inHalf() != *half {
+				continue
+			}
+			sum.add(t, s, read[how](s))
+		}
+		t.Logf("%s: %s", how, &sum)
+		if sum.f1() < 0.97 || sum.falsePass > 0 || sum.countsRight < sum.counted {
+			t.Errorf("%s: F1 is to be 0.97, all counts right, and no pass false", how)
+		}
+	}
+}
