@@ -3,9 +3,7 @@ package parse
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
@@ -19,12 +17,12 @@ func readExit(in Input) Report {
 	f, sure, known := Recognise(in)
 	var r Report
 	if known && f.Name != Exit {
-		r = f.read(in)
+		r = worst(in, f, instead(in, f, f.read(in)))
 	}
 	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
 	switch {
 	case known && f.Tests && r.State == nexus.NotRun && believed: // it says why none of its tests ran
-	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests)):
+	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests || f.Zero)):
 		r.State, r.Why = nexus.Fail, ""
 		if len(r.Findings) == 0 {
 			r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
@@ -39,7 +37,7 @@ func readExit(in Input) Report {
 		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
 	case in.Exit == 0:
 		r.State = cmp.Or(r.State, nexus.Pass) // settle wants at least one that passed
-	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || believed && r.State == nexus.Fail && r.Findings[0].Code != raw.CodeExit):
+	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || r.State == nexus.Fail && (believed && r.Findings[0].Code != raw.CodeExit || understood(r))):
 	case in.Killed():
 		r.State, r.Why = nexus.Environmental, "it was killed"
 	default:
@@ -57,7 +55,7 @@ func failed(in Input, r Report, all []string) Report {
 		}
 	}
 	r.State, r.Why = nexus.Fail, ""
-	if general := findings(in, all); len(general) > 0 {
+	if general := guess(in, all); len(general) > 0 {
 		r.Findings = general
 		return r
 	}
@@ -66,48 +64,20 @@ func failed(in Input, r Report, all []string) Report {
 	return r
 }
 
-// findings looks for the ways in which most tools name a place or a test.
-func findings(in Input, all []string) []nexus.Finding {
-	pos := anyPositions()
-	arrow := regexp.MustCompile(`^\s*--> ([^:]+):(\d+):(\d+)$`)
-	python := regexp.MustCompile(`^\s*File "([^"]+)", line (\d+)`)
-	rust := regexp.MustCompile(`^(?:error|warning)(?:\[(\w+)\])?: (.*)$`)
-	test := regexp.MustCompile(`^(?:FAILED (\S+?)(?: - (.*))?|test (\S+) \.\.\. FAILED|--- FAIL: (\S+) \(.*|not ok \d+ -? ?(.*)|\s+\x{25cf} (.+ \x{203a} .+))$`)
-	var found []nexus.Finding
-	var said nexus.Finding // the message that waits for its place
-	for i, l := range all {
-		l = l[:min(len(l), 4096)]
-		switch {
-		case len(found) >= raw.Enough:
-			return found
-		case rust.MatchString(l):
-			m := rust.FindStringSubmatch(l)
-			said = nexus.Finding{Code: m[1], Message: m[2]}
-		case arrow.MatchString(l):
-			m := arrow.FindStringSubmatch(l)
-			f := said
-			f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
-			f.Message, said = cmp.Or(f.Message, strings.TrimSpace(l)), nexus.Finding{}
-			found = append(found, f)
-		case python.MatchString(l):
-			m := python.FindStringSubmatch(l)
-			if file := in.Place(m[1]); file != "" && raw.Raised(all[i+1:]) != "" {
-				found = append(found, nexus.Finding{File: file, Line: raw.Number(m[2]), Message: raw.Raised(all[i+1:])})
-			}
-		case test.MatchString(l):
-			m := test.FindStringSubmatch(l)
-			name := cmp.Or(m[1], m[3], m[4], m[5], m[6])
-			found = append(found, nexus.Finding{Code: raw.CodeTest, Test: name, Message: cmp.Or(m[2], strings.TrimSpace(l))})
-		default:
-			if f, ok := pos.at(in, l); ok && f.File != "" && !harmless(l) {
-				found = append(found, f)
-			}
+// worst is the report of the run that is worst, where the output is that of
+// several runs of tests, one after the other, and the first of them is well.
+func worst(in Input, f Format, r Report) Report {
+	if !f.Tests || r.Counts.Failed > 0 {
+		return r
+	}
+	_, tests := spoken(Formats(), ends(in))
+	for _, other := range tests {
+		if other.Name == f.Name {
+			continue
+		}
+		if said := other.read(in); said.Counted && said.Counts.Failed > 0 && said.State == nexus.Fail {
+			return said
 		}
 	}
-	return found
-}
-
-func harmless(l string) bool {
-	l = strings.ToLower(l)
-	return strings.Contains(l, ": warning") || strings.Contains(l, ": note:") || strings.Contains(l, "://")
+	return r
 }

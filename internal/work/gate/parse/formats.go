@@ -20,9 +20,12 @@ type Format struct {
 	About string // whose output it is
 	Tests bool   // it tells of tests; none is no pass
 	Go    bool   // of a tool that comes with Go, or reads its code alone
+	Zero  bool   // its exit code is 0 whatever it finds
 	Warns bool   // warnings among its findings do not make the tool fail
 	// Commands are the words of a command line that lead to it.
 	Commands []string
+	// Starts are commands that start any tool: it is theirs where no other speaks.
+	Starts []string
 	// Marks is a pattern of text that only this format has.
 	Marks string
 	// Well is a pattern of a line with which the tool says that it found
@@ -58,6 +61,7 @@ func machineFormats() []Format {
 	return []Format{
 		{Name: JUnit, About: "JUnit's XML, as nearly every test runner can write", Tests: true, Marks: `<testsuites?[\s>]`, read: report.JUnit},
 		{Name: "tap", About: "the Test Anything Protocol", Tests: true, Commands: []string{"prove", "bats", "tap"}, Marks: `(?m)^TAP version \d+|^1\.\.0\b|^1\.\.\d+\s*$(?s:.*)^(?:not )?ok \d|^(?:not )?ok 1 (?s:.*)^1\.\.\d+\s*$`, Over: `^# duration_ms [\d.]+$`, read: report.TAP},
+		{Name: "teamcity", About: "the messages that runners print for TeamCity", Tests: true, Marks: `(?m)^\s*##teamcity\[test`, read: report.TeamCity},
 		{Name: "sarif", About: "SARIF 2.1", Warns: true, Marks: `"runs"\s*:\s*\[(?s:.*)"results"`, read: report.SARIF},
 		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, read: report.Checkstyle},
 		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, read: report.LCOV},
@@ -71,8 +75,8 @@ func goFormats() []Format {
 	return []Format{
 		{Name: GoTestJSON, About: "go test -json", Tests: true, Go: true, Marks: `(?m)^\{(?:"Time":"[^"]*",)?"Action":"`, read: readTests},
 		{Name: GolangCI, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, read: readGolangCI},
-		{Name: GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: `, read: func(in Input) Report { return readBuild(in, raw.CodeCompile) }},
-		{Name: GoVet, About: "go vet, with and without -json", Go: true, Commands: []string{"go vet"}, read: readVet},
+		{Name: GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, read: func(in Input) Report { return readBuild(in, raw.CodeCompile) }},
+		{Name: GoVet, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, read: readVet},
 		{Name: GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, read: readFmt},
 	}
 }
@@ -93,13 +97,16 @@ func checkFormats() []Format {
 		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, read: lint.Javac},
 		{Name: "maven", About: "mvn compile and checkstyle, and Gradle's compilation", Warns: true, Commands: []string{"mvn compile", "mvn checkstyle:check", "mvnw compile", "gradle assemble", "gradlew assemble"}, Marks: `(?m)^\[ERROR\] \S+\.(?:java|kt):\[\d+,\d+\]|^\[ERROR\] +The project .*\) has \d+ errors?$|^\* What went wrong:$`, Well: `BUILD SUCCESS`, read: lint.Maven},
 		{Name: "checkstyle", About: "Checkstyle's text", Warns: true, Commands: []string{"checkstyle"}, Marks: `(?m)^Audit done\.`, read: lint.CheckstyleText},
-		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++", "make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, read: lint.GCC},
+		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, read: lint.GCC},
 		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + built + `)\W`, Well: built, read: lint.MSBuild},
 		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, read: lint.RuboCop},
 		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, read: lint.Ruby},
 		{Name: "phpstan", About: "PHPStan: table, raw or JSON", Commands: []string{"phpstan"}, Marks: `"file_errors"|\[ERROR\] Found \d+ errors?|\[OK\] No errors`, Well: `\[OK\] No errors`, read: lint.PHPStan},
 		{Name: "php", About: "php -l", Commands: []string{"php -l"}, Marks: `(?m)^(?:PHP )?Parse error:  |^No syntax errors detected`, Well: `^No syntax errors detected`, read: lint.PHP},
 		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, read: lint.ShellCheck},
+		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, read: report.GitHub},
+		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?:line|lineNumber|line_number|line_start|startLine|row)"\s*:\s*\d`, read: report.JSON},
+		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\bline="\d`, read: report.XML},
 	}
 }
 
@@ -108,7 +115,7 @@ func testFormats() []Format {
 		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, read: either(suite.JestJSON, suite.Vitest)},
 		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, read: either(suite.JestJSON, suite.Jest)},
 		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, read: suite.Browsers(either(suite.PlaywrightJSON, suite.Playwright))},
-		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, read: either(suite.MochaJSON, suite.Mocha)},
+		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, read: either(suite.MochaJSON, suite.Mocha)},
 		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, read: readNode},
 		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, read: bun.Test},
 		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, read: suite.Pytest},
@@ -157,6 +164,22 @@ func Find(name string) (Format, bool) {
 	return all[i], true
 }
 
+// Named is an input with the format that its command or its text tells. A text
+// of tests that the command does not tell is read as [Exit] is, with care.
+func Named(in Input) (Input, string) {
+	in.Format = Exit
+	f, sure, ok := Recognise(in)
+	switch {
+	case !ok:
+		return in, Exit
+	case sure || !f.Tests:
+		in.Format = f.Name
+	default:
+		in.Tests = true
+	}
+	return in, f.Name
+}
+
 // clean reports whether the output of a tool whose exit code is not known
 // says that all is well: in its words, as JSON, or by saying nothing.
 func (f Format) clean(in Input) bool {
@@ -191,6 +214,28 @@ func Recognise(in Input) (f Format, sure, ok bool) {
 	if len(named) > 1 && !begins { // one line with several tools: the text tells which of them speaks
 		all = named
 	}
+	text := ends(in)
+	found, tests := spoken(all, text)
+	if len(named) > 1 && !begins && found.Name == "" && len(tests) == 0 { // none of them does in a way of its own
+		named = nil
+		found, tests = spoken(Formats(), text)
+	}
+	switch {
+	case len(tests) > 0: // what it ran matters more than how that was compiled
+		return tests[0], len(named) > 0 && !begins, true
+	case found.Name != "":
+		return found, len(named) > 0, true
+	case len(named) == 1:
+		return named[0], true, true
+	}
+	if begun := byWords(in.Command, func(f Format) []string { return f.Starts }); len(begun) == 1 && len(named) == 0 {
+		return begun[0], false, true
+	}
+	return Format{}, false, false
+}
+
+// ends is the text of an output, of a long one that at both its ends.
+func ends(in Input) string {
 	var b strings.Builder
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		if len(data) > 2*glance {
@@ -199,28 +244,70 @@ func Recognise(in Input) (f Format, sure, ok bool) {
 		}
 		b.WriteString(strings.Join(raw.Lines(data), "\n") + "\n")
 	}
-	text := b.String()
-	var found Format
+	return b.String()
+}
+
+// spoken returns of formats the first whose text it is that tells of no tests,
+// and those that do: the one that holds the others comes first. What lies
+// within another's text was printed by one of its tests, and is left out.
+func spoken(all []Format, text string) (found Format, tests []Format) {
+	type span struct{ begin, end int }
+	var spans []span
 	for _, f := range all {
-		if f.Marks == "" || !regexp.MustCompile(f.Marks).MatchString(text) {
+		if f.Marks == "" || found.Name != "" && !f.Tests {
 			continue
 		}
-		if f.Tests {
-			return f, len(named) > 0 && !begins, true // what it ran matters more than how that was compiled
-		}
-		if found.Name == "" {
+		re := regexp.MustCompile(f.Marks)
+		at := re.FindStringIndex(text)
+		switch {
+		case at == nil:
+			continue
+		case !f.Tests:
 			found = f
+			continue
+		}
+		s := span{at[0], at[1] + f.last(text[at[1]:], re)}
+		outer := func(o span) bool { return s.begin <= o.begin && o.end < s.end }
+		inner := func(o span) bool { return o.begin <= s.begin && s.end <= o.end }
+		switch {
+		case slices.ContainsFunc(spans, inner):
+		case slices.ContainsFunc(spans, outer):
+			tests, spans = slices.Insert(tests, 0, f), slices.Insert(spans, 0, s)
+			for i := len(spans) - 1; i > 0; i-- {
+				if outer(spans[i]) {
+					tests, spans = slices.Delete(tests, i, i+1), slices.Delete(spans, i, i+1)
+				}
+			}
+		default:
+			tests, spans = append(tests, f), append(spans, s)
 		}
 	}
-	if found.Name == "" && len(named) == 1 {
-		return named[0], true, true
+	return found, tests
+}
+
+// last returns where in a text the last word of a format ends.
+func (f Format) last(text string, marks *regexp.Regexp) int {
+	if f.Name == JUnit {
+		return max(strings.LastIndex(text, "</testsuite"), 0)
 	}
-	return found, len(named) > 0 && found.Name != "", found.Name != ""
+	end := 0
+	pattern := marks
+	if f.Over != "" {
+		pattern = regexp.MustCompile("(?m)" + f.Over)
+	}
+	for _, at := range pattern.FindAllStringIndex(text, -1) {
+		end = at[1]
+	}
+	return end
 }
 
 // ByCommand returns the formats of the tools that a command line names. Tests
 // of a tool that also builds come alone.
 func ByCommand(command string) []Format {
+	return byWords(command, func(f Format) []string { return f.Commands })
+}
+
+func byWords(command string, words func(Format) []string) []Format {
 	if command == "" {
 		return nil
 	}
@@ -233,7 +320,7 @@ func ByCommand(command string) []Format {
 	}
 	var found []Format
 	for _, f := range Formats() {
-		if slices.ContainsFunc(f.Commands, func(c string) bool { return strings.Contains(line, " "+c+" ") }) {
+		if slices.ContainsFunc(words(f), func(c string) bool { return strings.Contains(line, " "+c+" ") }) {
 			found = append(found, f)
 		}
 	}

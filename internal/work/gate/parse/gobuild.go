@@ -23,8 +23,11 @@ func readGoText(in Input, all []string, code string) goText {
 	pos := goPositions()
 	var rest []string
 	open := false // the last line belongs to a finding
-	for _, l := range all {
+	for i, l := range all {
 		f, found := pos.at(in, l)
+		if cycle, ok := cycled(in, all[:i], l); ok {
+			f, found = cycle, true
+		}
 		switch {
 		case found:
 			f.Code = code
@@ -49,6 +52,9 @@ func readGoText(in Input, all []string, code string) goText {
 		case strings.TrimSpace(l) != "too many errors":
 			rest, open = append(rest, l), false
 		}
+	}
+	if gone, ok := raw.Gone(in, rest); ok && len(t.findings) == 0 && in.Exit > 0 {
+		t.findings, t.environment = []nexus.Finding{gone}, true
 	}
 	if len(t.findings) == 0 && len(rest) > 0 {
 		text := strings.Join(rest[max(0, len(rest)-20):], "\n")
@@ -88,8 +94,14 @@ func adviceOn(message string) string {
 }
 
 func readBuild(in Input, code string) Report {
-	t := readGoText(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...), code)
-	return t.report(in)
+	said := raw.Lines(in.Stderr)
+	said = append(said, raw.Objects(in.Stdout, func(line []byte) bool {
+		var e event
+		ok := json.Unmarshal(line, &e) == nil && strings.HasPrefix(e.Action, "build-")
+		said = append(said, raw.Lines([]byte(e.Output))...)
+		return ok
+	})...)
+	return readGoText(in, said, code).report(in)
 }
 
 func (t goText) report(in Input) Report {
@@ -109,7 +121,7 @@ func (t goText) report(in Input) Report {
 
 func firstMessage(all []nexus.Finding) string {
 	for _, f := range all {
-		if machine(f.Message) {
+		if machine(f.Message) || f.Code == raw.CodeEnvironment {
 			return f.Message
 		}
 	}

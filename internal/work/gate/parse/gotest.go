@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -208,6 +207,9 @@ func (l *testLog) silent(r Report) Report {
 // judge counts a test and says what is wrong with it.
 func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.Finding {
 	if u.test == "" {
+		if u.state == "fail" {
+			return races(l.in, raw.Lines(u.out.Text()))
+		}
 		return nil
 	}
 	switch u.state {
@@ -219,6 +221,9 @@ func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.
 		c.Failed++
 		f, own := l.finding(u)
 		sick[u.pkg] = true
+		if more := races(l.in, raw.Lines(u.out.Text())); len(more) > 0 {
+			return append([]nexus.Finding{f}, slices.DeleteFunc(more, func(r nexus.Finding) bool { return r.File == f.File && r.Line == f.Line })...)
+		}
 		if own || !l.below[[2]string{u.pkg, u.test}] {
 			return []nexus.Finding{f}
 		}
@@ -335,7 +340,8 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 	}
 	var said []string
 	stack := false
-	for _, line := range raw.Lines(u.out.Text()) {
+	lines := raw.Lines(u.out.Text())
+	for _, line := range lines {
 		trimmed := strings.TrimSpace(line)
 		if code := disaster(trimmed); code != "" && f.Code == raw.CodeTest {
 			f.Code, f.File, f.Line = code, "", 0 // the place of the disaster wins
@@ -343,7 +349,7 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 		if m := l.at.FindStringSubmatch(line); m != nil && !stack && m[1] != "testing.go" {
 			own = true
 			if f.File == "" {
-				f.File, f.Line = path.Join(l.dir(u.pkg), m[1]), raw.Number(m[2])
+				f.File, f.Line = l.place(u.pkg, m[1]), raw.Number(m[2])
 			}
 		}
 		if m := l.frame.FindStringSubmatch(line); m != nil && f.File == "" && f.Code != raw.CodeTest {
@@ -357,6 +363,7 @@ func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
 		}
 	}
 	f.Message = raw.Clip(dedent(said))
+	l.really(u.pkg, &f)
 	if f.Message == "" {
 		f.Message = wordless
 	}
@@ -408,20 +415,4 @@ func dedent(all []string) string {
 		b.WriteString(l[max(least, 0):] + "\n")
 	}
 	return b.String()
-}
-
-// dir returns the directory of a package, as far as the modules tell.
-func (l *testLog) dir(pkg string) string {
-	pkg = strings.TrimSuffix(pkg, "_test")
-	best, dir := -1, ""
-	for module, at := range l.in.Modules {
-		rest, ok := strings.CutPrefix(pkg, module)
-		if ok && (rest == "" || rest[0] == '/') && len(module) > best {
-			best, dir = len(module), path.Join(at, rest)
-		}
-	}
-	if best < 0 || l.in.Place(dir+"/x") == "" {
-		return ""
-	}
-	return strings.TrimPrefix(dir, "/")
 }

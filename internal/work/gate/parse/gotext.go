@@ -18,6 +18,7 @@ type goTestText struct {
 	log    testLog
 	wait   []string // lines of the package that is not named yet
 	builds string   // what is built, as long as the compiler speaks
+	well   bool     // all tests of the package that is told passed: go test says so, and exits with code 0
 	ok     int      // packages that are well and name no test
 
 	began, result, over, bare, tests *regexp.Regexp
@@ -94,7 +95,9 @@ func (g *goTestText) close() {
 
 // end takes how a package ended, and what go test adds to that.
 func (g *goTestText) end(word, pkg, more string) {
+	g.well = word == "ok  " && g.log.in.Exit == 0 && !g.log.in.Guess
 	named := g.tell(pkg)
+	g.well = false
 	e := event{Action: "pass", Package: pkg}
 	switch {
 	case word == "?   ":
@@ -133,7 +136,7 @@ func (g *goTestText) tell(pkg string) (named bool) {
 			if strings.HasPrefix(l, "=== RUN ") {
 				g.log.event(event{Action: "run", Package: pkg, Test: test})
 			}
-		case result != nil:
+		case result != nil && (!g.well || result[1] != "FAIL"):
 			named, test = true, result[2]
 			g.log.event(event{Action: "output", Package: pkg, Test: test, Output: strings.TrimSpace(l) + "\n"})
 			g.log.event(event{Action: strings.ToLower(result[1]), Package: pkg, Test: test})

@@ -43,6 +43,9 @@ func Read(in Input) Report {
 		return settle(in, f, r)
 	}
 	r := f.read(in)
+	if f.Name != Exit {
+		r = instead(in, f, r)
+	}
 	if r.State == nexus.Environmental && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
 		r = beside(in, f, r)
 	}
@@ -73,7 +76,13 @@ func unable(in Input, f Format) (Report, bool) {
 	if f.Go || in.Exit != 126 && in.Exit != 127 {
 		return Report{}, false
 	}
+	if gone, ok := raw.Gone(in, in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
+	}
 	if trouble, ok := raw.Trouble(in.Text()); ok {
+		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): line (\d+): `).FindStringSubmatch(trouble.Message); m != nil {
+			trouble.File, trouble.Line = in.Place(m[1]), raw.Number(m[2])
+		}
 		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
 	}
 	if tool, said := raw.Unknown(in.Text()); in.Exit == 127 && tool != "" {

@@ -20,6 +20,10 @@ func Tsc(in raw.Input) raw.Report {
 			found = append(found, nexus.Finding{Severity: nexus.Major, Code: m[1], Message: m[2]})
 		}
 	}
+	if in.Exit > 0 && len(found) == 0 && said(all, `^tsc: The TypeScript Compiler|^Version \d+\.\d`) { // it shows how it is used
+		f := nexus.Finding{Code: raw.CodeEnvironment, Message: "tsc has no project here, and the command names no file", Advice: "Make a tsconfig.json, or name one with -p."}
+		return raw.Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	}
 	return in.Check(found, true)
 }
 

@@ -42,6 +42,9 @@ func (in Input) Killed() bool { return in.Exit < 0 || in.Exit == 137 }
 
 // Silent is the report of a tool that failed and named nothing in the code.
 func (in Input) Silent() Report {
+	if f, ok := Gone(in, in.Text()); ok {
+		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	}
 	if f, ok := Trouble(in.Text()); ok {
 		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
 	}
@@ -53,6 +56,9 @@ func (in Input) Silent() Report {
 func (in Input) Unran() Report {
 	all := in.Text()
 	if _, ok := Trouble(all); ok {
+		return in.Silent()
+	}
+	if _, ok := Gone(in, all); ok {
 		return in.Silent()
 	}
 	if f, ok := Unloadable(all); ok {
@@ -71,10 +77,20 @@ type Run struct {
 	Empty    bool // it says itself that there are none
 	Flaky    []nexus.Flake
 	Tests    []Test
+	Green    bool // whatever it sums up, and it does each time that it ends, names no failure
+}
+
+// green drops what only looks as if a test had failed, because a test printed
+// it: the runner itself sums up that all passed, and exits with code 0.
+func (in Input) green(r *Run) {
+	if in.Exit == 0 && !in.Guess && !in.Cut && r.Green && r.Counted && r.Counts.Failed == 0 && r.Counts.Passed > 0 {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
+	}
 }
 
 // Suite is the report of a tool that runs tests.
 func (in Input) Suite(r Run) Report {
+	in.green(&r)
 	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Partly: r.Partly, Flaky: r.Flaky, Tests: r.Tests}
 	ran := r.Counts.Passed + r.Counts.Failed + r.Counts.Skipped
 	if short := coverage(in); short != nil {
@@ -102,6 +118,8 @@ func (in Input) Suite(r Run) Report {
 		}
 	case in.Killed():
 		out.State, out.Why = nexus.Environmental, "it was killed"
+	case in.Exit > 0 && (r.Empty || !r.Counted) && in.gone():
+		return in.Silent()
 	case in.Exit != 0 && (r.Empty || r.Counted && ran == 0):
 		out.State, out.Why = nexus.NotRun, "no test ran"
 	case in.Exit != 0 && r.Counted:
@@ -119,6 +137,11 @@ func (in Input) Suite(r Run) Report {
 		out.State = nexus.Pass
 	}
 	return out
+}
+
+func (in Input) gone() bool {
+	_, ok := Gone(in, in.Text())
+	return ok
 }
 
 // coverage returns the complaint of a runner that its tests went through too
@@ -183,7 +206,7 @@ func Missing(tool, said string) nexus.Finding {
 func missingTool() []*regexp.Regexp {
 	re := regexp.MustCompile
 	return []*regexp.Regexp{
-		re(`^(?:/[\w/.-]*/)?(?:\w*sh): (?:line )?(?:\d+: )?([\w./@+-]+): (?:command )?not found$`),
+		re(`^(?:\S+: line \d+|(?:/[\w/.-]*/)?\w*sh): (?:line )?(?:\d+: )?((?:/[\w./-]*/)?[\w.@+-]+): (?:command )?not found$`),
 		re("^(?:/usr/bin/)?env: ['\"\u2018]?([\\w./+-]+)['\"\u2019]?: No such file or directory$"),
 		re(`python[\d.]*: No module named ([\w.]+)$`),
 		re("^error: no such (?:sub)?command: `([\\w-]+)`"),
@@ -192,7 +215,7 @@ func missingTool() []*regexp.Regexp {
 		re(`^Command not found: ([\w.-]+)$`), // poetry run
 		re(`^Error: the command ([\w.-]+) could not be found within PATH or Pipfile's \[scripts\]`),
 		re("^error: Failed to spawn: `(?:[^`]*/)?([\\w.-]+)`"), // uv run
-		re(`^Could not open input file: (?:vendor/bin/)?([\w-]+)`),
+		re(`^Could not open input file: (?:vendor/bin/)?([\w-]+)$`),
 		re(`^\s*This is not the (tsc) command you are looking for`),
 		re(`^(?:\w*sh): (?:\d+: )?exec: ([\w./@+-]+): not found$`),
 		re(`npx canceled due to missing packages and no YES option: \["?((?:@[\w.-]+/)?[\w.-]+)`),

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/xml"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -26,13 +27,17 @@ type junit struct {
 	in     raw.Input
 	run    raw.Run
 	root   bool
-	depth  int // of suites
-	plan   int // of the outermost one
-	seen   int // cases in it
+	suite  string // the name of the last one, if it may be that of a file
+	depth  int    // of suites
+	plan   int    // of the outermost one
+	seen   int    // cases in it
 	at     *unit
 	inside bool // an element that explains a failure
 	system bool // an element that holds what the test wrote
 }
+
+// linter is how linters say in a report of tests where something is wrong.
+var linter = regexp.MustCompile(`^line (\d+), col (\d+), `)
 
 // JUnit reads the XML that nearly every runner can write.
 func JUnit(in raw.Input) raw.Report {
@@ -74,6 +79,9 @@ func (j *junit) start(e xml.StartElement) {
 			j.plan, j.seen = count(e, "tests"), 0
 		}
 		j.depth++
+		if name := attr(e, "name"); strings.Contains(name, ".") && !strings.ContainsAny(name, " :>()") {
+			j.suite = name
+		}
 	case "testcase":
 		j.root = true
 		j.at = &unit{class: attr(e, "classname"), name: attr(e, "name"), file: attr(e, "file"), line: count(e, "line"), state: "pass"}
@@ -169,6 +177,11 @@ func (j *junit) close(u *unit) {
 	}
 	if f.File == "" {
 		f.File, f.Line = j.in.Place(u.file), u.line
+		if m := linter.FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter, of a file that is its suite
+			f.File, f.Line, f.Column = j.in.Place(j.suite), raw.Number(m[1]), raw.Number(m[2])
+			j.run.Findings = append(j.run.Findings, f)
+			return
+		}
 		if u.file == "" && strings.Contains(u.class, "/") {
 			f.File = j.in.Place(u.class)
 		} else if u.file == "" {

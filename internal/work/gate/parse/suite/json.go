@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -69,19 +70,48 @@ func JestJSON(in raw.Input) (r raw.Report, ok, broken bool) {
 
 type mochaReport struct {
 	Stats    *struct{ Tests, Passes, Pending, Failures int }
-	Failures []struct {
-		FullTitle, Title, File string
-		Err                    struct {
-			Message, Stack   string
-			Actual, Expected json.RawMessage
+	Failures []mochaFailure
+}
+
+type mochaFailure struct {
+	FullTitle, Title, File string
+	Err                    struct {
+		Message, Stack   string
+		Actual, Expected json.RawMessage
+	}
+}
+
+// stream reads mocha --reporter json-stream: a list of two in each line. It ends
+// with the sums; without them nothing is known.
+func (j *mochaReport) stream(in raw.Input) bool {
+	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
+		var e []json.RawMessage
+		if len(line) == 0 || line[0] != '[' || json.Unmarshal(line, &e) != nil || len(e) != 2 {
+			continue
+		}
+		switch string(e[0]) {
+		case `"fail"`:
+			var f mochaFailure
+			var said struct{ Err, Stack string }
+			_ = json.Unmarshal(e[1], &said)
+			_ = json.Unmarshal(e[1], &f) // of another type is what it says of the error
+			f.Err.Message, f.Err.Stack = said.Err, said.Stack
+			j.Failures = append(j.Failures, f)
+		case `"end"`:
+			_ = json.Unmarshal(e[1], &j.Stats)
 		}
 	}
+	return true
 }
 
 // MochaJSON reads mocha --reporter json.
 func MochaJSON(in raw.Input) (r raw.Report, ok, broken bool) {
 	var j mochaReport
-	ok, broken = in.Document(&j)
+	if bytes.Contains(in.Stdout, []byte(`["start",{"total":`)) {
+		ok = j.stream(in)
+	} else {
+		ok, broken = in.Document(&j)
+	}
 	if !ok || j.Stats == nil {
 		return r, false, broken
 	}

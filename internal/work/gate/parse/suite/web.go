@@ -15,7 +15,7 @@ func Jest(in raw.Input) raw.Report {
 	c, total, counted := tally{
 		line: `^Tests: +.*\d+ total`, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) (?:skipped|todo)`, total: `(\d+) total`,
 	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total, Empty: has(all, `^No tests found, exiting`)}
+	r := raw.Run{Counts: c, Counted: counted, Planned: total, Empty: has(all, `^No tests found, exiting`), Green: !has(all, `^Test Suites: .*failed`)}
 	end := regexp.MustCompile(`^Test Suites: |^Snapshot Summary|^Summary of all failing tests|^-+\|`)
 	head := regexp.MustCompile(`^(?:(FAIL) (.+?)(?: \([\d.]+ m?s\))?|(PASS|RUNS) .*|  \x{25cf} (.+))$`)
 	stop := regexp.MustCompile(`^\s*>? *\d+ \||^\s+at `)
@@ -57,7 +57,7 @@ func Vitest(in raw.Input) raw.Report {
 	c, total, counted := tally{
 		line: `^\s*Tests +(?:\d+ (?:passed|failed|skipped|todo|expected fail)|no tests)`, pass: `(\d+) (?:passed|expected fail)`, fail: `(\d+) failed`, skip: `(\d+) (?:skipped|todo)`, total: `\((\d+)\)$`,
 	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total, Empty: has(all, `^No test files found|^\s*Tests +no tests`)}
+	r := raw.Run{Counts: c, Counted: counted, Planned: total, Empty: has(all, `^No test files found|^\s*Tests +no tests`), Green: !has(all, `^\s*Test Files +.*failed`)}
 	head := regexp.MustCompile(`^ FAIL  (?:\|[^|]*\| )?(.+)$`)
 	rule := regexp.MustCompile(`^\x{23af}{3,}`)
 	stop := regexp.MustCompile(`^ \x{276f} |^ +\d+\|`)
@@ -120,7 +120,7 @@ func differ(f *nexus.Finding, all []string) {
 func Mocha(in raw.Input) raw.Report {
 	all := text(in)
 	c, _, counted := tally{line: `^ {2}\d+ (?:passing|failing|pending)\b`, pass: `(\d+) passing`, fail: `(\d+) failing`, skip: `(\d+) pending`}.read(all)
-	r := raw.Run{Counts: c, Counted: counted}
+	r := raw.Run{Counts: c, Counted: counted, Green: true}
 	begin, sum, numbered := 0, regexp.MustCompile(`^ {2}\d+ (?:passing \(|failing$|pending$)`), regexp.MustCompile(`^ {4,}\d+\) \S`)
 	if c.Failed == 0 && has(all, numbered.String()) { // the sums were cut off
 		r.Counts.Failed = len(slices.DeleteFunc(slices.Clone(all), func(l string) bool { return !numbered.MatchString(l) }))
@@ -156,7 +156,7 @@ func Node(in raw.Input) raw.Report {
 		line: `^(?:\x{2139}|#) (?:tests|pass|fail|cancelled|skipped|todo) \d+$`, pass: `pass (\d+)`, fail: `(?:fail|cancelled) (\d+)`,
 		skip: `(?:skipped|todo) (\d+)`, total: `tests (\d+)`,
 	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total}
+	r := raw.Run{Counts: c, Counted: counted, Planned: total, Green: true}
 	begin := len(all)
 	for i, l := range all {
 		if strings.HasSuffix(l, "failing tests:") {
