@@ -112,22 +112,18 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 		}
 	}
 	if format == "" {
-		found, _, ok := parse.Recognise(in)
-		in.Format = parse.Exit
-		if ok {
-			in.Format = found.Name
-		}
+		in, format = parse.Named(in)
 	}
 	r := parse.Read(in)
 	r.Findings = raw.Brief(r.Findings)
-	u := understood{in.Format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
+	u := understood{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
 		u.Findings = []nexus.Finding{}
 	}
 	for i := range u.Findings {
 		u.Findings[i].Severity = cmp.Or(u.Findings[i].Severity, nexus.Major)
 	}
-	e := nexus.Evidence{Gate: in.Format, Command: f.command, State: r.State, Why: r.Why, Counts: r.Counts, Findings: r.Findings, Exit: f.exit}
+	e := nexus.Evidence{Gate: format, Command: f.command, State: r.State, Why: r.Why, Counts: r.Counts, Findings: r.Findings, Exit: f.exit}
 	return write(a, shape, verdict.Of([]nexus.Evidence{e}), u)
 }
 

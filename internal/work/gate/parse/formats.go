@@ -52,7 +52,7 @@ const (
 // Formats returns all formats. Those of machines come first, because their
 // text may quote any other.
 func Formats() []Format {
-	return slices.Concat(machineFormats(), goFormats(), checkFormats(), testFormats(), []Format{
+	return slices.Concat(machineFormats(), goFormats(), checkFormats(), looseFormats(), testFormats(), []Format{
 		{Name: Exit, About: "any command that exits 0 when all is well", read: readExit},
 	})
 }
@@ -104,6 +104,14 @@ func checkFormats() []Format {
 		{Name: "phpstan", About: "PHPStan: table, raw or JSON", Commands: []string{"phpstan"}, Marks: `"file_errors"|\[ERROR\] Found \d+ errors?|\[OK\] No errors`, Well: `\[OK\] No errors`, read: lint.PHPStan},
 		{Name: "php", About: "php -l", Commands: []string{"php -l"}, Marks: `(?m)^(?:PHP )?Parse error:  |^No syntax errors detected`, Well: `^No syntax errors detected`, read: lint.PHP},
 		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, read: lint.ShellCheck},
+		{Name: "esbuild", About: "esbuild, and what bundles with it", Warns: true, Commands: []string{"esbuild"}, Marks: `(?m)^(?:\x{2718}|\x{25b2}) \[(?:ERROR|WARNING)\] `, read: lint.Esbuild},
+	}
+}
+
+// looseFormats are those of machines that many tools share. They come last: what
+// is known of a tool tells more.
+func looseFormats() []Format {
+	return []Format{
 		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, read: report.GitHub},
 		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?:line|lineNumber|line_number|line_start|startLine|row)"\s*:\s*\d`, read: report.JSON},
 		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\bline="\d`, read: report.XML},
@@ -128,6 +136,7 @@ func testFormats() []Format {
 		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, read: suite.Minitest},
 		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, read: suite.PHPUnit},
 		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|^\s*\S.{0,40}! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, read: suite.DotNet},
+		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, read: suite.Deno},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: goTestMarks, read: readGoTest},
 	}
 }

@@ -84,7 +84,12 @@ func FuzzRecognise(f *testing.F) {
 	for _, r := range recordings(f) {
 		f.Add(r.in.Format, r.in.Stdout, r.in.Stderr, r.in.Exit)
 	}
+	for _, s := range samples(f) {
+		f.Add(s.in.Command, s.in.Stdout, s.in.Stderr, s.in.Exit)
+	}
 	f.Fuzz(func(t *testing.T, command string, out, err []byte, exit int) {
+		in, _ := parse.Named(parse.Input{Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+		hold(t, in)
 		hold(t, parse.Input{Format: parse.Exit, Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src", Guess: exit == 0})
 	})
 }

@@ -29,17 +29,8 @@ func instead(in Input, f Format, r Report) Report {
 	if understood(r) {
 		return placedBy(in, f, r)
 	}
-	text := ends(in)
-	if own := f.Marks != "" && regexp.MustCompile(f.Marks).MatchString(text); !own {
-		found, tests := spoken(Formats(), text)
-		for _, g := range append(tests, found) {
-			if g.Name == "" || g.Name == f.Name {
-				continue
-			}
-			if other := g.read(in); understood(other) {
-				return other
-			}
-		}
+	if other, ok := spokenElse(in, f); ok {
+		return other
 	}
 	if in.Exit == 0 {
 		return r
@@ -55,6 +46,30 @@ func instead(in Input, f Format, r Report) Report {
 		r.Findings = append(slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeExit }), general...)
 	}
 	return r
+}
+
+// spokenElse reads an output as another format than that of its command.
+func spokenElse(in Input, f Format) (Report, bool) {
+	text := ends(in)
+	var others []Format
+	if own := f.Marks != "" && regexp.MustCompile(f.Marks).MatchString(text); !own {
+		found, tests := spoken(Formats(), text)
+		others = append(tests, found)
+	}
+	for _, g := range looseFormats() {
+		if !f.Tests && regexp.MustCompile(g.Marks).MatchString(text) {
+			others = append(others, g)
+		}
+	}
+	for _, g := range others {
+		if g.Name == "" || g.Name == f.Name {
+			continue
+		}
+		if other := g.read(in); understood(other) {
+			return other, true
+		}
+	}
+	return Report{}, false
 }
 
 // codeMake is that of a finding which has nothing but the line of a recipe.
@@ -92,7 +107,7 @@ func shapes() []shape {
 	re := regexp.MustCompile
 	return []shape{
 		{re: re(`^\s*--> ` + file + `:(?P<line>\d+):(?P<col>\d+)$`), after: true},
-		{re: re(`^\s{4}` + file + `:(?P<line>\d+):(?P<col>\d+):$`), after: true},
+		{re: re(`^CMake Error at ` + file + `:(?P<line>\d+) (?P<text>.*)$`)},
 		{re: re(`^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)`), error: true},
 		{re: re(`^(?P<file>/?[^\s:()]+\.\w+):(?P<line>\d+)$`), error: true},
 		{re: re(`^Diff in ` + file + `(?::| at line )(?P<line>\d+):$`)},
@@ -250,7 +265,9 @@ func (g *guesser) last() {
 	imported := regexp.MustCompile(`^Error \[ERR_\w+\]: (.*) imported from (\S+)$`)
 	manifest := regexp.MustCompile(`^npm (?:ERR!|error) .*Invalid (package\.json): (.*)$`)
 	recipe := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* \[(\S+?):(\d+)[ \x{a0}]?: (.*)\] \S.*\d`)
-	dir := ""
+	frame := regexp.MustCompile(`(?:\(|\bat |\x{203a} )((?:file://)?[^\s()]+\.\w+):(\d+):(\d+)\)?$`)
+	var thrown nexus.Finding
+	dir, message := "", ""
 	for _, l := range g.all {
 		l = l[:min(len(l), 4096)]
 		if m := regexp.MustCompile(`^g?make\[\d+\]: Entering directory '(.*)'$`).FindStringSubmatch(l); m != nil {
@@ -270,6 +287,14 @@ func (g *guesser) last() {
 			g.found = append(g.found, f)
 			return
 		}
+		if m := frame.FindStringSubmatch(l); m == nil && strings.Contains(l, "Error") {
+			message = strings.TrimSpace(l)
+		} else if m != nil && thrown.File == "" && !strings.Contains(m[1], "node_modules/") {
+			thrown = nexus.Finding{File: g.in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: cmp.Or(message, strings.TrimSpace(l))}
+		}
+	}
+	if thrown.File != "" && !g.in.Cut { // of a part it is not known whether a runner says more
+		g.found = append(g.found, thrown)
 	}
 }
 

@@ -136,20 +136,14 @@ func (s *score) String() string {
 		s.samples, s.f1(), s.right, s.extra, s.lost, s.countsRight, s.counted, s.samples-s.bad, s.falsePass)
 }
 
-// named is the input with its format, as `nexus parse` finds it.
-func named(in parse.Input) parse.Input {
-	in.Format = parse.Exit
-	if f, _, ok := parse.Recognise(in); ok {
-		in.Format = f.Name
-	}
-	return in
-}
-
 // TestHeldOut scores what is read out of commands that do not say which tool
 // speaks, as `nexus parse` reads them and as a gate does that knows no format.
 func TestHeldOut(t *testing.T) {
 	read := map[string]func(sample) parse.Report{
-		"parse": func(s sample) parse.Report { return parse.Read(named(s.in)) },
+		"parse": func(s sample) parse.Report {
+			in, _ := parse.Named(s.in)
+			return parse.Read(in)
+		},
 		"gate": func(s sample) parse.Report {
 			s.in.Format, s.in.Tests = parse.Exit, s.counts != "-"
 			return parse.Read(s.in)

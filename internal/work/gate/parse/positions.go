@@ -10,27 +10,17 @@ import (
 
 // positions knows how tools write where something is.
 type positions struct {
-	colon, paren *regexp.Regexp
+	colon *regexp.Regexp
 }
 
 func goPositions() positions {
 	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+))?:? `)}
 }
 
-func anyPositions() positions {
-	return positions{
-		colon: regexp.MustCompile(`^\s{0,4}((?:[A-Za-z]:[\\/])?[^\s:()'"]+\.[A-Za-z][A-Za-z0-9]{0,9}):(\d+)(?::(\d+))?(?::|\s+-)?\s+`),
-		paren: regexp.MustCompile(`^([^\s:()]+\.[A-Za-z][A-Za-z0-9]{0,9})\((\d+)(?:,(\d+))?\): `),
-	}
-}
-
 // at returns the finding that a line begins.
 func (p positions) at(in raw.Input, line string) (nexus.Finding, bool) {
 	head := line[:min(len(line), 512)] // no place is longer, and matching is slow
 	m := p.colon.FindStringSubmatch(head)
-	if m == nil && p.paren != nil {
-		m = p.paren.FindStringSubmatch(head)
-	}
 	if m == nil || strings.TrimSpace(line[len(m[0]):]) == "" {
 		return nexus.Finding{}, false
 	}

@@ -167,3 +167,28 @@ func Prettier(in raw.Input) raw.Report {
 	}
 	return in.Check(found, true)
 }
+
+// Esbuild reads esbuild: what is wrong, and below it where. The places of its
+// notes belong to what was said before them.
+func Esbuild(in raw.Input) raw.Report {
+	head := regexp.MustCompile(`^(?:\S+ )?\[(ERROR|WARNING)\] (.*?)(?: \[([\w-]+)\])?$`)
+	place := regexp.MustCompile(`^ {4}(\S.*?):(\d+):(\d+):$`)
+	var found []nexus.Finding
+	open := false
+	for _, l := range in.Text() {
+		l = l[:min(len(l), longest)]
+		if m := head.FindStringSubmatch(l); m != nil {
+			found, open = append(found, nexus.Finding{Severity: severity(m[1]), Message: m[2], Code: m[3]}), true
+		} else if m := place.FindStringSubmatch(l); m != nil && open {
+			f := &found[len(found)-1]
+			f.File, f.Line, f.Column, open = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3]), false
+		}
+		if len(found) == raw.Enough {
+			break
+		}
+	}
+	if gone, ok := raw.Gone(in, in.Text()); ok && in.Exit > 0 && len(found) == 1 && found[0].File == "" {
+		return raw.Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
+	}
+	return in.Check(found, true)
+}

@@ -161,3 +161,23 @@ func PHPUnit(in raw.Input) raw.Report {
 	r.Findings = append(r.Findings, errors(lint.PHPFindings(in))...)
 	return in.Suite(r)
 }
+
+// Deno reads deno test.
+func Deno(in raw.Input) raw.Report {
+	all := text(in)
+	c, _, counted := tally{line: `^(?:ok|FAILED) \| \d+ passed\b`, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.read(all)
+	r := raw.Run{Counts: c, Counted: counted, Green: true}
+	stop := regexp.MustCompile(`^\s+(?:throw|at) `)
+	for _, b := range blocks(all, regexp.MustCompile(`^(\S.*) => (\S+?):(\d+):(\d+)$`), regexp.MustCompile(`^ (?:FAILURES|ERRORS) $`)) {
+		if message(b.lines, nil) == "" {
+			continue // the list at the end
+		}
+		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: strings.TrimPrefix(message(b.lines, stop), "error: ")}
+		at(in, &f, b.lines, regexp.MustCompile(`^\s+at (?:.*\()?(file://\S+?):(\d+):(\d+)\)?$`))
+		if f.File == "" {
+			f.File, f.Line, f.Column = in.Place(b.head[2]), raw.Number(b.head[3]), raw.Number(b.head[4])
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	return in.Suite(r)
+}

@@ -71,6 +71,9 @@ func Place(in raw.Input, f *nexus.Finding, class string, lines []string) {
 		}
 	case has(lines, `^\s*at \S+\(\w+\.(?:java|kt|groovy|scala):\d+\)$`):
 		javaPlace(in, f, class, lines)
+	case has(lines, `^\(in (?:test )?file \S+, line \d+\)$`):
+		at(in, f, lines, regexp.MustCompile(`^\(in (?:test )?file (\S+), line (\d+)\)$`))
+		f.Stack = ""
 	case has(lines, ` in \S.*?:line \d+$`):
 		at(in, f, lines, regexp.MustCompile(` in (\S.*?):line (\d+)$`))
 	case has(lines, `^ \x{276f} .*:\d+:\d+$`):
