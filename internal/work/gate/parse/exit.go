@@ -55,7 +55,7 @@ func failed(in Input, r Report, all []string) Report {
 		}
 	}
 	r.State, r.Why = nexus.Fail, ""
-	if general := guess(in, all); len(general) > 0 {
+	if general := guess(in, all, true); len(general) > 0 {
 		r.Findings = general
 		return r
 	}

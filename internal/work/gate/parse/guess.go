@@ -38,7 +38,7 @@ func instead(in Input, f Format, r Report) Report {
 	if gone, ok := raw.Gone(in, in.Text()); ok {
 		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
 	}
-	if general := guess(in, in.Text()); len(general) > 0 {
+	if general := guess(in, in.Text(), !f.Tests); len(general) > 0 {
 		if general[0].Code == codeMake && (len(f.Starts) == 0 || slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeExit })) {
 			return r // something else was said, and make only hands on that it failed
 		}
@@ -125,8 +125,10 @@ func shapes() []shape {
 	}
 }
 
-// guess looks for the ways in which most tools name a place or a test.
-func guess(in Input, all []string) []nexus.Finding {
+// guess looks for the ways in which most tools name a place or a test. Where
+// nothing else is named, frames tells that the first of a stack counts: not so
+// for runners of tests, which name them later.
+func guess(in Input, all []string, frames bool) []nexus.Finding {
 	if places := races(in, all); len(places) > 0 {
 		return places
 	}
@@ -158,7 +160,7 @@ func guess(in Input, all []string) []nexus.Finding {
 		}
 	}
 	if len(g.found) == 0 {
-		g.last()
+		g.last(frames)
 	}
 	return g.found
 }
@@ -260,7 +262,7 @@ func thrown(rest []string) string {
 // last finds what is said without a place in any of the shapes: by the parser
 // of a file that the command names, by the runtime of what it imports, and by
 // make of the line of a recipe, of nested ones the innermost.
-func (g *guesser) last() {
+func (g *guesser) last(frames bool) {
 	json := regexp.MustCompile(`^(.*): line (\d+) column (\d+) \(char \d+\)$`)
 	imported := regexp.MustCompile(`^Error \[ERR_\w+\]: (.*) imported from (\S+)$`)
 	manifest := regexp.MustCompile(`^npm (?:ERR!|error) .*Invalid (package\.json): (.*)$`)
@@ -293,7 +295,7 @@ func (g *guesser) last() {
 			thrown = nexus.Finding{File: g.in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: cmp.Or(message, strings.TrimSpace(l))}
 		}
 	}
-	if thrown.File != "" && !g.in.Cut { // of a part it is not known whether a runner says more
+	if thrown.File != "" && frames && !g.in.Cut { // of a part it is not known whether a runner says more
 		g.found = append(g.found, thrown)
 	}
 }

@@ -190,25 +190,8 @@ func Node(in raw.Input) raw.Report {
 		tell(&f, b.lines, `^\s+expected: (.+?),?$`, `^\s+actual: (.+?),?$`)
 		r.Findings = append(r.Findings, f)
 	}
-	if in.Exit != 0 {
-		r.Findings = nodeEnded(in, all[:begin], title, stop, r.Findings)
-	}
 	in.Load(all, `^\x{2716} (\S+?)(?: \([\d.]+ms\))?$`, r.Findings)
 	return in.Suite(r)
-}
-
-// nodeEnded adds the failures that node tells as each test ends, which are
-// all that there is of an output that was cut off before it tells them once more.
-func nodeEnded(in raw.Input, all []string, title, stop *regexp.Regexp, found []nexus.Finding) []nexus.Finding {
-	for _, b := range blocks(all, title, regexp.MustCompile(`^\s*[\x{2714}\x{2716}\x{2139}\x{fe63}] `)) {
-		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: message(b.lines, stop)}
-		at(in, &f, b.lines, frame())
-		known := slices.ContainsFunc(found, func(g nexus.Finding) bool { return g.File == f.File && g.Line == f.Line })
-		if f.File != "" && !known && b.head[1] != "failing tests:" {
-			found = append(found, f)
-		}
-	}
-	return found
 }
 
 // Playwright reads playwright test's reporters list, line and dot.
