@@ -163,3 +163,22 @@ func TestHeldOut(t *testing.T) {
 		}
 	}
 }
+
+// TestWorstRunCounts holds that one run that is well hides none that is not,
+// whichever comes first, and though the command exits with code 0.
+func TestWorstRunCounts(t *testing.T) {
+	const (
+		well   = " RUN  v4.1.12 /src\n\n Test Files  1 passed (1)\n      Tests  1 passed (1)\n   Duration  1s\n"
+		red    = "<testsuites><testsuite name=\"a\" tests=\"1\"><testcase name=\"x\"><failure message=\"no\"/></testcase></testsuite></testsuites>\n"
+		green  = "<testsuites><testsuite name=\"a\" tests=\"1\"><testcase name=\"x\"/></testsuite></testsuites>\n"
+		fell   = " RUN  v4.1.12 /src\n\n Test Files  1 failed (1)\n      Tests  1 failed (1)\n   Duration  1s\n"
+		broken = "error[E0425]: cannot find value `x`\n --> src/a.rs:2:5\nerror: could not compile `a` (lib) due to 1 previous error\n"
+		rust   = "running 1 test\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n"
+	)
+	for name, out := range map[string]string{"red last": well + red, "red first": red + well, "what did not build": broken + rust, "a green report first": green + fell} {
+		in, _ := parse.Named(parse.Input{Command: "./test.sh", Stdout: []byte(out), Root: "/src"})
+		if r := parse.Read(in); r.State != nexus.Fail {
+			t.Errorf("%s: %s", name, tell(r))
+		}
+	}
+}

@@ -24,7 +24,7 @@ func errors(all []nexus.Finding) []nexus.Finding {
 func Cargo(in raw.Input) raw.Report {
 	all := text(in)
 	c, _, counted := tally{line: `^test result: `, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.Rustc(in, all)), Green: !has(all, `^test result: FAILED`)}
+	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.Rustc(in, all)), Green: !has(all, `^test result: FAILED|^error: could not compile `)}
 	running := regexp.MustCompile(`^running (\d+) tests?$`)
 	for _, l := range all {
 		if m := running.FindStringSubmatch(l); m != nil {
