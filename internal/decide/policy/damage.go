@@ -10,53 +10,105 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 )
 
-// endless denies a loop without an end that starts processes in the
-// background.
+// endless judges a loop without an end: one that starts processes in the
+// background is denied, one that nothing in it ends is asked about. So is one of
+// very many processes.
 func (j *judgement) endless(n syntax.Node) {
 	var do []*syntax.Stmt
+	many := false
 	switch n := n.(type) {
 	case *syntax.WhileClause:
-		if len(n.Cond) != 1 {
-			return
-		}
-		c, ok := n.Cond[0].Cmd.(*syntax.CallExpr)
-		if !ok || len(c.Args) != 1 || c.Args[0].Lit() != map[bool]string{false: "true", true: "false"}[n.Until] && (n.Until || c.Args[0].Lit() != ":") {
+		if len(n.Cond) != 1 || !always(n.Cond[0], !n.Until) {
 			return
 		}
 		do = n.Do
 	case *syntax.ForClause:
 		if l, ok := n.Loop.(*syntax.CStyleLoop); !ok || l.Cond != nil {
-			return
+			if many = crowd(n); !many {
+				return
+			}
 		}
 		do = n.Do
 	}
+	ends := many
 	for _, s := range do {
 		syntax.Walk(s, func(n syntax.Node) bool {
-			if s, ok := n.(*syntax.Stmt); ok && s.Background {
-				j.add(Deny, "host.damage", "it starts processes without an end")
+			switch n := n.(type) {
+			case *syntax.Stmt:
+				if n.Background {
+					j.add(Deny, "host.damage", "it starts processes without an end")
+				}
+			case *syntax.CallExpr:
+				ends = ends || len(n.Args) > 0 && slices.Contains([]string{"break", "exit", "return", "exec", "read"}, n.Args[0].Lit())
+			default:
 			}
 			return true
 		})
 	}
+	if !ends {
+		j.add(Ask, "host.damage", "the loop never ends")
+	}
+}
+
+// always reports whether a condition holds, or does not hold, every time.
+func always(s *syntax.Stmt, holds bool) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) == 0 || s.Negated {
+			return s.Negated && len(c.Args) == 1 && slices.Contains([]string{"true", ":", "false"}, c.Args[0].Lit())
+		}
+		name := c.Args[0].Lit()
+		if name == "[" || name == "test" {
+			return !slices.ContainsFunc(c.Args, func(w *syntax.Word) bool {
+				return w.Lit() == "" || strings.HasPrefix(w.Lit(), "-") && len(w.Lit()) == 2
+			})
+		}
+		return holds && (name == "true" || name == ":" || name == "yes") || !holds && name == "false"
+	case *syntax.ArithmCmd:
+		w, ok := c.X.(*syntax.Word)
+		return ok && w.Lit() != "" && strings.Trim(w.Lit(), "0123456789") == ""
+	}
+	return false
+}
+
+// crowd reports whether a loop runs a thousand times or more.
+func crowd(n *syntax.ForClause) bool {
+	over, ok := n.Loop.(*syntax.WordIter)
+	if !ok {
+		return false
+	}
+	for _, w := range over.Items {
+		var text strings.Builder
+		_ = syntax.NewPrinter().Print(&text, w)
+		for number := range strings.FieldsFuncSeq(text.String(), func(r rune) bool { return r < '0' || r > '9' }) {
+			if strings.ContainsAny(text.String(), "{$`") && len(strings.TrimLeft(number, "0")) > 3 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // fills reports whether a program writes without an end, or more than a disk
 // holds.
 func fills(argv []arg.Word) bool {
-	reads := slices.ContainsFunc(argv[1:], func(w arg.Word) bool {
-		return slices.Contains([]string{"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"}, strings.TrimPrefix(w.Text, "if="))
-	})
+	reads := slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return source(strings.TrimPrefix(w.Text, "if=")) })
 	switch name := argv[0].Text; name {
 	case "yes":
 		return true
-	case "cat", "tee", "cp":
-		return reads
+	case "od", "xxd", "hexdump", "cmp":
+		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool {
+			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)
+		})
 	case "head", "truncate", "fallocate":
 		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return huge(w.Text) })
 	case "dd":
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "count=") && !huge(w.Text) })
+	case "shred", "ln", "ls", "stat", "test", "[":
+		return false
+	default:
+		return reads
 	}
-	return false
 }
 
 // huge reports whether a word says 16 GB or more.
@@ -113,4 +165,68 @@ func (j *judgement) trees(argv []arg.Word) {
 			j.add(Ask, "tree.delete", "it removes "+name+", a directory at the top of the tree; name the files, or use git rm -r")
 		}
 	}
+}
+
+// boundless reports whether xargs may start any number of processes at once.
+func boundless(argv []arg.Word) bool {
+	for i, w := range argv {
+		value, ok := strings.CutPrefix(w.Text, "--max-procs=")
+		if !ok {
+			value, ok = strings.CutPrefix(w.Text, "-P")
+		}
+		if (ok && value == "" || w.Text == "--max-procs") && i+1 < len(argv) {
+			value, ok = argv[i+1].Text, true
+		}
+		if ok && value != "" && (strings.TrimLeft(value, "0") == "" || len(value) > 2) {
+			return true
+		}
+	}
+	return false
+}
+
+// movesAway asks about moving a whole directory with people's work out of the
+// tree.
+func (j *judgement) movesAway(operands []arg.Word) {
+	if len(operands) < 2 {
+		return
+	}
+	last := len(operands) - 1
+	if at, _ := j.where(operands[last]); at == place.Tree {
+		return
+	}
+	for _, w := range operands[:last] {
+		if at, name := j.where(w); at == place.Tree && (holdsWork(name) || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
+			j.add(Ask, "tree.delete", "it moves "+name+" out of the tree")
+		}
+	}
+}
+
+// takesAway reports whether a mode leaves the owner without a right to the tree
+// itself or a directory with people's work, or to all that is in there.
+func (j *judgement) takesAway(mode string, operands []arg.Word, recursive bool) bool {
+	takes := mode != "" && strings.Trim(mode, "01234567") == "" && ("000" + mode)[len(mode)] != '7'
+	for clause := range strings.SplitSeq(mode, ",") {
+		who, rights, sets := strings.Cut(clause, "=")
+		if owner := who == "" || strings.ContainsAny(who, "ua"); sets && owner {
+			takes = takes || !strings.Contains(rights, "r")
+		} else if who, rights, sets = strings.Cut(clause, "-"); sets && (who == "" || strings.ContainsAny(who, "ua")) {
+			takes = takes || rights != "s" && rights != "t"
+		}
+	}
+	return takes && (recursive && (strings.Contains(mode, "=") || len(mode) < 3 && strings.Trim(mode, "01234567") == "") || slices.ContainsFunc(operands, func(w arg.Word) bool {
+		at, name := j.where(w)
+		return at == place.Tree && (name == "." || holdsWork(name))
+	}))
+}
+
+// source reports whether a file never ends when it is read.
+func source(name string) bool {
+	return slices.Contains([]string{"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"}, name)
+}
+
+// counted reports whether a word is the value of a test of find's that takes a
+// number with a unit, such as -size -5k.
+func counted(test, word string) bool {
+	return slices.Contains([]string{"-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-links", "-newermt"}, test) &&
+		len(word) < 12 && strings.Trim(word, "-+0123456789cwbkMG") == "" && strings.ContainsAny(word, "0123456789")
 }

@@ -33,7 +33,7 @@ func (j *judgement) git(argv []arg.Word) {
 	if len(rest) == 0 {
 		return
 	}
-	if bare(j.below) || j.inBare {
+	if bare(j.below) || j.inBare || j.away {
 		j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 	}
 	if rest[0].Dynamic {
@@ -68,10 +68,11 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		return
 	case has(runs...):
 		j.add(Ask, "git.option", "an option of git may run or write something else")
-	case j.gitKeeps(verb, args, operands, has):
+	}
+	j.gitShows(verb, options, operands)
+	if j.gitKeeps(verb, args, operands, has) {
 		return
 	}
-	j.gitShows(verb, operands)
 	switch verb {
 	case "status", "diff", "log", "show", "blame", "ls-files":
 		if _, err := gitread.Check(append([]string{verb}, args...)); err != nil {
@@ -79,6 +80,9 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		}
 	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
 		"count-objects", "version", "whatchanged", "cherry", "range-diff", "var":
+		if verb == "var" && has("-l") {
+			j.add(Ask, "git.config", "git's configuration may hold a secret")
+		}
 		j.reads(arg.Literals(operands))
 	case "grep":
 		if has("-O", "-f") {
@@ -102,6 +106,9 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 			j.add(Ask, "git.option", "it waits for a person")
 		}
 		j.writes(operands)
+		if verb == "rm" {
+			j.gitRemoves(operands, has)
+		}
 	case "commit":
 		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
 			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
@@ -118,14 +125,25 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 
 // gitShows judges which files' texts git is asked to show, in the tree or in a
 // commit.
-func (j *judgement) gitShows(verb string, operands []arg.Word) {
-	if !slices.Contains([]string{"diff", "show", "blame", "cat-file", "grep", "diff-tree", "whatchanged"}, verb) {
+func (j *judgement) gitShows(verb string, options, operands []arg.Word) {
+	if !slices.Contains([]string{"diff", "show", "log", "blame", "cat-file", "grep", "diff-tree", "whatchanged", "stash", "format-patch", "range-diff"}, verb) {
 		return
+	}
+	for _, o := range options {
+		if strings.HasPrefix(o.Text, "-L") { // the lines of a file: -L1,9:FILE
+			operands = append(operands, o)
+		}
 	}
 	for _, w := range operands {
 		name := w.Text
 		if _, rest, ok := strings.Cut(name, ":"); ok {
 			name = rest
+		}
+		if _, rest, ok := strings.Cut(name, ")"); ok && strings.HasPrefix(name, "(") { // :(top)FILE
+			name = rest
+		}
+		if place.MayMatch(name) {
+			j.add(Ask, "path.secret", "it may show files that are named as those with secrets")
 		}
 		if d := Path(name, false); d.Rule == "path.secret" && !place.Shown(j.rules.Show, name) {
 			j.sum = stricter(j.sum, d)
@@ -155,7 +173,7 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 	seen := !slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Dynamic || w.Glob })
 	switch verb {
 	case "stash":
-		if !slices.Contains([]string{"", "push", "pop", "apply", "list", "show", "-u", "-k", "--include-untracked", "--keep-index", "-m", "--staged", "-S"}, first) || has("-p", "--patch", "--pathspec-from-file", "-a", "--all") {
+		if !slices.Contains([]string{"", "push", "pop", "apply", "list", "show", "-u", "-k", "--include-untracked", "--keep-index", "-m", "--staged", "-S"}, first) || first != "show" && has("-p", "--patch", "--pathspec-from-file", "-a", "--all") {
 			return false
 		}
 		if first == "push" {
@@ -200,5 +218,22 @@ func (j *judgement) gitWrite(verb string, args []string) {
 		j.add(Ask, "git.discard", "git "+verb+" may discard work or leave the task's branch")
 	default:
 		j.add(Ask, "git.verb", "git "+verb+" is not known to be harmless")
+	}
+}
+
+// gitRemoves judges that git removes files: it keeps what was committed, and
+// with -f not what was changed since.
+func (j *judgement) gitRemoves(operands []arg.Word, has func(...string) bool) {
+	if has("--cached") || !has("-r") {
+		return
+	}
+	for _, w := range operands {
+		at, name := j.where(w)
+		switch {
+		case at == place.Tree && strings.Trim(name, "*.?[]!/") == "":
+			j.add(Deny, "tree.delete", "it deletes the worktree itself")
+		case at == place.Tree && holdsWork(name) && has("-f", "--force"):
+			j.add(Ask, "git.discard", "it also discards what was not committed; leave -f out")
+		}
 	}
 }

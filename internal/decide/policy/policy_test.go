@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // tree is where the commands of these tests would run.
@@ -44,18 +45,29 @@ func TestExamples(t *testing.T) {
 
 func TestHostile(t *testing.T) {
 	all := lines(t, "hostile.txt")
-	for _, command := range all {
+	for i, command := range all {
 		if d := Rule(command, tree()); d.Allowed() {
 			t.Errorf("allowed: %s", command)
 		}
 		// What is around it does not hide it.
-		for _, around := range []string{"ls; %", "(%)", "{ %\n}", "if true; then %\nfi", "true && %", "x=$(%\n)", "cat <(%\n)", "f() { %\n}; f", "! %"} {
+		for k, around := range []string{"ls; %", "(%)", "{ %\n}", "if true; then %\nfi", "true && %", "x=$(%\n)", "cat <(%\n)", "f() { %\n}; f", "! %"} {
+			if k%3 != i%3 && !testenv.Nightly() {
+				continue // a third of them for each, all of them at night
+			}
 			if d := Rule(strings.ReplaceAll(around, "%", command), tree()); d.Allowed() && !strings.Contains(command, "\n") {
 				t.Errorf("allowed: %s", strings.ReplaceAll(around, "%", command))
 			}
 		}
 	}
 	t.Logf("%d commands", len(all))
+}
+
+func TestAsked(t *testing.T) {
+	for _, command := range lines(t, "asked.txt") {
+		if d := Rule(command, tree()); d.Decision != Ask {
+			t.Errorf("%s: %+v", command, d)
+		}
+	}
 }
 
 func TestOrdinary(t *testing.T) {

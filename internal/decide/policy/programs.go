@@ -55,6 +55,10 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.unzip
 	case "make", "gmake":
 		return j.make
+	case "ps":
+		return j.ps
+	case "valgrind":
+		return j.valgrind
 	}
 	return nil
 }
@@ -76,6 +80,10 @@ func (j *judgement) wrapper(argv []arg.Word) {
 			return // it only looks the program up
 		}
 	case "xargs":
+		j.feeds = true
+		if boundless(argv) {
+			j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
+		}
 		if len(rest) == 0 {
 			return // echo
 		}
@@ -104,12 +112,19 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 		case table.Powerful(name) && quiet(name, given):
 		case table.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		case !given.Dynamic && !given.Glob && j.toggles(name, given, after(args)):
 		case !table.Harmless(name) || script.Code(value):
 			j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 		}
 		args = args[1:]
 	}
 	return nil
+}
+
+// after returns what stands behind the variables that env sets.
+func after(args []arg.Word) []arg.Word {
+	i := slices.IndexFunc(args, func(w arg.Word) bool { return !strings.Contains(w.Text, "=") })
+	return args[max(i, 0):]
 }
 
 // shell judges a shell with a script in its arguments or in a file.
@@ -203,6 +218,10 @@ func (j *judgement) cd(argv []arg.Word) {
 	if at == place.Tree && p == "." && j.below != "" {
 		return // back to the root
 	}
+	if p == "/tmp" && !to.Dynamic || at == place.Tmp && strings.HasPrefix(p, "/tmp/") {
+		j.away = true // it is private; what is named from there is not followed
+		return
+	}
 	if at != place.Tree || to.Text == "-" || to.Listed {
 		j.away = true
 		j.add(Ask, "path.outside", "it leaves the worktree")
@@ -242,6 +261,7 @@ func (j *judgement) test(argv []arg.Word) {
 // variables judges builtins that set variables by name: a name with an index
 // is evaluated.
 func (j *judgement) variables(argv []arg.Word) {
+	j.feeds = true
 	if n := argv[0].Text; n == "read" || n == "mapfile" || n == "readarray" || n == "let" {
 		j.hidden = true // what is read may be anything
 	}
@@ -289,6 +309,9 @@ func (j *judgement) chmod(argv []arg.Word) {
 		len(mode.Text) >= 3 && strings.Trim(mode.Text, "01234567") == "" && mode.Text[len(mode.Text)-3] < '6') {
 		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
 	}
+	if j.takesAway(mode.Text, operands[1:], arg.Asks(options, []string{"-R", "--recursive"})) {
+		j.add(Deny, "host.damage", "it takes the tree's files away from their owner")
+	}
 	octal := strings.TrimLeft(mode.Text, "0")
 	if mode.Dynamic || strings.ContainsAny(mode.Text, "st") || strings.Trim(mode.Text, "01234567") == "" && len(octal) > 3 {
 		j.add(Deny, "privilege", "it gives a file the rights of its owner")
@@ -297,6 +320,7 @@ func (j *judgement) chmod(argv []arg.Word) {
 }
 
 func (j *judgement) find(argv []arg.Word) {
+	j.hunts(argv)
 	i := 1
 	for ; i < len(argv) && !strings.HasPrefix(argv[i].Text, "-") && argv[i].Text != "(" && argv[i].Text != "!"; i++ {
 		j.reads(argv[i : i+1])
@@ -320,7 +344,7 @@ func (j *judgement) find(argv []arg.Word) {
 			"-perm", "-user", "-group", "-printf", "-regextype", "-empty", "-print", "-print0", "-prune", "-o", "-a", "-not", "!", "(", ")", "-or", "-and",
 			"-L", "-P", "-H", "-xdev", "-follow", "-executable", "-readable", "-writable", "-links", "-ls", "-quit", "-depth", ",", "-true", "-false":
 		default:
-			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" || argv[i].Dynamic && !argv[i].Fixed && i > 0 && !strings.HasPrefix(argv[i-1].Text, "-") {
+			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" && !counted(argv[i-1].Text, a) || argv[i].Dynamic && !argv[i].Fixed && i > 0 && !strings.HasPrefix(argv[i-1].Text, "-") {
 				j.add(Ask, "file.find", "find "+a+" may run or change something")
 			}
 		}

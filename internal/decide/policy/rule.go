@@ -63,6 +63,12 @@ func judge(command string, r Rules, depth int) Decision {
 	if j.decodes && j.scripts {
 		j.add(Ask, "shell.decoded", "it decodes something and runs a file, which may be that")
 	}
+	if j.seeks && j.feeds {
+		j.add(Ask, "path.secret", "it may show files that are named as those with secrets")
+	}
+	if j.floods && !j.takes {
+		j.add(Ask, "host.damage", "it reads without an end")
+	}
 	if j.arithmetic && j.hidden {
 		j.add(Ask, "shell.hidden-code", "a value may be run as code when it is calculated with")
 	}
@@ -87,6 +93,10 @@ type judgement struct {
 	inBare     bool // it may be in a repository without a work tree
 	decodes    bool // it turns text into what is not seen
 	scripts    bool // it runs a file of the tree
+	seeks      bool // it looks for files that are named as those with secrets
+	feeds      bool // it hands what is found to another program
+	floods     bool // it reads what never ends
+	takes      bool // it takes no more than so much of that
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
@@ -122,6 +132,8 @@ func (j *judgement) look(file *syntax.File) {
 			if n.Name != nil {
 				j.sets = append(j.sets, n.Name.Value)
 			}
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			j.feeds = true
 		case *syntax.ParamExp:
 			j.arithmetic = j.arithmetic || n.Slice != nil || n.Index != nil
 		default:
@@ -229,6 +241,7 @@ func (j *judgement) redirect(n *syntax.Redirect) {
 			j.writes([]arg.Word{w})
 		}
 	case syntax.RdrIn:
+		j.floods = j.floods || source(w.Text)
 		j.reads([]arg.Word{w})
 	default:
 		j.writes([]arg.Word{w})
@@ -236,6 +249,7 @@ func (j *judgement) redirect(n *syntax.Redirect) {
 }
 
 func (j *judgement) declare(n *syntax.DeclClause) {
+	j.declared(n)
 	exported := n.Variant.Value == "export"
 	for _, a := range n.Args {
 		if a.Name == nil {
@@ -248,12 +262,13 @@ func (j *judgement) declare(n *syntax.DeclClause) {
 			}
 			continue
 		}
-		j.assign(a, exported)
+		j.assign(a, exported, true)
 	}
 }
 
-// assign judges setting a variable, exported to other programs or not.
-func (j *judgement) assign(a *syntax.Assign, exported bool) {
+// assign judges setting a variable, exported to other programs or not, by a
+// declaration or for one command.
+func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	if a.Name == nil {
 		return
 	}
@@ -278,28 +293,29 @@ func (j *judgement) assign(a *syntax.Assign, exported bool) {
 	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
+	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && table.Toggle(name, j.word(a.Value).Text):
 	case exported && !table.Harmless(name):
 		j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 	}
 }
 
 func (j *judgement) call(n *syntax.CallExpr) {
-	for _, a := range n.Assigns {
-		if a.Name != nil && a.Name.Value == "IFS" && splits(n) && (a.Value == nil || !j.word(a.Value).Dynamic) {
-			continue
-		}
-		j.assign(a, len(n.Args) > 0)
-	}
-	if len(n.Args) == 0 {
-		return
-	}
 	argv := make([]arg.Word, 0, len(n.Args))
 	for _, w := range n.Args {
 		for _, one := range chain.Braces(w) {
 			argv = append(argv, j.word(one))
 		}
 	}
-	j.simple(argv)
+	for _, a := range n.Assigns {
+		if a.Name != nil && a.Name.Value == "IFS" && splits(n) && (a.Value == nil || !j.word(a.Value).Dynamic) {
+			continue
+		}
+		known := a.Name != nil && a.Value != nil && !a.Append && a.Index == nil && j.toggles(a.Name.Value, j.word(a.Value), argv)
+		j.assign(a, len(n.Args) > 0 && !known, false)
+	}
+	if len(argv) > 0 {
+		j.simple(argv)
+	}
 }
 
 // own applies the caller's rules to a simple command.

@@ -40,6 +40,9 @@ func (j *judgement) simple(argv []arg.Word) {
 		}
 	}
 	j.decodes = j.decodes || decodes(argv)
+	if name := argv[0].Text; name == "head" || name == "dd" {
+		j.takes = true
+	}
 	if fills(argv) {
 		j.add(Ask, "host.damage", argv[0].Text+" may write without an end")
 	}
@@ -71,7 +74,11 @@ func (j *judgement) program(argv []arg.Word) {
 	if !made && (at != place.Tree || !Path(name, false).Allowed()) {
 		j.add(Ask, "unknown", "it runs a program outside the worktree")
 	}
+	if strings.Contains(argv[0].Text, "://") {
+		j.add(Ask, "net.read", "it runs what is somewhere else")
+	}
 	j.scripts = true
+	j.frontEnd(path.Base(name), argv[1:])
 	_, operands := arg.Split(argv[1:])
 	j.writes(arg.Literals(operands))
 }
@@ -83,14 +90,16 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		return
 	}
 	options, operands := arg.Split(argv[1:])
+	j.frontEnd(name, argv[1:])
 	j.maybeOptions(e.Asked, argv[1:])
-	if arg.Asks(options, e.Asked) {
+	if arg.Asks(j.configured(name, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
 	}
 	switch e.Operands {
 	case "read":
 		j.reads(operands)
 	case "pattern":
+		j.chooses(argv)
 		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) {
 			operands = operands[1:]
 		}
@@ -99,8 +108,8 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		if e.Rule == "build.make" {
 			j.settings(operands)
 		}
-		if e.Rule == "build.c" && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
-			j.add(Ask, "build.c.option", "its options are in a file")
+		if slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
+			j.add(Ask, e.Rule+".option", "its options are in a file")
 		}
 		if name == "cp" || name == "ln" {
 			j.copies(operands)
@@ -109,6 +118,9 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		j.writes(operands)
 	case "delete":
 		j.deletes(operands)
+		if name == "mv" {
+			j.movesAway(operands)
+		}
 		if name == "rm" {
 			j.trees(argv)
 		}
@@ -125,6 +137,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 // settings judges what make is given: variables may say which programs its
 // rules run.
 func (j *judgement) settings(operands []arg.Word) {
+	installs := slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "install") })
 	for _, w := range operands {
 		name, value, ok := strings.Cut(w.Text, "=")
 		name = strings.TrimRight(name, ":+?!")
@@ -133,6 +146,10 @@ func (j *judgement) settings(operands []arg.Word) {
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
 		case ok && slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL"}, name) && strings.ContainsAny(value, " /\t;"), w.Text == "-":
 			j.add(Ask, "build.make.setting", "it says what make's rules run")
+		case ok && strings.ContainsAny(value, "$`"):
+			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
+		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
+			j.writes([]arg.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // where it is installed
 		}
 	}
 }

@@ -28,6 +28,10 @@ func quiet(name string, v arg.Word) bool {
 	case "NODE_OPTIONS":
 		return flags(v.Text, "--max-old-space-size", "--no-warnings", "--enable-source-maps", "--trace-warnings", "--trace-deprecation", "--no-deprecation",
 			"--unhandled-rejections", "--experimental-vm-modules", "--openssl-legacy-provider", "--stack-trace-limit", "--dns-result-order")
+	case "UV_NO_SYNC", "UV_FROZEN", "UV_OFFLINE", "UV_LOCKED", "CARGO_INCREMENTAL", "CARGO_NET_OFFLINE", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_INPUT":
+		return v.Text == "1" || v.Text == "true" || v.Text == "0" && name == "CARGO_INCREMENTAL"
+	case "CARGO_TERM_COLOR":
+		return v.Text == "always" || v.Text == "never" || v.Text == "auto"
 	case "RUSTFLAGS", "RUSTDOCFLAGS":
 		return lints(v.Text)
 	case "MAKEFLAGS":

@@ -129,6 +129,9 @@ func (j *judgement) reads(words []arg.Word) {
 	for _, w := range words {
 		switch at, name := j.where(w); at {
 		case place.Tree:
+			if w.Glob && place.MayMatch(path.Base(name)) {
+				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
+			}
 			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !place.Shown(j.rules.Show, name) {
 				j.sum = stricter(j.sum, d)
 			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
@@ -153,6 +156,9 @@ func (j *judgement) writes(words []arg.Word) {
 		switch at, name := j.where(w); at {
 		case place.Tree:
 			j.sum = stricter(j.sum, Path(name, true))
+			if w.Glob && place.MayMatch(path.Base(name)) {
+				j.add(Ask, "path.secret", "it may be a file that is named as those with secrets")
+			}
 		case place.Tmp:
 		case place.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")

@@ -3,6 +3,7 @@
 package builds
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
@@ -45,6 +46,15 @@ func Judge(argv []arg.Word, p Paths, r Runs) bool {
 		return ok && j.verbs(argv, v)
 	}
 	return true
+}
+
+// Knows reports whether a program builds, tests or fetches.
+func Knows(name string) bool {
+	if slices.Contains([]string{"go", "cmake", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
+		return true
+	}
+	_, ok := table.FindVerbs(name)
+	return ok
 }
 
 // unseen asks where a word that is not seen could be one of the options.

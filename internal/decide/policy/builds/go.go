@@ -39,7 +39,7 @@ func (j judge) golang(argv []arg.Word) {
 	}
 	if rest[0].Dynamic || !slices.Contains([]string{
 		"build", "test", "vet", "fmt", "run", "list", "env", "version", "doc", "clean", "fix", "help", "generate",
-		"mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
+		"mod init", "mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
 		"tool cover", "tool nm", "tool objdump",
 	}, verb) {
 		j.Ask("deps.new", "go "+verb+" may fetch or run what is not in the worktree")
@@ -107,7 +107,7 @@ func (j judge) pip(argv []arg.Word) {
 	for i := 1; i < len(rest); i++ {
 		a := rest[i]
 		switch {
-		case (a.Text == "-r" || a.Text == "-c" || a.Text == "-e") && i+1 < len(rest):
+		case (a.Text == "-r" || a.Text == "-c" || a.Text == "-e") && i+1 < len(rest) && !strings.ContainsAny(rest[i+1].Text, "+@:"):
 			i++
 			j.Writes(rest[i : i+1]) // of the tree
 		case a.Text == "." || a.Text == "-q" || a.Text == "--quiet" || a.Text == "--no-deps":

@@ -12,7 +12,7 @@ import (
 func plain(name, option string) bool {
 	switch name {
 	case "node":
-		return slices.Contains([]string{"--test", "--check", "-c", "--watch", "--enable-source-maps", "--no-warnings", "--trace-warnings", "--experimental-strip-types", "--experimental-vm-modules", "--expose-gc", "--test-only"}, option) ||
+		return slices.Contains([]string{"--test", "--check", "-c", "--watch", "--enable-source-maps", "--no-warnings", "--trace-warnings", "--experimental-strip-types", "--experimental-vm-modules", "--expose-gc", "--test-only", "--experimental-test-coverage"}, option) ||
 			strings.HasPrefix(option, "--max-old-space-size=") || strings.HasPrefix(option, "--test-reporter=") || strings.HasPrefix(option, "--test-name-pattern=") || strings.HasPrefix(option, "--test-concurrency=")
 	case "php":
 		return option == "-l"
@@ -65,7 +65,7 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 	case len(rest) == 0 && tests:
 	case len(rest) == 0:
 		j.Ask("code.inline", "what it runs is not seen")
-	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m"}, first) && (first != "-m" || name == "php"):
+	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
 	case first == "-m" && len(rest) > 1 && name == "python":
 		j.module(called, rest[1:])
 	case first == "-jar" && len(rest) > 1 && name == "java":

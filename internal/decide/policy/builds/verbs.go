@@ -58,7 +58,7 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 // take what they do not know for one, and fetch nothing for it.
 func scripted(name, verb string) bool {
 	head, rest, ok := strings.Cut(strings.Replace(verb, "-", ":", 1), ":")
-	return ok && rest != "" && (name == "yarn" || name == "pnpm") &&
+	return ok && rest != "" && (name == "yarn" || name == "pnpm" || name == "bun") &&
 		slices.Contains([]string{"test", "build", "lint", "format", "fmt", "check", "typecheck", "types", "dev", "coverage", "e2e", "docs"}, head)
 }
 
@@ -80,6 +80,14 @@ func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
 func (j judge) options(name string, v table.Verbs, words []arg.Word, leading bool) (others []arg.Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
+		if name == "dotnet" {
+			w = colon(w)
+			if property, plain := sets(w); plain {
+				continue
+			} else if property {
+				j.Ask("dotnet.option", "a property of the build may name a program")
+			}
+		}
 		option, value, joined := strings.Cut(w.Text, "=")
 		switch {
 		case w.Text == "--":
@@ -140,7 +148,7 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 	case strings.HasSuffix(file, ".py") || name == "bun" && (strings.HasSuffix(file, ".ts") || strings.HasSuffix(file, ".js")):
 		j.Script(argv)
 	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
-		if e, ok := table.Find(file); !ok || e.Rule != "build.js" {
+		if e, ok := table.Find(file); !ok || e.Rule != "build.js" && e.Rule != "build.tsc" {
 			j.Ask("deps.new", name+" may fetch and run "+file)
 			return
 		}
@@ -148,4 +156,32 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 	default:
 		j.Run(argv)
 	}
+}
+
+// colon returns an option of dotnet's as other programs write theirs: it takes a
+// slash for a dash, and a colon for an equals sign.
+func colon(w arg.Word) arg.Word {
+	head, value, ok := strings.Cut(w.Text, ":")
+	if option, slash := strings.CutPrefix(head, "/"); slash && ok && option != "" && !strings.Contains(option, "/") {
+		head = "-" + option
+	}
+	if ok && strings.HasPrefix(head, "-") && !strings.Contains(head, "=") {
+		w.Text = head + "=" + value
+	}
+	return w
+}
+
+// sets reports whether an option sets a property of a build, and whether that
+// names neither a file nor a program.
+func sets(w arg.Word) (property, plain bool) {
+	option, text, _ := strings.Cut(w.Text, "=")
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || !slices.Contains([]string{"-p", "--property", "-property"}, strings.ToLower(option)) {
+		return false, false
+	}
+	word := slices.Contains([]string{
+		"configuration", "platform", "version", "versionprefix", "versionsuffix", "targetframework", "runtimeidentifier", "debugtype", "nowarn", "warninglevel", "langversion",
+		"treatwarningsaserrors", "restorelockedmode", "collectcoverage", "coverletoutputformat", "threshold", "informationalversion", "assemblyversion", "fileversion",
+	}, strings.ToLower(name)) && strings.Trim(value, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,;_-+") == ""
+	return true, !w.Dynamic && (word || table.Toggle(name, value))
 }

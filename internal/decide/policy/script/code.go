@@ -11,6 +11,10 @@ import (
 // files those are. It does not understand the languages: every word of the
 // code that could lead to more is refused, in texts too.
 func Prints(language, code string) (files []string, ok bool) {
+	if imports := regexp.MustCompile(`^(import ([\w.]+)|from ([\w.]+) import (\w+))(; *print\(('[^'\\]*'|"[^"\\]*")\))?$`); language == "python" && imports.MatchString(code) {
+		found := imports.FindStringSubmatch(code) // it looks whether that is there
+		return nil, !slices.ContainsFunc(strings.Split(found[2]+"."+found[3]+"."+found[4], "."), func(w string) bool { return w != "import" && leads(strings.ToLower(w)) })
+	}
 	if len(code) > 2000 || !strings.Contains(code, "print(") && !strings.Contains(code, "console.log(") && !strings.HasPrefix(code, "require(") || strings.ContainsAny(code, "\\`") {
 		return nil, false
 	}

@@ -3,6 +3,7 @@
 package script
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -244,4 +245,10 @@ func Compiles(setting string) bool {
 		}
 	}
 	return false
+}
+
+// Jq reports whether a program of jq's or yq's reads the environment or a file
+// that it names itself; .env is a member's name.
+func Jq(program string) bool {
+	return regexp.MustCompile(`(^|[^.\w"])(env|strenv|envsubst|load|load_\w+|import|include|get_search_list)\b|\$ENV\b|\$__`).MatchString(program)
 }

@@ -75,3 +75,20 @@ func Harmless(name string) bool { return variable("allow", name) }
 
 // Hidden reports whether a variable's value is not to be seen.
 func Hidden(name string) bool { return variable("hide", name) }
+
+// Toggle reports whether a setting says no more than on, off or how many, and
+// its name nothing of programs, places and trust.
+func Toggle(name, value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "false", "yes", "no", "on", "off":
+	default:
+		if value == "" || len(value) > 9 || strings.Trim(value, "0123456789.") != "" {
+			return false
+		}
+	}
+	upper := strings.ToUpper(name)
+	return !Powerful(name) && !Hidden(name) && !slices.ContainsFunc([]string{
+		"SHELL", "EDITOR", "PAGER", "CMD", "COMMAND", "EXEC", "PROG", "COMPILER", "LAUNCHER", "WRAPPER", "RUNNER", "PRELOAD", "PATH", "PLUGIN", "HOOK", "CONFIG", "PROXY",
+		"REGISTRY", "TLS", "VERIFY", "INSECURE", "UNSAFE", "TRUST", "UNAUTHORIZED", "ALLOW", "CHECKSUM", "NOSUM", "EVENT", "AGENT", "JVM", "FORK", "CLASS",
+	}, func(part string) bool { return strings.Contains(upper, part) })
+}

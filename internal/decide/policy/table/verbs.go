@@ -80,9 +80,9 @@ func (v Verbs) Knows(option string) bool {
 // Exact reports whether an option is one that is asked about just as it is
 // written, as programs have them that take no clusters.
 func (v Verbs) Exact(option string) bool {
-	name, _, _ := strings.Cut(option, "=")
+	name, value, _ := strings.Cut(option, "=")
 	if slices.Contains(v.Options, "=-D") && strings.HasPrefix(name, "-D") {
-		return !defines(name[len("-D"):])
+		return !defines(name[len("-D"):]) && !Toggle(name[len("-D"):], value)
 	}
 	return slices.Contains(v.Options, "="+name)
 }

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// secretive reports whether a pattern of names is for files that hold secrets.
+func (j *judgement) secretive(pattern string) bool {
+	name := strings.TrimSuffix(strings.ReplaceAll(pattern[strings.LastIndexByte(pattern, '/')+1:], `\.`, "."), "$") // also where it is a regular expression
+	return (place.Protected(name, false) == place.MaySecret || place.MayMatch(name)) && !place.Shown(j.rules.Show, pattern)
+}
+
+// chooses asks where a search is told to read files that are named as those
+// with secrets, and where jq's program reads the environment.
+func (j *judgement) chooses(argv []arg.Word) {
+	if name := argv[0].Text; name == "jq" || name == "yq" {
+		for _, w := range argv[1:] {
+			file := strings.HasSuffix(w.Text, "json") || strings.HasSuffix(w.Text, "ml") // of data, at a path
+			if script.Jq(w.Text) && (!file || strings.ContainsAny(w.Text, " ([{|$")) {
+				j.add(Ask, "credentials", "it may show the environment, or read what is not named")
+			}
+		}
+		if options, operands := arg.Split(argv[1:]); name == "yq" && arg.Asks(options, []string{"-i", "--inplace"}) {
+			j.writes(operands[min(1, len(operands)):])
+		}
+		return
+	}
+	for i, w := range argv[1:] {
+		option, value, joined := strings.Cut(w.Text, "=")
+		if !slices.Contains([]string{"--include", "--glob", "--iglob", "-g", "-G", "--file-search-regex"}, option) {
+			if value, joined = strings.CutPrefix(w.Text, "-g"); !joined || argv[0].Text == "grep" {
+				continue
+			}
+		} else if !joined && i+2 < len(argv) {
+			value = argv[i+2].Text
+		}
+		if !strings.HasPrefix(value, "!") && j.secretive(value) {
+			j.add(Ask, "path.secret", "it searches files that are named as those with secrets")
+		}
+	}
+}
+
+// hunts notes that find looks for files that are named as those with secrets,
+// and asks where it hands them to a program.
+func (j *judgement) hunts(argv []arg.Word) {
+	for i, w := range argv {
+		named := slices.Contains([]string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"}, w.Text)
+		if named && i+1 < len(argv) && (i == 0 || argv[i-1].Text != "!" && argv[i-1].Text != "-not") && j.secretive(argv[i+1].Text) {
+			j.seeks = true
+			j.feeds = j.feeds || slices.ContainsFunc(argv, func(a arg.Word) bool { return strings.HasPrefix(a.Text, "-exec") || strings.HasPrefix(a.Text, "-ok") })
+		}
+	}
+}
+
+// ps judges showing processes, whose environment nobody is shown.
+func (j *judgement) ps(argv []arg.Word) {
+	for i, w := range argv[1:] {
+		letters := w.Text != "" && strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+		if letters && strings.Contains(w.Text, "e") && (i == 0 || !strings.HasPrefix(argv[i].Text, "-")) || w.Text == "-E" || w.Dynamic && !w.Fixed {
+			j.add(Ask, "credentials", "it may show the environment of processes")
+		}
+	}
+}
+
+// declared asks about what shows variables, as export -p does.
+func (j *judgement) declared(n *syntax.DeclClause) {
+	shows, named := false, false
+	for _, a := range n.Args {
+		if a.Name != nil {
+			named = true
+			if shows && table.Hidden(a.Name.Value) {
+				j.add(Deny, "credentials", "it shows a secret of the environment")
+			}
+			continue
+		}
+		if a.Value != nil {
+			option := a.Value.Lit()
+			shows = shows || strings.HasPrefix(option, "-") && strings.Contains(option, "p")
+			named = named || strings.HasPrefix(option, "-") && strings.ContainsAny(option, "fF")
+		}
+	}
+	if !named && n.Variant.Value != "local" {
+		j.add(Ask, "credentials", "it shows every variable")
+	}
+}
