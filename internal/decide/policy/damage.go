@@ -89,6 +89,13 @@ func crowd(n *syntax.ForClause) bool {
 	return false
 }
 
+// fills asks about a program that writes without an end.
+func (j *judgement) fills(argv []arg.Word) {
+	if fills(argv) {
+		j.add(Ask, "host.damage", argv[0].Text+" may write without an end")
+	}
+}
+
 // fills reports whether a program writes without an end, or more than a disk
 // holds.
 func fills(argv []arg.Word) bool {

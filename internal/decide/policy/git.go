@@ -78,11 +78,10 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		if _, err := gitread.Check(append([]string{verb}, args...)); err != nil {
 			j.add(Ask, "git.read", err.Error())
 		}
+	case "var":
+		j.gitConfig(len(args) == 1 && args[0] != "-l")
 	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
-		"count-objects", "version", "whatchanged", "cherry", "range-diff", "var":
-		if verb == "var" && has("-l") {
-			j.add(Ask, "git.config", "git's configuration may hold a secret")
-		}
+		"count-objects", "version", "whatchanged", "cherry", "range-diff":
 		j.reads(arg.Literals(operands))
 	case "grep":
 		if has("-O", "-f") {
@@ -94,21 +93,13 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		}
 	case "config":
 		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
-		if !shows || has("--global", "--system", "--file", "-f", "--edit", "-e") {
-			j.add(Deny, "git.config", "git's configuration can start programs")
-		}
+		j.gitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
 	case "branch", "tag":
 		if !gitread.Lists(args) {
 			j.add(Ask, "git.refs", "it changes branches or tags")
 		}
 	case "add", "mv", "rm":
-		if has("-e", "-i", "-p", "--edit", "--interactive", "--patch", "--pathspec-from-file") && verb == "add" {
-			j.add(Ask, "git.option", "it waits for a person")
-		}
-		j.writes(operands)
-		if verb == "rm" {
-			j.gitRemoves(operands, has)
-		}
+		j.gitFiles(verb, operands, has)
 	case "commit":
 		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
 			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
@@ -221,10 +212,21 @@ func (j *judgement) gitWrite(verb string, args []string) {
 	}
 }
 
-// gitRemoves judges that git removes files: it keeps what was committed, and
-// with -f not what was changed since.
-func (j *judgement) gitRemoves(operands []arg.Word, has func(...string) bool) {
-	if has("--cached") || !has("-r") {
+// gitConfig denies what does more than show harmless settings.
+func (j *judgement) gitConfig(shows bool) {
+	if !shows {
+		j.add(Deny, "git.config", "git's configuration can start programs")
+	}
+}
+
+// gitFiles judges adding, moving and removing files. Removing keeps what was
+// committed, and with -f not what was changed since.
+func (j *judgement) gitFiles(verb string, operands []arg.Word, has func(...string) bool) {
+	if has("-e", "-i", "-p", "--edit", "--interactive", "--patch", "--pathspec-from-file") && verb == "add" {
+		j.add(Ask, "git.option", "it waits for a person")
+	}
+	j.writes(operands)
+	if verb != "rm" || has("--cached") || !has("-r") {
 		return
 	}
 	for _, w := range operands {

@@ -40,12 +40,8 @@ func (j *judgement) simple(argv []arg.Word) {
 		}
 	}
 	j.decodes = j.decodes || decodes(argv)
-	if name := argv[0].Text; name == "head" || name == "dd" {
-		j.takes = true
-	}
-	if fills(argv) {
-		j.add(Ask, "host.damage", argv[0].Text+" may write without an end")
-	}
+	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
+	j.fills(argv)
 	allowed := j.own(argv)
 	if run := j.special(argv[0].Text); run != nil {
 		run(argv)
