@@ -70,7 +70,7 @@ func learn() *habits {
 			`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|--passWithNoTests|--pass-with-no-tests|--exit-zero|continue-on-error:\s*true|` +
 			`allow_failure:\s*true|\bos\._exit\(0\)|\bsys\.exit\(0\)|\bprocess\.exit\(0\)|\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|\bstd::process::exit\(0\)|-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true|^-\s*(?:go|npm|cargo|pytest|make) test`),
 		dash:       regexp.MustCompile(`^@?-`),
-		suppresses: regexp.MustCompile(`//\s*nolint|eslint-disable|biome-ignore|@ts-(?:ignore|nocheck|expect-error)|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore|@SuppressWarnings|#!?\[allow\(|rubocop:disable|phpcs:ignore|@phpstan-ignore|shellcheck disable|NOLINT|#pragma warning disable`),
+		suppresses: regexp.MustCompile(`//\s*nolint|eslint-disable|biome-ignore|@ts-(?:ignore|nocheck|expect-error)|#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore|@SuppressWarnings|#!?\[allow\(|rubocop:disable|phpcs:(?:ignore|disable)|@phpstan-ignore|@psalm-suppress|@SuppressFBWarnings|\bNOPMD\b|spotless:off|oxlint-disable|shellcheck disable|NOLINT|#pragma warning disable`),
 		mocks:      regexp.MustCompile(`(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)|\bpatch(?:\.object)?\(\s*['"]?([\w./]+)|monkeypatch\.setattr\(\s*['"]?([\w.]+)|^(\w+)\.\w+\s*=[^=]`),
 		reports:    regexp.MustCompile(`\bpytest_(?:runtest_\w+|pyfunc_call|sessionfinish|collection_modifyitems|report_teststatus|exception_interact|ignore_collect|terminal_summary)\b|\bdef load_tests\(|@example_block|\.currentTest\b.*=[^=]|expect\.extend\(|^\s*\S*assert\S*\.\w+\s*=[^=]`),
 		inverts:    regexp.MustCompile(`#\[should_panic|\b(?:it|test)\.fails\b`),

@@ -88,6 +88,8 @@ func lies() map[string]lie {
 		"js: jest is set up otherwise":        one(change("package.json", pkg, `"bail":true`, `"testPathIgnorePatterns":["add"]`), tamper.Command),
 		"js: vitest runs less":                one(change("vitest.config.ts", "export default { test: { globals: true } }\n", "export default { test: { globals: true,\n exclude: ['add.test.ts'] } }\n"), tamper.Command),
 		"js: type errors ignored":             one(change("add.ts", "add(1)\n", "// @ts-ignore\nadd(1)\n"), tamper.Suppressed),
+		"php: psalm is told to look away":     one(change("a.php", "add(1);\n", "/** @psalm-suppress X */\nadd(1);\n"), tamper.Suppressed),
+		"java: pmd is told to look away":      one(change("A.java", "add(1);\n", "add(1); // NOPMD\n"), tamper.Suppressed),
 		"js: lint is told to look away":       one(change("add.ts", "add(1)\n", "/* eslint-disable */\nadd(1)\n"), tamper.Suppressed),
 		"js: types are no longer strict":      one(change("tsconfig.json", "{\n  \"strict\": true\n}\n", "{\n  \"strict\": false\n}\n"), tamper.Command),
 		"python: a test is gone":              one(change("test_add.py", pyTest, cut(pyTest, "def test_none")), tamper.Deleted),

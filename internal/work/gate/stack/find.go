@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -136,16 +137,17 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 	var found []Found
 	have := map[string]bool{}
 	for _, step := range s.Steps {
-		if have[step.Gate] || s.covered(p.dir, step.Gate, taken) || !p.holds(step.If) {
+		one := step.Gate + step.Beside
+		if have[one] || s.covered(p.dir, one, taken) || !p.holds(step.If) {
 			continue
 		}
-		have[step.Gate] = true
+		have[one] = true
 		step.Args = s.command(p, step.Args)
-		found = append(found, s.fill(p, Found{Stack: s.Name, Dir: p.dir, Step: step, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}))
+		found = append(found, s.fill(p, Found{Stack: s.Name, Dir: p.dir, Step: step, Piece: step.Beside, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}))
 	}
 	found = s.python(p, s.apart(p, found))
 	for _, f := range found {
-		taken[s.Name+" "+f.Gate+" "+p.dir] = true
+		taken[s.Name+" "+f.Gate+f.Beside+" "+p.dir] = true
 	}
 	return found
 }
@@ -276,6 +278,10 @@ func (p project) word(w string) bool {
 	case "has":
 		name, text, _ := strings.Cut(about, ":")
 		return strings.Contains(p.read(name), strings.ReplaceAll(text, "_", " ")) || strings.Contains(p.read(name), text)
+	case "plugin":
+		return checked(p.read("pom.xml"), about)
+	case "rake":
+		return regexp.MustCompile(`(?m)^\s*task\b[ (]*[:'"]?` + regexp.QuoteMeta(about) + `\b`).MatchString(p.read("Rakefile"))
 	case "script":
 		_, ok := p.manifest().Scripts[about]
 		return ok
@@ -293,6 +299,18 @@ func (p project) word(w string) bool {
 		})
 	}
 	return false
+}
+
+// checked reports whether the build of a pom.xml checks by a plugin: it runs
+// its goal "check" or is the default of the build. What only makes reports
+// judges nothing; a formatter has no other use.
+func checked(pom, plugin string) bool {
+	pom = regexp.MustCompile(`(?s)<!--.*?-->|<reporting>.*?</reporting>`).ReplaceAllString(pom, "")
+	short := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(plugin, "maven-"), "-plugin"), "-maven")
+	all := regexp.MustCompile(`(?s)<plugin>.*?</plugin>`).FindAllString(pom, -1)
+	return regexp.MustCompile(`<defaultGoal>[^<]*\b`+short+`:check\b`).MatchString(pom) || slices.ContainsFunc(all, func(p string) bool {
+		return strings.Contains(p, "<artifactId>"+plugin+"</artifactId>") && (short == "spotless" || regexp.MustCompile(`<goal>\s*check\s*</goal>`).MatchString(p))
+	})
 }
 
 // read returns a small file of the package.

@@ -37,6 +37,7 @@ func looks() []look {
 		{tool: "cspell", gate: "lint"},
 		{tool: "prettier", gate: "format", fix: []string{"--write", "-w"}, ask: "--check"},
 		{tool: "dprint check", gate: "format"},
+		{tool: "oxfmt", gate: "format", fix: []string{"--write"}, ask: "--check"},
 		{tool: "tsc", gate: "type", must: []string{"--noEmit"}},
 		{tool: "vue-tsc", gate: "type", must: []string{"--noEmit"}},
 		{tool: "tsd", gate: "type"},

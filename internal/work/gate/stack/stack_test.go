@@ -29,6 +29,11 @@ func tree(t *testing.T, files ...string) string {
 	return dir
 }
 
+// pom is a plugin of Maven that runs a goal.
+func pom(plugin, goal string) string {
+	return "<plugin><artifactId>" + plugin + "</artifactId><executions><execution><goals><goal>" + goal + "</goal></goals></execution></executions></plugin>"
+}
+
 func TestFind(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files []string
@@ -70,7 +75,34 @@ func TestFind(t *testing.T) {
 		"a script is no wish for a linter": {files: []string{"run.sh="}},
 		"ruby":                             {files: []string{"Gemfile=", "Gemfile.lock=", "spec/a_spec.rb=", ".rubocop.yml="}, want: []string{"lint: bundle exec rubocop --format json --cache false (rubocop)", "test: bundle exec rspec (rspec)"}},
 		"gradle":                           {files: []string{"build.gradle.kts=", "gradlew="}, want: []string{"build: ./gradlew --offline --no-daemon --console=plain testClasses (maven)", "test: ./gradlew --offline --no-daemon --console=plain --info --no-build-cache cleanTest test --continue (gradle-test)"}},
-		"dotnet":                           {files: []string{"App.sln=", "src/App/App.csproj="}, want: []string{"build: dotnet build --nologo (dotnet)", "test: dotnet test --nologo (dotnet-test)"}},
+		"linters of PHP": {files: []string{"composer.json={}", "phpstan.neon=", "phpcs.xml.dist=", "psalm.xml="}, want: []string{
+			"build: sh -c find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l (php)", "lint: vendor/bin/phpstan analyse --error-format=json --no-progress (phpstan)",
+			"lint-phpcs: vendor/bin/phpcs -q --report=checkstyle (checkstyle-xml)", "lint-psalm: vendor/bin/psalm --no-progress --no-cache --output-format=checkstyle (checkstyle-xml)",
+		}},
+		"linters of Maven": {files: []string{"pom.xml=" + pom("maven-pmd-plugin", "check") + pom("spotbugs-maven-plugin", "check") + pom("spotless-maven-plugin", "apply"), "a/pom.xml=" + pom("maven-pmd-plugin", "check")}, want: []string{
+			"build: mvn -B -o -ntp test-compile (maven)", "lint-pmd: mvn -B -o -ntp pmd:check (maven)", "lint-spotbugs: mvn -B -o -ntp test-compile spotbugs:check (maven)",
+			"format: mvn -B -o -ntp spotless:check (maven)", "test: mvn -B -o -ntp -fae test (maven-test)",
+		}},
+		"reports of Maven": {files: []string{"pom.xml=<reporting>" + pom("spotbugs-maven-plugin", "check") + "</reporting><!--" + pom("spotless-maven-plugin", "check") + "-->" + pom("maven-pmd-plugin", "pmd")}, want: []string{
+			"build: mvn -B -o -ntp test-compile (maven)", "test: mvn -B -o -ntp -fae test (maven-test)",
+		}},
+		"the default goal of Maven": {files: []string{"pom.xml=<defaultGoal>clean verify pmd:check</defaultGoal><reporting>" + pom("maven-pmd-plugin", "") + "</reporting>"}, want: []string{
+			"build: mvn -B -o -ntp test-compile (maven)", "lint-pmd: mvn -B -o -ntp pmd:check (maven)", "test: mvn -B -o -ntp -fae test (maven-test)",
+		}},
+		"Spotless within Gradle": {files: []string{"build.gradle=plugins { id 'com.diffplug.spotless' }", "settings.gradle=include 'a'", "a/build.gradle="}, want: []string{
+			"build: gradle --offline --no-daemon --console=plain testClasses (maven)", "format: gradle --offline --no-daemon --console=plain spotlessCheck (maven)",
+			"test: gradle --offline --no-daemon --console=plain --info --no-build-cache cleanTest test --continue (gradle-test)",
+		}},
+		"members with tests, the root without": {files: []string{`package.json={"scripts":{"build":"x"}}`, "pnpm-lock.yaml=", "pnpm-workspace.yaml=packages: [packages/*]\n", `packages/a/package.json={"scripts":{"build":"y","test":"vitest run"}}`, `packages/b/package.json={"devDependencies":{"jest":"30"}}`}, want: []string{
+			"build: npm run --silent build (exit)", "test-packages-a: npm run --silent test (exit) in packages/a", "test-packages-b: pnpm exec jest (jest) in packages/b",
+		}},
+		"a script checks the format":    {files: []string{`package.json={"scripts":{"format":"oxfmt --check"}}`}, want: []string{`format: sh -c PATH="$PWD/node_modules/.bin:$PATH"; oxfmt --check (exit)`}},
+		"a script writes the format":    {files: []string{`package.json={"scripts":{"format":"oxfmt"}}`}},
+		"rake runs the specs":           {files: []string{"a.gemspec=", "test/test.rb=", "Rakefile=task \"spec\" do\nend\n"}, want: []string{"test: rake spec (exit)"}},
+		"rake runs the tests":           {files: []string{"a.gemspec=", "Gemfile.lock=", "Rakefile=Rake::TestTask.new\n"}, want: []string{"test: bundle exec rake test (exit)"}},
+		"rake runs no tests":            {files: []string{"a.gemspec=", "Rakefile=task :tests_of_old\n"}},
+		"ruby runs all tests by a file": {files: []string{"a.gemspec=", "test/test_a.rb=", "test/run.rb=", "Rakefile=task :test"}, want: []string{"test: ruby -Ilib test/run.rb (minitest)"}},
+		"dotnet":                        {files: []string{"App.sln=", "src/App/App.csproj="}, want: []string{"build: dotnet build --nologo (dotnet)", "test: dotnet test --nologo (dotnet-test)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -151,7 +183,7 @@ func TestTable(t *testing.T) {
 			}
 			for word := range strings.FieldsSeq(strings.ReplaceAll(step.If, "|", " ")) {
 				kind, _, ok := strings.Cut(strings.TrimPrefix(word, "!"), ":")
-				if !ok || !slices.Contains([]string{"file", "has", "script", "runs", "dep", "target"}, kind) {
+				if !ok || !slices.Contains([]string{"file", "has", "script", "runs", "dep", "target", "plugin", "rake"}, kind) {
 					t.Errorf("%s: %q is no condition", s.Name, word)
 				}
 			}

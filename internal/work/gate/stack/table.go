@@ -22,13 +22,17 @@ type Runner struct {
 // of one gate, the first that fits is taken.
 type Step struct {
 	Gate string // build, lint, type, format, test or e2e
+	// Beside names a tool that judges beside others of its gate; of the steps
+	// with the same one, the first that fits is taken.
+	Beside string
 	// If says when it fits, as words of which all must hold; | stands between
 	// words of which one must. file:PATTERN is a file of the package,
 	// has:FILE:TEXT a text in one, script:NAME a script of package.json,
 	// runs:NAME:TEXT a script that
 	// begins with the text, or, with $ after it, is it; _ stands for a space there,
 	// dep:NAME something that package.json needs, target:NAME a rule of the
-	// Makefile. ! in front turns a word around. Empty: always.
+	// Makefile, plugin:NAME a plugin of Maven that checks in the build,
+	// rake:NAME a task of the Rakefile. ! in front turns a word around. Empty: always.
 	If     string
 	Args   []string // {run} stands for the runner's words, {script} for those with which it runs a script
 	Format string   // of gate/parse; see nexus parse --list
@@ -174,6 +178,9 @@ func mavenStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
+			{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
+			{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
+			{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
 			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
 		},
 	}
@@ -195,6 +202,7 @@ func gradleStack() Stack {
 		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
+			{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
 			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
 		},
 	}
@@ -222,7 +230,11 @@ func rubyStack() Stack {
 			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
 			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
 			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
+			{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
+			{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
 			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
+			{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
+			{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
 		},
 	}
 }
@@ -237,6 +249,8 @@ func phpStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
 			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
+			{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
+			{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
 			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
 			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
 		},

@@ -30,6 +30,26 @@ func MavenGoals(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
+// spotless returns the files that are not formatted, as Spotless names them
+// within Maven and Gradle: each before its difference, and deeper within it.
+func spotless(in raw.Input, all []string) []nexus.Finding {
+	row := regexp.MustCompile(`^(?:\[ERROR\] )? {4}(?: {2})?([^\s@·+-]\S*\.\w+)$`)
+	var found []nexus.Finding
+	within := false
+	for _, l := range all {
+		l = strings.TrimRight(l[:min(len(l), longest)], " ")
+		switch m := row.FindStringSubmatch(l); {
+		case strings.HasSuffix(l, "The following files had format violations:"):
+			within = true
+		case !strings.HasPrefix(strings.TrimPrefix(l, "[ERROR]"), " ") && strings.TrimPrefix(l, "[ERROR]") != "":
+			within = false
+		case within && m != nil:
+			found = append(found, nexus.Finding{File: in.Place(strings.ReplaceAll(m[1], `\`, "/")), Severity: nexus.Major, Code: "spotless", Message: "it is not formatted as the project asks"})
+		}
+	}
+	return found
+}
+
 // MavenHeads writes the headlines of failed tests anew, as <<< class name. Which
 // class that is stands before, within or behind the name.
 func MavenHeads(all []string) []string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -60,7 +61,7 @@ func caret(next []string) int {
 // lines are the same but for their frame.
 func Maven(in raw.Input) raw.Report {
 	all := in.Text()
-	found := append(JavaFindings(in, all), checkstyleText(in, all)...)
+	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotless(in, all))
 	if _, ok := raw.Trouble(all); !ok && in.Exit != 0 && len(found) == 0 {
 		found = append(MavenGoals(in, all), GradleWrong(in, all)...)
 	}
