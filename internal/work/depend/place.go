@@ -53,7 +53,7 @@ func Places(dir string) []Place {
 			}
 			p := Place{Ecosystem: e, Dir: d, File: path.Join(d, names[i])}
 			p.text = ecosystem.Read(root, p.File)
-			if what, not := strings.CutPrefix(e.If, "!"); e.If != "" && strings.Contains(p.text, what) == not {
+			if e.Fits != nil && !e.Fits(p.text) {
 				continue
 			}
 			had[e.Family] = true

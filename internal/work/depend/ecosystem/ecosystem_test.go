@@ -82,6 +82,8 @@ func TestSame(t *testing.T) {
 		"gems":                       {sameGems, gems, []string{"vendor/bundle/ruby/3.1.0/gems/rack-3.0.0/x=", "vendor/bundle/ruby/3.1.0/gems/nokogiri-1.16.0-x86_64-linux/x="}, "", ""},
 		"gems, one is missing":       {sameGems, gems, []string{"vendor/bundle/ruby/3.1.0/gems/rack-3.0.0/x="}, "", "nokogiri"},
 		"composer":                   {sameComposer, composer, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d", "version": "2.0"}, {"name": "a/b", "version": "1.0", "dist": {"reference": "x"}}]}`}, "", ""},
+		"composer.json":              {sameComposerManifest, `{"require": {"php": ">=8", "ext-json": "*", "A/b": "^1"}, "require-dev": {"c/d": "*"}}`, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d"}, {"name": "a/b"}]}`}, "", ""},
+		"composer.json, one is new":  {sameComposerManifest, `{"require-dev": {"c/d": "*", "e/f": "*"}}`, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d"}]}`}, "", "e/f is not installed"},
 		"composer, another":          {sameComposer, composer, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d", "version": "2.0"}, {"name": "a/b", "version": "1.0", "dist": {"reference": "y"}}]}`}, "", "a/b 1.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,6 +132,31 @@ func FuzzSame(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestManagers takes the package manager that a package.json names, where no
+// lock file does.
+func TestManagers(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"packageManager": "pnpm@9.1.0", "dependencies": {}}`:    "pnpm install --no-lockfile",
+		`{"packageManager":"yarn@1.22.0", "devDependencies": {}}`: "yarn install --no-lockfile --non-interactive",
+		`{"packageManager": "yarn@4.0.0", "dependencies": {}}`:    "yarn install --no-immutable",
+		`{"packageManager": "bun@1.1.0", "dependencies": {}}`:     "bun install --no-save",
+		`{"packageManager": "npm@10", "dependencies": {}}`:        "npm install --no-package-lock",
+		`{"dependencies": {}}`:                                    "npm install --no-package-lock",
+		`{"packageManager": "pnpm@9.1.0"}`:                        "",
+		`not JSON, and "dependencies"`:                            "npm install --no-package-lock",
+	} {
+		got := ""
+		for _, e := range Table() {
+			if e.Lock == "package.json" && e.Fits(text) && got == "" {
+				got = strings.Join(e.Args, " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestYarnEntries(t *testing.T) {

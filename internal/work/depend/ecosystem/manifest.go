@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -38,6 +39,31 @@ func sameManifest(dir, manifest string) error {
 		}
 		if !satisfies(has.Version, all[name]) {
 			return fmt.Errorf("%s is version %s, and package.json asks for %s", name, has.Version, all[name])
+		}
+	}
+	return nil
+}
+
+// sameComposerManifest looks whether what a composer.json asks for is
+// installed. Versions are not compared: a range may say what no simple
+// comparison can.
+func sameComposerManifest(dir, manifest string) error {
+	var m struct {
+		Require map[string]string `json:"require"`
+		Dev     map[string]string `json:"require-dev"`
+	}
+	var have composerPackages
+	text, err := small(dir, "vendor", "composer", "installed.json")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.Unmarshal([]byte(manifest), &m), json.Unmarshal([]byte(text), &have)); err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(m.Require)), slices.Sorted(maps.Keys(m.Dev))) {
+		platform := !strings.Contains(name, "/") // php, and ext-json
+		if !platform && !slices.ContainsFunc(have.Packages, func(p composerPackage) bool { return strings.EqualFold(p.Name, name) }) {
+			return fmt.Errorf("%s is not installed", name)
 		}
 	}
 	return nil

@@ -3,25 +3,28 @@
 // is what the lock file says.
 package ecosystem
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Ecosystem is a row of the table: how the packages of one lock file come to
 // be beside it.
 type Ecosystem struct {
 	Name   string
-	Family string   // stack whose gates need it; ecosystems of one family exclude each other in a directory
-	Lock   string   // file, or pattern of one, that says exactly what is to be installed
-	If     string   // text that the lock file holds; with ! in front, does not hold
-	Also   []string // further files in the directory that say what is installed, as patterns
-	Tools  []string // programs whose versions matter; the first one installs
-	Args   []string // the install command, frozen: it may not change the lock file
-	Away   []string // added where there is no network
-	Env    []string // of the command
-	Out    []string // directories that it makes beside the lock file
-	Bare   bool     // it is no lock file but a manifest, which says less exactly what is to be installed
-	Lent   bool     // nothing is ever installed: what the user has there is lent, if anything
-	Deep   string   // name of directories that it makes also below, in the packages of a workspace
-	Bin    string   // directory with programs that commands find first
+	Family string                 // stack whose gates need it; ecosystems of one family exclude each other in a directory
+	Lock   string                 // file, or pattern of one, that says exactly what is to be installed
+	Fits   func(text string) bool // of what the lock file holds; nil: whatever it is
+	Also   []string               // further files in the directory that say what is installed, as patterns
+	Tools  []string               // programs whose versions matter; the first one installs
+	Args   []string               // the install command, frozen: it may not change the lock file
+	Away   []string               // added where there is no network
+	Env    []string               // of the command
+	Out    []string               // directories that it makes beside the lock file
+	Bare   bool                   // it is no lock file but a manifest, which says less exactly what is to be installed
+	Lent   bool                   // nothing is ever installed: what the user has there is lent, if anything
+	Deep   string                 // name of directories that it makes also below, in the packages of a workspace
+	Bin    string                 // directory with programs that commands find first
 	// Same reports why what lies at dir, beside a lock file with this text, is
 	// not what the lock file names. Nil where that cannot be told.
 	Same func(dir, lock string) error
@@ -42,12 +45,16 @@ func nodeRows() []Ecosystem {
 	}
 	return []Ecosystem{
 		row("pnpm", "pnpm-lock.yaml", Ecosystem{Tools: []string{"pnpm"}, Args: words("pnpm install --frozen-lockfile"), Away: words("--offline"), Same: samePnpm}),
-		row("yarn-classic", "yarn.lock", Ecosystem{If: "# yarn lockfile v1", Tools: []string{"yarn"}, Args: words("yarn install --frozen-lockfile --non-interactive"), Away: words("--offline"), Same: sameYarn}),
-		row("yarn", "yarn.lock", Ecosystem{If: "!# yarn lockfile v1", Tools: []string{"yarn"}, Args: words("yarn install --immutable"), Away: words("--mode=skip-build")}),
+		row("yarn-classic", "yarn.lock", Ecosystem{Fits: has("# yarn lockfile v1"), Tools: []string{"yarn"}, Args: words("yarn install --frozen-lockfile --non-interactive"), Away: words("--offline"), Same: sameYarn}),
+		row("yarn", "yarn.lock", Ecosystem{Fits: func(text string) bool { return !has("# yarn lockfile v1")(text) }, Tools: []string{"yarn"}, Args: words("yarn install --immutable"), Away: words("--mode=skip-build")}),
 		row("bun", "bun.lock*", Ecosystem{Tools: []string{"bun"}, Args: words("bun install --frozen-lockfile")}),
 		row("npm", "npm-shrinkwrap.json", Ecosystem{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
 		row("npm", "package-lock.json", Ecosystem{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
-		row("npm", "package.json", Ecosystem{Bare: true, If: "ependencies\"", Tools: []string{"npm"}, Args: words("npm install --no-package-lock"), Away: words("--offline"), Same: sameManifest}),
+		row("pnpm", "package.json", Ecosystem{Bare: true, Fits: asks("pnpm"), Tools: []string{"pnpm"}, Args: words("pnpm install --no-lockfile"), Away: words("--offline"), Same: sameManifest}),
+		row("yarn-classic", "package.json", Ecosystem{Bare: true, Fits: asks("yarn@1"), Tools: []string{"yarn"}, Args: words("yarn install --no-lockfile --non-interactive"), Away: words("--offline"), Same: sameManifest}),
+		row("yarn", "package.json", Ecosystem{Bare: true, Fits: asks("yarn"), Tools: []string{"yarn"}, Args: words("yarn install --no-immutable"), Away: words("--mode=skip-build"), Same: sameManifest}),
+		row("bun", "package.json", Ecosystem{Bare: true, Fits: asks("bun"), Tools: []string{"bun"}, Args: words("bun install --no-save"), Same: sameManifest}),
+		row("npm", "package.json", Ecosystem{Bare: true, Fits: asks(""), Tools: []string{"npm"}, Args: words("npm install --no-package-lock"), Away: words("--offline"), Same: sameManifest}),
 	}
 }
 
@@ -90,6 +97,29 @@ func otherRows() []Ecosystem {
 			Name: "composer", Family: "php", Lock: "composer.lock", Also: []string{"composer.json"}, Tools: []string{"composer", "php"},
 			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposer,
 		},
+		{
+			Name: "bundler", Family: "ruby", Lock: "Gemfile", Bare: true, Fits: has("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
+			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle"}, Out: []string{"vendor/bundle", ".bundle"},
+		},
+		{
+			Name: "composer", Family: "php", Lock: "composer.json", Bare: true, Fits: has("\"require"), Tools: []string{"composer", "php"},
+			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposerManifest,
+		},
+	}
+}
+
+// has returns what reports whether a text holds another.
+func has(part string) func(text string) bool {
+	return func(text string) bool { return strings.Contains(text, part) }
+}
+
+// asks returns what reports whether a package.json asks for packages, and for
+// this package manager, by its name or the beginning of name@version.
+func asks(manager string) func(text string) bool {
+	return func(text string) bool {
+		var m struct{ PackageManager string }
+		_ = json.Unmarshal([]byte(text), &m) // what is no JSON names none
+		return has("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
 	}
 }
 
