@@ -232,6 +232,9 @@ func (r *Row) hear(w Waiver) {
 // judge fills in what shows a criterion.
 func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged map[string]nexus.Evidence) {
 	gate, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check})
+	if own, is := Gate(task.Criteria[n-1]); is && judged[own].Gate != "" && !judged[own].Passed() {
+		gate = own // it came with a command, which has to pass beside the check that was written for it
+	}
 	e, ok := judged[gate]
 	switch {
 	case gate == "":
@@ -246,7 +249,7 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 		r.Why = fmt.Sprintf("no gate %s ran on the tree that landed", gate)
 	case e.Tree != tree:
 		r.Why = fmt.Sprintf("its evidence is of another tree, %.12s", e.Tree)
-	case e.Passed() && command && !task.Criteria[n-1].Red:
+	case e.Passed() && command && enough(task, n, gate):
 		r.State = Met
 	case e.Passed():
 		r.bears(task, n, e, judged)
@@ -263,6 +266,15 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 			}
 		}
 	}
+}
+
+// enough reports whether it is enough that a command passes: it was written for
+// the criterion and seen red when it came, or nobody looked what it says without
+// the change, as in runs of old.
+func enough(task *state.Task, n int, gate string) bool {
+	own, _ := Gate(task.Criteria[n-1])
+	s, _ := task.Shows(n)
+	return gate != own || !task.Criteria[n-1].Red && s.Gate != own
 }
 
 // bears says whether a gate that passes on what landed shows a criterion: only
@@ -301,9 +313,6 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 // told fills in the test that was written for a criterion which came without
 // a check, and why it counts for nothing.
 func (r *Row) told(s *state.State, task *state.Task, n int) {
-	if _, command := Gate(task.Criteria[n-1]); command {
-		return
-	}
 	c, current := task.Check(n)
 	if anew, ok := anew(s, task, n); ok {
 		c, current = anew, true

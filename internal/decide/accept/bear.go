@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -46,17 +47,25 @@ func Weigh(w Work) []criterion.Shown {
 	return all
 }
 
+// Base is what is known of the base of an attempt before anybody works.
+type Base struct {
+	Said []nexus.Evidence // by the gates
+	Own  []Before         // by the commands of the task's criteria
+	// Aside reports whether people put a test aside. Nil: no test is.
+	Aside func(gate, test string) bool
+	// Ended returns how the tests that a gate named ended, as in [Work].
+	Ended func(e nexus.Evidence) map[string]string
+}
+
 // See holds what fails on the base of an attempt against what its task names.
-// Own is what the base says to the commands of criteria that were read out of
-// the goal; aside reports whether people put a test aside.
-func See(t nexus.Task, base, own []nexus.Evidence, aside func(gate, test string) bool) nexus.RedSeen {
+func See(t nexus.Task, b Base) nexus.RedSeen {
 	var s nexus.RedSeen
 	wishes := ReadAll(Texts(t))
-	for _, b := range base {
-		for _, f := range b.Findings {
+	for _, e := range b.Said {
+		for _, f := range e.Findings {
 			name := Label(f)
 			switch {
-			case f.Test != "" && (slices.ContainsFunc(wishes, func(w Wish) bool { return w.LeavesAlone(f) }) || aside != nil && aside(b.Gate, f.Test) && !wishes.Name(f)):
+			case f.Test != "" && (slices.ContainsFunc(wishes, func(w Wish) bool { return w.LeavesAlone(f) }) || b.Aside != nil && b.Aside(e.Gate, f.Test) && !wishes.Name(f)):
 				s.Aside = once(s.Aside, name)
 			case wishes.Mean(f):
 				s.Meant = once(s.Meant, name)
@@ -67,19 +76,39 @@ func See(t nexus.Task, base, own []nexus.Evidence, aside func(gate, test string)
 	}
 	for _, w := range wishes {
 		for _, name := range w.Tests {
-			if one := (Wishes{{Tests: []string{name}}}); !slices.ContainsFunc(base, func(b nexus.Evidence) bool { return slices.ContainsFunc(b.Findings, one.Mean) }) {
+			if one := (Wishes{{Tests: []string{name}}}); !slices.ContainsFunc(b.Said, func(b nexus.Evidence) bool { return slices.ContainsFunc(b.Findings, one.Mean) }) {
 				s.Green = once(s.Green, name)
 			}
 		}
 	}
-	for _, e := range own {
-		if command := strings.TrimPrefix(e.Command, nexus.AcceptGate); e.Passed() {
-			s.Green = once(s.Green, command)
-		} else {
-			s.Meant = once(s.Meant, command)
+	s.Aside = append(s.Aside, b.skipped(wishes, s.Aside)...)
+	for _, o := range b.Own {
+		switch c := t.Criteria[o.Number-1]; {
+		case !o.Base.Passed():
+			s.Meant = once(s.Meant, c.Check)
+		case c.Red || t.Kind != nexus.TestTask && standing(c) == "":
+			s.Green = once(s.Green, c.Check)
 		}
 	}
 	return s
+}
+
+// skipped returns the tests that do not run though the task means them, each
+// marked as skipped. Nothing that a change does to others makes them pass.
+func (b Base) skipped(wishes Wishes, known []string) []string {
+	if b.Ended == nil {
+		return nil
+	}
+	var all []string
+	for _, e := range b.Said {
+		ended := b.Ended(e)
+		for _, name := range slices.Sorted(maps.Keys(ended)) {
+			if ended[name] == "skip" && len(all) < maxWish && !slices.Contains(known, name) && wishes.Mean(nexus.Finding{Test: name}) {
+				all = once(all, name+" (skipped)")
+			}
+		}
+	}
+	return all
 }
 
 func once(all []string, s string) []string {
@@ -87,20 +116,6 @@ func once(all []string, s string) []string {
 		return all
 	}
 	return append(all, s)
-}
-
-// Command says whether the command of a criterion that was read out of the goal
-// shows it: it must fail without the change.
-func Command(t nexus.Task, n int, without nexus.Evidence) criterion.Shown {
-	gate, _ := Gate(t.Criteria[n-1])
-	s := criterion.Shown{Number: n, Of: state.Fingerprint(t, n), Gate: gate, By: criterion.Turned, Why: "the command failed without the change, and passes with it"}
-	switch {
-	case without.Passed():
-		s.By, s.Why = "", "the command passes without the change, too"
-	case without.State != nexus.Fail && without.State != nexus.Timeout:
-		s.By, s.Why = "", fmt.Sprintf("the command could not run without the change: %s: %s", without.State, without.Why)
-	}
-	return s
 }
 
 // Unshown returns the numbers of the criteria, of those that are given, that
@@ -361,19 +376,7 @@ func (w Work) elsewhere(c nexus.Criterion) bool {
 // literal reports whether a criterion says nothing but that a gate passes: "it
 // builds", "the linter is silent", "all tests pass".
 func literal(text, gate string) bool {
-	own, found := append(vocabulary(gate), strings.ToLower(gate)), false
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n.,:;!()`'\"", r) }) {
-		switch {
-		case slices.Contains(own, word):
-			found = true
-		case !slices.Contains([]string{
-			"it", "the", "a", "all", "code", "project", "whole", "tree", "program", "everything", "go", "npm", "cargo", "make", "run", "gate", "still", "and", "is", "are", "be", "must", "should",
-			"pass", "passes", "passed", "succeeds", "succeed", "works", "clean", "cleanly", "green", "without", "no", "errors", "error", "warnings", "warning", "findings", "new", "has", "have", "finds", "nothing", "reports", "of", "correctly", "successfully", "properly", "well", "/",
-		}, word):
-			return false
-		}
-	}
-	return found
+	return says(text, append(vocabulary(gate), strings.ToLower(gate)))
 }
 
 // vocabulary are the words for what a gate does that is no test.

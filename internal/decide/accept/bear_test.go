@@ -214,38 +214,29 @@ func TestSee(t *testing.T) {
 	red := said(5, "m.TestA", "m.TestB", "m.TestC")
 	lint := nexus.Evidence{Gate: "lint", State: nexus.Fail, Findings: []nexus.Finding{{File: "a.go", Line: 3, Message: "unused x"}}}
 	quarantined := func(gate, test string) bool { return gate == "test" && test == "m.TestC" }
-	own := func(state nexus.GateState) []nexus.Evidence {
-		return []nexus.Evidence{{Gate: "accept: sh x.sh", State: state, Tree: "b", Command: "sh x.sh"}}
+	own := func(state nexus.GateState) []accept.Before {
+		return []accept.Before{{Number: 2, Base: nexus.Evidence{Gate: "accept: sh x.sh", State: state, Tree: "b", Command: "sh x.sh"}}}
+	}
+	ended := func(e nexus.Evidence) map[string]string {
+		return map[string]string{"m.TestA": "fail", "m.TestD": "skip", "m.TestE": "pass"}
 	}
 	for name, c := range map[string]struct {
 		text string
-		own  []nexus.Evidence
+		own  []accept.Before
 		want nexus.RedSeen
 	}{
 		"one":             {"TestA fails", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestB"}}},
 		"one is green":    {"TestA and TestOld fail", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Green: []string{"TestOld"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestB"}}},
-		"all":             {"fix the failing tests", nil, nexus.RedSeen{Meant: []string{"m.TestA", "m.TestB"}, Aside: []string{"m.TestC"}}},
-		"all but one":     {"fix the failing tests except TestB", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Aside: []string{"m.TestB", "m.TestC"}}},
+		"all":             {"fix the failing tests", nil, nexus.RedSeen{Meant: []string{"m.TestA", "m.TestB"}, Aside: []string{"m.TestC", "m.TestD (skipped)"}}},
+		"all but one":     {"fix the failing tests except TestB", nil, nexus.RedSeen{Meant: []string{"m.TestA"}, Aside: []string{"m.TestB", "m.TestC", "m.TestD (skipped)"}}},
+		"a skipped one":   {"TestD fails", nil, nexus.RedSeen{Green: []string{"TestD"}, Aside: []string{"m.TestC", "m.TestD (skipped)"}, Others: []string{"m.TestA", "m.TestB"}}},
 		"quarantined":     {"TestC fails", nil, nexus.RedSeen{Meant: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
 		"a line":          {"a.go:3 is not used", nil, nexus.RedSeen{Meant: []string{"a.go:3: unused x"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
 		"a command":       {"it fails", own(nexus.Fail), nexus.RedSeen{Meant: []string{"sh x.sh"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
 		"a green command": {"it fails", own(nexus.Pass), nexus.RedSeen{Green: []string{"sh x.sh"}, Aside: []string{"m.TestC"}, Others: []string{"m.TestA", "m.TestB"}}},
 	} {
-		if diff := cmp.Diff(c.want, accept.See(task(c.text), []nexus.Evidence{red, lint}, c.own, quarantined)); diff != "" {
+		if diff := cmp.Diff(c.want, accept.See(task(c.text, nexus.Criterion{Text: c.text, Check: "sh x.sh"}), accept.Base{Said: []nexus.Evidence{red, lint}, Own: c.own, Aside: quarantined, Ended: ended})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
-// TestCommand takes the command of a goal for what it was without the change.
-func TestCommand(t *testing.T) {
-	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "x", Check: "sh x.sh", Red: true}}}
-	for was, by := range map[nexus.GateState]criterion.Bearing{
-		nexus.Fail: criterion.Turned, nexus.Timeout: criterion.Turned, nexus.Pass: "", nexus.Environmental: "", nexus.NotRun: "", nexus.Unverifiable: "",
-	} {
-		s := accept.Command(task, 1, nexus.Evidence{Gate: "accept: sh x.sh", State: was, Tree: "b"})
-		if s.By != by || s.Why == "" || s.Number != 1 || s.Of != state.Fingerprint(task, 1) {
-			t.Errorf("%s: %+v", was, s)
 		}
 	}
 }

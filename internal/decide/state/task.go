@@ -106,12 +106,15 @@ func Fingerprint(t nexus.Task, n int) string {
 	return criterion.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
 }
 
-// Shown returns the task with the checks that its work brought along.
+// Shown returns the task with the checks that its work brought along: for
+// criteria without a command, or with one that does not show them.
 func (t *Task) Shown() nexus.Task {
 	task := t.Task
 	task.Criteria = slices.Clone(t.Criteria)
 	for i := range task.Criteria {
-		if c, fresh := t.Check(i + 1); fresh && c.Proved && !strings.ContainsAny(task.Criteria[i].Check, " /.") {
+		c, fresh := t.Check(i + 1)
+		shown, _ := t.Shows(i + 1)
+		if vain := shown.Number > 0 && shown.By == ""; fresh && c.Proved && (vain || !strings.ContainsAny(task.Criteria[i].Check, " /.")) {
 			task.Criteria[i].Check = c.Command
 		}
 	}

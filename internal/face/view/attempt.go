@@ -70,6 +70,9 @@ func describeGate(f nexus.GateJudged) (about, text string) {
 	} else if e.Why != "" {
 		text += ", " + e.Why
 	}
+	if f.Base {
+		text = Because(text, e.Incomparable())
+	}
 	if f.Cached {
 		return about, text + " (known)"
 	}

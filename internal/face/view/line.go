@@ -136,7 +136,10 @@ func routine(f nexus.Fact) bool {
 func notable(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.GateJudged:
-		return !f.Cached && !f.Base && (!f.Evidence.Passed() || len(f.Evidence.Flaky) > 0)
+		if f.Base {
+			return f.Evidence.Incomparable() != ""
+		}
+		return !f.Cached && (!f.Evidence.Passed() || len(f.Evidence.Flaky) > 0)
 	case nexus.VerdictGiven:
 		return f.State == nexus.Pass // a red gate was told already
 	case nexus.CallDelayed:

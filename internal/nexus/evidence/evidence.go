@@ -116,6 +116,23 @@ type Flake struct {
 	Quarantine string `json:"quarantine,omitzero"` // why, and until when, people let its failure not count; it may have failed each time
 }
 
+// MoreFindings is the code of a finding that stands for those left out.
+const MoreFindings = "more"
+
+// Incomparable says why nothing can be compared with evidence of a base. It is
+// empty where old and new failures can be told apart.
+func (e Evidence) Incomparable() string {
+	switch {
+	case e.State == Pass, e.State == Flaky:
+		return ""
+	case e.State != Fail:
+		return "nothing can be compared with it"
+	case e.All == "" && slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Code == MoreFindings }):
+		return "it finds too much to compare, so what was there before counts against the work"
+	}
+	return ""
+}
+
 // Passed reports whether the gate ran on the tree and found nothing.
 func (e Evidence) Passed() bool { return e.State == Pass && e.Tree != "" }
 

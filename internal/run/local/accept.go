@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -18,7 +19,11 @@ func (w *World) accept(ctx context.Context, c shop.Case, v state.View, evidence 
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {
-		for _, criterion := range t.Criteria {
+		criteria := t.Criteria
+		if i := slices.IndexFunc(v.Tasks, func(o nexus.Task) bool { return o.ID == t.ID }); i >= 0 {
+			criteria = slices.Concat(criteria, v.Tasks[i].Criteria) // a check that came with its work does not replace its own
+		}
+		for _, criterion := range criteria {
 			if gate, command := accept.Gate(criterion); command && !done[gate] {
 				done[gate] = true
 				c.Task.Criteria = append(c.Task.Criteria, criterion)

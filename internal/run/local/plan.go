@@ -40,6 +40,9 @@ func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 	if p.red, err = w.earlier(ctx, v, d); err != nil {
 		return nil, err
 	}
+	if err := p.Bases.Look(ctx, p.Shop, shop.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+		return nil, err
+	}
 	facts, err := p.make(ctx)
 	if err != nil {
 		return nil, err

@@ -33,12 +33,13 @@ type work struct {
 	a    *state.Attempt // our own copy, kept in step with what we record
 	desk shop.Desk
 	tree *worktree.Tree
+	ran  map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
 }
 
 // Work makes the attempt of the view, from its start or from where another
 // process left it, and returns the fact that ends it.
 func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus.Fact, error) {
-	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt, desk: d}
+	w := &work{Shop: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
 	start, ended, err := w.start(ctx)
 	if err != nil || ended != nil {
 		return ended, err

@@ -114,7 +114,7 @@ func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evid
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Bases.Judge(ctx, w.Shop, shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}, gates, untested, w.desk)
+	gates, base, err := w.Bases.Judge(ctx, w.Shop, w.base(), gates, untested, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}

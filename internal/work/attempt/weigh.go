@@ -3,7 +3,6 @@ package attempt
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,10 +21,7 @@ import (
 // that the gates let through, and records it. Where that may be tests that came
 // with the change, they run where the rest of it is not there.
 func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
-	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool {
-		name, command := accept.Gate(c)
-		return name != "" && (c.Red || !command)
-	}) {
+	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
 		return nil
 	}
 	tests, rest, err := w.parts(ctx, w.a.Base, snap.Commit)
@@ -49,12 +45,12 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		known.Without = &p
 		all = accept.Weigh(known)
 	}
-	own, err := w.commands(ctx, snap.Tree)
+	own, err := w.commands(ctx, snap.Tree, tests, rest)
 	if err != nil {
 		return err
 	}
-	for n, e := range own {
-		all = append(all, accept.Command(w.task.Task, n, e))
+	for _, b := range own {
+		all = append(all, accept.Command(known, b))
 	}
 	slices.SortFunc(all, func(a, b criterion.Shown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
@@ -66,35 +62,82 @@ func (w *work) altered(ctx context.Context, commit string) (bool, error) {
 	return slices.ContainsFunc(changed, func(c worktree.Change) bool { return c.Status == "M" && testfile.Part(c.Path) }), err
 }
 
-// commands runs the commands that were read out of the goal on the base, and
-// puts the tree back. They are by the number of their criterion.
-func (w *work) commands(ctx context.Context, tree string) (map[int]nexus.Evidence, error) {
-	all := map[int]nexus.Evidence{}
+// commands runs the commands of criteria on the base and, where that does not
+// tell, on the base with the tests of the change. Then it puts the tree back.
+func (w *work) commands(ctx context.Context, tree string, tests, rest []string) ([]accept.Before, error) {
+	base, err := w.Trees.Git().Tree(ctx, w.a.Base)
+	if err != nil {
+		return nil, err
+	}
+	var all []accept.Before
 	for i, c := range w.task.Criteria {
 		g, ok := detect.Accept(c)
-		if !c.Red || !ok {
+		if !ok {
 			continue
 		}
-		base, err := w.Trees.Git().Tree(ctx, w.a.Base)
+		b := accept.Before{Number: i + 1}
+		if b.Base, err = w.bare(ctx, g, base); err == nil && accept.Quiet(c, b.Base) {
+			err = w.closer(ctx, g, tree, tests, rest, &b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("run the command of %s without the change: %w", accept.ID(w.task.ID, i+1), err)
+		}
+		all = append(all, b)
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all, w.tree.Exact(ctx, tree)
+}
+
+// closer looks where a command fails that passes on the base: on what the run
+// started from, as other tasks may have made it pass since, and on the base with
+// the tests of the change.
+func (w *work) closer(ctx context.Context, g gate.Gate, tree string, tests, rest []string, b *accept.Before) error {
+	look := func(tree string, err error) (*nexus.Evidence, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all[i+1], err = w.one(ctx, g, base); err != nil {
-			return nil, fmt.Errorf("run the command of %s on its base: %w", accept.ID(w.task.ID, i+1), err)
-		}
+		e, err := w.bare(ctx, g, tree)
+		return &e, err
 	}
-	if len(all) == 0 {
-		return all, nil
+	var err error
+	if w.a.Base != w.view.Goal.Base {
+		b.Start, err = look(w.Trees.Git().Tree(ctx, w.view.Goal.Base))
 	}
-	return all, w.tree.Exact(ctx, tree)
+	if err == nil && len(tests) > 0 && len(rest) > 0 {
+		b.Tests, err = look(w.without(ctx, w.a.Base, tree, rest))
+	}
+	return err
+}
+
+// bare is [work.one] for a tree without the change, which is judged once.
+func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
+	key := g.Name + "\x00" + hash
+	if e, ok := w.ran[key]; ok {
+		return e, nil
+	}
+	e, err := w.one(ctx, g, hash)
+	if err == nil && (e.State == nexus.Pass || e.State == nexus.Fail) {
+		w.ran[key] = e
+	}
+	return e, err
 }
 
 // see looks at what fails on the base before anybody works, where the task
 // names something that does, and says so.
 func (w *work) see(ctx context.Context, start string) error {
 	wishes := accept.ReadAll(accept.Texts(w.task.Task))
-	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Red })
-	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" || !red && !wishes.Ask() {
+	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
+	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" {
+		return nil
+	}
+	if w.a.Base == w.view.Goal.Base {
+		if err := w.Bases.Look(ctx, w.Shop, w.base(), w.tree.Dir, w.desk); err != nil {
+			return err
+		}
+	}
+	if !red && !wishes.Ask() {
 		return nil
 	}
 	spare, stop := w.desk.Spare(ctx, false)
@@ -112,6 +155,11 @@ func (w *work) see(ctx context.Context, start string) error {
 	return w.record(ctx, f)
 }
 
+// base is what the attempt starts from, for which its gates wait.
+func (w *work) base() shop.Base {
+	return shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
+}
+
 func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen, err error) {
 	gates, err := w.Gates(w.tree.Dir)
 	if err != nil {
@@ -123,7 +171,7 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 	}
 	var base []nexus.Evidence
 	if wishes.Ask() {
-		if _, _, err = w.Bases.Judge(ctx, w.Shop, shop.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}, gates, skip, w.desk); err != nil {
+		if _, _, err = w.Bases.Judge(ctx, w.Shop, w.base(), gates, skip, w.desk); err != nil {
 			return f, err
 		}
 		base = w.Bases.Known(ctx, w.a.Base)
@@ -132,15 +180,11 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 	if err != nil {
 		return f, err
 	}
-	own, err := w.commands(ctx, tree)
+	own, err := w.commands(ctx, tree, nil, nil)
 	if err != nil {
 		return f, err
 	}
-	var said []nexus.Evidence
-	for _, n := range slices.Sorted(maps.Keys(own)) {
-		said = append(said, own[n])
-	}
-	f = accept.See(w.task.Task, base, said, w.Spared(ctx, w.a.Base))
+	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Spared(ctx, w.a.Base), Ended: w.named})
 	f.Attempt, f.Tree = w.a.ID, tree
 	return f, nil
 }

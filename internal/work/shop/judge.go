@@ -359,6 +359,44 @@ func (b *Bases) Judge(ctx context.Context, s *Shop, of Base, gates []gate.Gate, 
 	return gates, all, nil
 }
 
+// Look lets the gates that run tests judge a base, one after the other, until
+// one of them has run some. Where none does, or where what they say can be
+// compared with nothing, people are told before a model is paid.
+func (b *Bases) Look(ctx context.Context, s *Shop, of Base, dir string, d Desk) error {
+	spare, stop := d.Spare(ctx, false)
+	defer stop()
+	err := b.look(spare, s, of, dir, d)
+	if err != nil && spare.Err() != nil {
+		err = context.Cause(spare)
+	}
+	if err != nil {
+		return fmt.Errorf("judge the base: %w", err)
+	}
+	return nil
+}
+
+func (b *Bases) look(ctx context.Context, s *Shop, of Base, dir string, d Desk) error {
+	gates, err := s.Gates(dir)
+	if err != nil {
+		return err
+	}
+	for _, g := range gates {
+		if !g.Tests {
+			continue
+		}
+		_, all, err := b.Judge(ctx, s, of, gates, func(o gate.Gate) string {
+			if o.Name == g.Name {
+				return ""
+			}
+			return "another one may be enough"
+		}, d)
+		if err != nil || all[g.Name].Counts != (nexus.Counts{}) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Known returns what was said of a base, by the names of the gates. It judges
 // nothing.
 func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {

@@ -3,7 +3,10 @@
 // findings and counts of a tool become a state.
 package raw
 
-import "github.com/nexus-ai-builder/nexus/internal/nexus"
+import (
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+)
 
 // Input is what a tool printed and where it ran.
 type Input struct {
@@ -73,10 +76,10 @@ const (
 	CodeFormat      = "format"   // a file that a formatter would change
 	CodeCoverage    = "coverage" // too little of it
 	CodeFlaky       = "flaky"    // failed, and passed when the tool tried again
-	CodeMore        = "more"     // findings that were left out
-	CodeRewrote     = "rewrote"  // a file that a gate changed which is only to look
-	CodeHang        = "hang"     // what keeps a runner from exiting
-	CodeFewer       = "fewer"    // tests that ran on the base, and not now
+	CodeMore        = evidence.MoreFindings
+	CodeRewrote     = "rewrote" // a file that a gate changed which is only to look
+	CodeHang        = "hang"    // what keeps a runner from exiting
+	CodeFewer       = "fewer"   // tests that ran on the base, and not now
 )
 
 // MaxFindings is how many findings of a report are shown and recorded, see

@@ -1,0 +1,115 @@
+package accept
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// Before is what the command of a criterion says where the change is not there.
+type Before struct {
+	Number int             // of the criterion in its task, from 1
+	Base   nexus.Evidence  // of the base
+	Tests  *nexus.Evidence // of the base with the tests of the change; nil: nobody looked
+	Start  *nexus.Evidence // of what the run started from, where that is another tree; nil: nobody looked
+}
+
+// Command says whether the command of a criterion, which passes with the
+// change, shows it. One that passes without the change too shows nothing,
+// unless it fails there once the tests of the change are added, or nothing was
+// to become different.
+func Command(w Work, b Before) criterion.Shown {
+	c := w.Task.Criteria[b.Number-1]
+	gate, _ := Gate(c)
+	s := criterion.Shown{Number: b.Number, Of: state.Fingerprint(w.Task, b.Number), Gate: gate}
+	switch failed := b.Base.State == nexus.Fail || b.Base.State == nexus.Timeout; {
+	case failed:
+		s.By, s.Why = criterion.Turned, "the command failed without the change, and passes with it"
+	case c.Red && !b.Base.Passed():
+		s.Why = fmt.Sprintf("the command could not run without the change: %s: %s", b.Base.State, b.Base.Why)
+	case !b.Base.Passed():
+		s.By, s.Why = criterion.Turned, fmt.Sprintf("the command could not run without the change, and passes with it: %s", cmp.Or(b.Base.Why, string(b.Base.State)))
+	case b.Start != nil && b.Start.State == nexus.Fail:
+		s.By, s.Why = criterion.Turned, "the command failed before the run, and passes now"
+	case c.Red:
+		s.Why = "the command passes without the change, too"
+	case b.Tests != nil && proof.Judge(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
+		s.By, s.Why = criterion.New, "with the tests of the change the command fails, and passes with the rest of it"
+	case standing(c) != "":
+		s.By, s.Why = criterion.Literal, standing(c)
+	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)):
+		s.By, s.Tests, s.Why = criterion.New, w.tests(), "the tests that were asked for pass: "+few(w.tests())
+	case w.words():
+		s.Left, s.Why = true, "the command passes without the change, too, which is of words alone: a person must look"
+	default:
+		s.Why = w.same(b)
+	}
+	return s
+}
+
+// standing returns why a command that passes before the change may show a
+// criterion all the same: its text asks that something stays as it is, or for
+// nothing but that the command passes. It is empty where it may not.
+func standing(c nexus.Criterion) string {
+	command := strings.FieldsFunc(strings.ToLower(c.Check), apart)
+	switch {
+	case stays(c.Text):
+		return "it asks that something stays as it is, and the command passes as before"
+	case says(c.Text, command):
+		return "it asks for nothing but that the command passes"
+	}
+	return ""
+}
+
+// same says why a command that passes without the change shows nothing.
+func (w Work) same(b Before) string {
+	why := "the command passes without the change, too"
+	switch {
+	case len(w.tests()) == 0:
+		return why + ", and the change has no test"
+	case b.Tests != nil && b.Tests.Passed():
+		return why + ", also with the tests of the change"
+	case b.Tests != nil:
+		p := proof.Judge(w.tests(), nil, []nexus.Evidence{*b.Tests})
+		return fmt.Sprintf("%s, and with the tests of the change alone: %s", why, cmp.Or(p.Why, string(p.Proof)))
+	}
+	return why
+}
+
+// Quiet reports whether what a command says of the base alone does not tell
+// whether it shows its criterion.
+func Quiet(c nexus.Criterion, base nexus.Evidence) bool {
+	return base.Passed() && !c.Red && standing(c) == ""
+}
+
+// says reports whether a text says nothing but that what the words stand for
+// passes.
+func says(text string, words []string) bool {
+	found, around := false, fillers()
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), apart) {
+		switch {
+		case slices.Contains(words, word):
+			found = true
+		case !slices.Contains(around, word):
+			return false
+		}
+	}
+	return found
+}
+
+func apart(r rune) bool { return strings.ContainsRune(" \t\n.,:;!()`'\"", r) }
+
+// fillers returns the words around that of a gate in a criterion that asks for
+// nothing but that it passes.
+func fillers() []string {
+	return []string{
+		"it", "the", "a", "all", "code", "project", "whole", "tree", "program", "everything", "go", "npm", "cargo", "make", "run", "gate", "still", "and", "is", "are", "be", "must", "should",
+		"pass", "passes", "passed", "succeeds", "succeed", "works", "clean", "cleanly", "green", "without", "no", "errors", "error", "warnings", "warning", "findings", "new", "has", "have", "finds", "nothing", "reports", "of", "correctly", "successfully", "properly", "well", "/",
+	}
+}

@@ -1,0 +1,63 @@
+package accept_test
+
+import (
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// TestCommand takes a command for what it was without the change: one that the
+// goal says fails has to have failed, and one that somebody named may not have
+// passed.
+func TestCommand(t *testing.T) {
+	for was, by := range map[nexus.GateState][2]criterion.Bearing{
+		nexus.Fail: {criterion.Turned, criterion.Turned}, nexus.Timeout: {criterion.Turned, criterion.Turned}, nexus.Pass: {"", ""},
+		nexus.Environmental: {"", criterion.Turned}, nexus.NotRun: {"", criterion.Turned}, nexus.Unverifiable: {"", criterion.Turned},
+	} {
+		for i, red := range []bool{true, false} {
+			task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it is round", Check: "sh x.sh", Red: red}}}
+			s := accept.Command(accept.Work{Task: task}, accept.Before{Number: 1, Base: nexus.Evidence{Gate: "accept: sh x.sh", State: was, Tree: "b"}})
+			if s.By != by[i] || s.Why == "" || s.Number != 1 || s.Of != state.Fingerprint(task, 1) || s.Gate != "accept: sh x.sh" {
+				t.Errorf("%s, read out of the goal %v: %+v", was, red, s)
+			}
+		}
+	}
+}
+
+// TestCommandThatPassesBefore shows nothing, unless the tests of the change
+// fail there, or nothing was to become different.
+func TestCommandThatPassesBefore(t *testing.T) {
+	fails, passes := nexus.Evidence{State: nexus.Fail, Tree: "b", Findings: []nexus.Finding{{Test: "TestB", File: "b_test.go", Message: "want 1, got 0"}}}, nexus.Evidence{State: nexus.Pass, Tree: "b", Counts: nexus.Counts{Passed: 2}}
+	broken := nexus.Evidence{State: nexus.Fail, Tree: "b", Findings: []nexus.Finding{{File: "b_test.go", Message: "syntax error: unexpected }"}}}
+	for name, c := range map[string]struct {
+		text    string
+		kind    nexus.TaskKind
+		changed []string
+		tests   *nexus.Evidence
+		start   *nexus.Evidence
+		by      criterion.Bearing
+		left    bool
+	}{
+		"no test":                 {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, nil, "", false},
+		"a test that fails first": {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &fails, nil, criterion.New, false},
+		"a test that passes, too": {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &passes, nil, "", false},
+		"a broken test":           {"sizes are rounded", nexus.CodeTask, []string{"a.go", "b_test.go"}, &broken, nil, "", false},
+		"another task did it":     {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, &fails, criterion.Turned, false},
+		"nor did another":         {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, &passes, "", false},
+		"as it was":               {"existing tests stay green", nexus.CodeTask, []string{"a.go"}, nil, nil, criterion.Literal, false},
+		"the command alone":       {"go vet is clean", nexus.CodeTask, []string{"a.go"}, nil, nil, criterion.Literal, false},
+		"more than the command":   {"go vet is clean and sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, nil, "", false},
+		"tests were asked for":    {"sizes have tests", nexus.TestTask, []string{"b_test.go"}, nil, nil, criterion.New, false},
+		"tests were not":          {"sizes are rounded", nexus.CodeTask, []string{"b_test.go"}, nil, nil, "", false},
+		"words alone":             {"the README is right", nexus.DocsTask, []string{"README.md"}, nil, nil, "", true},
+	} {
+		task := nexus.Task{ID: "T1", Kind: c.kind, Criteria: []nexus.Criterion{{Text: c.text, Check: "go vet ./..."}}}
+		s := accept.Command(accept.Work{Task: task, Changed: c.changed}, accept.Before{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
+		if s.By != c.by || s.Left != c.left || s.Why == "" {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
