@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 )
 
 // endless judges a loop without an end: one that starts processes in the
-// background is denied, one that nothing in it ends is asked about. So is one of
-// very many processes.
+// background is denied, one that nothing in it ends or slows down is asked about.
+// So is one of very many processes.
 func (j *judgement) endless(n syntax.Node) {
 	var do []*syntax.Stmt
 	many := false
@@ -39,7 +40,7 @@ func (j *judgement) endless(n syntax.Node) {
 					j.add(Deny, "host.damage", "it starts processes without an end")
 				}
 			case *syntax.CallExpr:
-				ends = ends || len(n.Args) > 0 && slices.Contains([]string{"break", "exit", "return", "exec", "read"}, n.Args[0].Lit())
+				ends = ends || len(n.Args) > 0 && slices.Contains([]string{"break", "exit", "return", "exec", "read"}, n.Args[0].Lit()) || waits(n)
 			default:
 			}
 			return true
@@ -189,6 +190,13 @@ func boundless(argv []arg.Word) bool {
 		}
 	}
 	return false
+}
+
+// waits reports whether a command is one that waits for a time that somebody
+// notices: a loop with it looks at something again and again, and fills nothing
+// before its time is over.
+func waits(n *syntax.CallExpr) bool {
+	return len(n.Args) == 2 && n.Args[0].Lit() == "sleep" && regexp.MustCompile(`^(?:0?\.[1-9]\d*|[1-9]\d*(?:\.\d+)?)[smhd]?$`).MatchString(n.Args[1].Lit())
 }
 
 // movesAway asks about moving a whole directory with people's work out of the
