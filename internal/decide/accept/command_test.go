@@ -61,3 +61,33 @@ func TestCommandThatPassesBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandOnWhatLanded takes a command that passes there for what was seen of
+// it without the change, and a check that was written for it beside it.
+func TestCommandOnWhatLanded(t *testing.T) {
+	own, written := green("accept: sh greet.sh"), green("accept: sh new_test.sh")
+	red := own
+	red.State = nexus.Fail
+	for name, c := range map[string]struct {
+		by       criterion.Bearing
+		check    bool
+		evidence []nexus.Evidence
+		want     accept.State
+	}{
+		"it failed before":               {criterion.Turned, false, []nexus.Evidence{own}, accept.Met},
+		"it passed before":               {"", false, []nexus.Evidence{own}, accept.Unknown},
+		"a check was written":            {"", true, []nexus.Evidence{own, written}, accept.Met},
+		"a check, and the command fails": {"", true, []nexus.Evidence{red, written}, accept.Unmet},
+		"a check that did not run":       {"", true, []nexus.Evidence{own}, accept.Unknown},
+	} {
+		s := ran(nexus.Landed, "t", c.evidence...)
+		a, of := s.Tasks[0].Attempts[0], state.Fingerprint(s.Tasks[0].Task, 2)
+		a.Weighed.Criteria = append(a.Weighed.Criteria, criterion.Shown{Number: 2, Of: of, Gate: own.Gate, By: c.by, Why: "so"})
+		if c.check {
+			a.Checks.Checks = []criterion.Check{{Number: 2, Of: of, Test: "new", File: "new_test.sh", Command: "sh new_test.sh", Proved: true}}
+		}
+		if r := accept.Of(s, nil).Rows[1]; r.State != c.want || r.State != accept.Met && r.Why == "" {
+			t.Errorf("%s: %s, %s", name, r.State, r.Why)
+		}
+	}
+}
