@@ -27,6 +27,17 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandOfAGoal has to have failed, also where the goal asks for no more
+// than that it passes.
+func TestCommandOfAGoal(t *testing.T) {
+	for red, by := range map[bool]criterion.Bearing{true: "", false: criterion.Literal} {
+		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "make sh x.sh pass", Check: "sh x.sh", Red: red}}}
+		if s := accept.Command(accept.Work{Task: task}, accept.Before{Number: 1, Base: green("accept: sh x.sh")}); s.By != by {
+			t.Errorf("read out of the goal %v: %+v", red, s)
+		}
+	}
+}
+
 // TestCommandThatPassesBefore shows nothing, unless the tests of the change
 // fail there, or nothing was to become different.
 func TestCommandThatPassesBefore(t *testing.T) {
