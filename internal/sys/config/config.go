@@ -102,7 +102,8 @@ type Routing struct {
 
 // Provider is an endpoint that serves models.
 type Provider struct {
-	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks
+	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks; or bridge
+	Dir     string // of a bridge: where requests are written and answers awaited
 	Server  string // whose habits it has, where the address does not tell
 	BaseURL string // empty: the SDK's own default
 	Percent int    // what calls cost, in hundredths of the list price; 0 is 100

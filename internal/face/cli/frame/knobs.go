@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/bridge"
 )
 
 // knob is a flag that sets keys of the configuration.
@@ -23,6 +25,13 @@ func (k *knob) Type() string { return k.name }
 
 // Set implements pflag.Value. The configuration checks the value.
 func (k *knob) Set(value string) error {
+	if dir, ok := strings.CutPrefix(value, "bridge:"); ok && k.name == "PROVIDER/MODEL" {
+		if dir == "" {
+			return errors.New("a bridge needs a directory, such as bridge:/tmp/answers")
+		}
+		k.into["providers.bridge.kind"], k.into["providers.bridge.dir"] = "bridge", dir
+		value = "bridge/" + bridge.Name
+	}
 	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
 		return errors.New("a model is named provider/model, such as anthropic/claude-haiku-5-5")
 	}
@@ -48,7 +57,7 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 		case "max-turns":
 			k.name, usage, k.keys = "N", "most model calls in a session", []string{"limits.turns"}
 		case "model":
-			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "the model of every tier", []string{"models.fast", "models.balanced", "models.strong"}
+			short, k.name, usage, k.keys = "m", "PROVIDER/MODEL", "the model of every tier; bridge:DIR writes requests to files there and waits for answers", []string{"models.fast", "models.balanced", "models.strong"}
 		case "from":
 			k.name, usage, k.keys = "URL", "where the list is fetched from", []string{"models.list"}
 		case "sandbox":

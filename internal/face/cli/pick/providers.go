@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/bridge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
@@ -115,6 +118,15 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
 	case "gemini":
 		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
+	case "bridge":
+		if p.Dir == "" {
+			return nil, &nexus.Error{
+				Code: nexus.CodeInvalidConfig, Message: "the provider " + name + " is a bridge without a directory",
+				Hint: fmt.Sprintf("Set providers.%s.dir in ~/.config/nexus/config.toml, or use --model bridge:DIR.", name),
+			}
+		}
+		dir, err := filepath.Abs(p.Dir)
+		return bridge.Provider{Dir: dir}, err
 	default:
 		return nil, unknown(name+"/...", "there is no provider of this name")
 	}
@@ -160,11 +172,14 @@ func find(m *Models) string {
 	return ""
 }
 
-// free reports whether a provider/model costs nothing: a server on this
-// machine that wants no key named it itself. What has a key, or is elsewhere,
+// free reports whether a provider/model costs nothing: whoever answers by hand
+// sends no bill, and a server on this machine that wants no key named it itself. What has a key, or is elsewhere,
 // may pass calls on to who is paid.
 func (m *Models) free(name string) bool {
 	provider, _, _ := llm.Split(name)
+	if m.provider(provider).Kind == "bridge" {
+		return true
+	}
 	u, err := url.Parse(m.base(provider))
 	if err != nil || m.base(provider) == "" {
 		return false

@@ -1,0 +1,112 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// Asked is a request. Its JSON is request.json.
+type Asked struct {
+	Model     string          `json:"model"`
+	System    string          `json:"system,omitzero"`
+	Tools     []llm.Tool      `json:"tools,omitempty"`
+	Messages  []llm.Message   `json:"messages"`
+	MaxTokens int64           `json:"max_tokens"`
+	Schema    json.RawMessage `json:"schema,omitempty"` // of the text of the answer
+	Force     string          `json:"force,omitzero"`   // the tool that must be called; "*" is any
+	Effort    string          `json:"effort,omitzero"`
+}
+
+func newAsked(r llm.Request) Asked {
+	return Asked{
+		Model: r.Model, System: r.System, Tools: r.Tools, Messages: r.Messages,
+		MaxTokens: r.MaxTokens, Schema: r.Schema, Force: r.Force, Effort: r.Effort,
+	}
+}
+
+// Answer is what the model says. Its JSON is answer.json.
+type Answer struct {
+	Text  string   `json:"text,omitzero"`
+	Calls []Call   `json:"calls,omitempty"`
+	Stop  llm.Stop `json:"stop,omitzero"` // refuse or length; otherwise it follows from the calls
+}
+
+// Call is one call of a tool.
+type Call struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"` // an object; absent: {}
+}
+
+// Parse reads an answer. It takes nothing that it does not know.
+func Parse(data []byte) (Answer, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	var a Answer
+	if err := d.Decode(&a); err != nil {
+		return Answer{}, fmt.Errorf(`write {"text": "...", "calls": [{"tool": "NAME", "input": {...}}]}: %w`, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Answer{}, errors.New("something follows the answer; write one JSON object")
+	}
+	switch a.Stop {
+	case "", llm.StopRefuse, llm.StopLength:
+	default:
+		return Answer{}, fmt.Errorf("stop is %q; write refuse or length, or leave it out", a.Stop)
+	}
+	if strings.TrimSpace(a.Text) == "" && len(a.Calls) == 0 && a.Stop == "" {
+		return Answer{}, errors.New("it is empty; write text, calls, or both")
+	}
+	for i := range a.Calls {
+		if err := a.Calls[i].check(); err != nil {
+			return Answer{}, fmt.Errorf("call %d: %w", i+1, err)
+		}
+	}
+	return a, nil
+}
+
+func (c *Call) check() error {
+	if c.Tool == "" {
+		return errors.New("it names no tool")
+	}
+	if len(c.Input) == 0 {
+		c.Input = json.RawMessage("{}")
+	}
+	if c.Input[0] != '{' {
+		return fmt.Errorf("input of %s is not an object", c.Tool)
+	}
+	return nil
+}
+
+// response returns the answer as a provider would. ID makes the ids of calls
+// unique in a conversation.
+func (a Answer) response(id string) llm.Response {
+	r := llm.Response{Message: llm.Message{From: llm.Assistant}, Stop: a.Stop, Model: Name, ID: id}
+	if a.Text != "" {
+		r.Message.Parts = append(r.Message.Parts, llm.Part{Text: a.Text})
+	}
+	for i, c := range a.Calls {
+		r.Message.Parts = append(r.Message.Parts, llm.Part{Call: &llm.Call{ID: fmt.Sprintf("call_%s_%d", id, i+1), Tool: c.Tool, Input: c.Input}})
+	}
+	switch {
+	case r.Stop != "":
+	case len(a.Calls) > 0:
+		r.Stop = llm.StopTools
+	default:
+		r.Stop = llm.StopDone
+	}
+	return r
+}
+
+func (a Answer) size() int {
+	n := len(a.Text)
+	for _, c := range a.Calls {
+		n += len(c.Tool) + len(c.Input)
+	}
+	return n
+}
