@@ -82,6 +82,8 @@ const (
 	Router   Role = "router"   // says how hard tasks are
 	Scout    Role = "scout"    // looks into a question for another agent
 	Verifier Role = "verifier" // says whether tests that judge were left alone, and the criteria are met
+
+	Assistant Role = "assistant" // works outside of any run and answers in text
 )
 
 // Process names one process that conducted a run. Start makes a reused PID

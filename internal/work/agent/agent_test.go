@@ -163,15 +163,20 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 	if err != nil || len(roles) < 6 {
 		t.Fatal(len(roles), err)
 	}
-	for role := range roles {
+	for role, r := range roles {
 		for wire := range models("") {
 			t.Run(string(role)+"/"+wire, func(t *testing.T) {
+				prompts := []string{"brief", "guidance", "nudge", "repair"}
 				handin := handins[role]
 				if handin == nil {
 					handin = map[string]any{"summary": "Fixed <it> & \u2028 more.", "status": "done"}
 				}
 				turns := append(usual()[:2], llmtest.Turn{Say: "Am I done?"}, calls(call("finish", handin)),
 					calls(call("read_file", map[string]any{"path": "sum.go"})), calls(call("finish", handin)))
+				if r.Answers {
+					said := llmtest.Turn{Say: "It is done."}
+					turns, prompts = append(usual()[:2], said, turns[4], said), []string{"brief", "guidance", "repair"}
+				}
 				b := newBench(t, role, script(turns...))
 				b.model = models(b.server.URL())[wire]
 				b.brief.Schema, b.brief.Role.Turns = schemas[role], 0
@@ -204,7 +209,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 						t.Errorf("request %d: %v", i+1, err)
 					}
 				}
-				if diff := cmp.Diff([]string{"brief", "guidance", "nudge", "repair"}, b.prompts()); diff != "" {
+				if diff := cmp.Diff(prompts, b.prompts()); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -352,6 +357,7 @@ func TestStopRules(t *testing.T) {
 		}
 		return turns
 	}
+	answers := func(b *bench) { b.brief.Role.Answers = true }
 	bad := calls(call("finish", map[string]any{"summary": "x"}))
 	cases := []struct {
 		name    string
@@ -381,6 +387,11 @@ func TestStopRules(t *testing.T) {
 		{
 			name: "silent with a schema", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.NoProgress, prompts: []string{"nudge", "nudge"},
 			change: func(b *bench) { b.brief.Schema = review.Schema() }, why: "3 answers without a call, and nothing was handed in",
+		},
+		{name: "answers in text", turns: many(9, llmtest.Turn{Say: "It is done."}), change: answers, want: nexus.Accepted},
+		{
+			name: "answers nothing", turns: many(9, llmtest.Turn{Say: " "}), change: answers, want: nexus.NoProgress,
+			why: "3 empty answers", prompts: []string{"nudge", "nudge"},
 		},
 		{name: "empty", turns: append(many(1, llmtest.Turn{Fault: llmtest.Empty}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
 		{

@@ -256,6 +256,12 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 		return malformed(track.MaxMalformed + 1), nil
 	case stop == llm.StopMalformed:
 		return nil, c.say(strings.TrimSpace(track.NudgeMalformed+prompt.Line(flaw)), "nudge", 0)
+	case c.Role.Answers && strings.TrimSpace(text) != "":
+		return &ending{outcome: nexus.Accepted, text: text}, nil
+	case c.Role.Answers && c.track.Silent > track.MaxSilent:
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
+	case c.Role.Answers:
+		return nil, c.say(track.NudgeEmpty, "nudge", 0)
 	case c.track.Silent <= track.MaxSilent:
 		return nil, c.say(track.NudgeSilent, "nudge", 0)
 	case c.Schema != nil:

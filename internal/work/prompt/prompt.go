@@ -21,6 +21,11 @@ import (
 //go:embed house.md
 var house string
 
+// judged are the house rules of those whose work is judged and lands.
+//
+//go:embed judged.md
+var judged string
+
 const (
 	// ReviewTokens is the Limit of briefs that show a whole part of a change.
 	ReviewTokens = 48_000
@@ -39,6 +44,13 @@ func System(role, rules, code string) string {
 	return text
 }
 
+// Alone returns the system prompt of a session outside of any run, in which
+// nothing is judged and an answer in text is the end.
+func Alone(role string) string {
+	text, _ := Fit([]Section{{Body: strings.TrimSpace(role)}, {Body: strings.TrimSpace(house)}}, math.MaxInt64)
+	return text
+}
+
 // SystemParts returns the sections of [System].
 func SystemParts(role, rules, code string) []Part {
 	return Parts(system(role, rules, code), math.MaxInt64)
@@ -47,7 +59,7 @@ func SystemParts(role, rules, code string) []Part {
 func system(role, rules, code string) []Section {
 	return []Section{
 		{Body: strings.TrimSpace(role)},
-		{Body: strings.TrimSpace(house)},
+		{Body: strings.TrimSpace(house) + "\n" + strings.TrimSpace(judged)},
 		{
 			Title: "Rules of the repository",
 			Lead:  "From AGENTS.md. Follow them where they do not contradict the task.",

@@ -36,7 +36,7 @@ type order struct {
 func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
-		Description: "Run bash at the root of the worktree: a fresh shell each time, " + network(e) + ", no stdin; " +
+		Description: "Run bash at the root of the tree: a fresh shell each time, " + network(e) + ", no stdin; " +
 			"what it started ends with it. background starts a server and returns at once: see job.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +

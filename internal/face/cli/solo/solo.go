@@ -91,7 +91,7 @@ func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, tr
 	}
 	role, ok := roles[name]
 	if !ok {
-		return nil, nil, frame.NotFound("role", string(name), "Use planner, coder, tester, reviewer or merger.")
+		return nil, nil, frame.NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.ScoutTool }) // the repository is the user's own, and this is no run
 	role.Turns = 0                                                                                                                      // the limits say how many
@@ -186,9 +186,13 @@ func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 	defer foreign.Join(ctx, tools, s.role.Name, env)()
 	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
+	system := prompt.System(s.role.Prompt, "", "")
+	if s.role.Answers {
+		system = prompt.Alone(s.role.Prompt)
+	}
 	out, err := agent.Run(ctx, model.Model, tools, agent.Brief{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
-		System: s.app.Mask.Text(prompt.System(s.role.Prompt, "", "")), Next: t.Text, Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
+		System: s.app.Mask.Text(system), Next: t.Text, Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
 		Tokens: model.Tokens, Context: model.Context, Choices: model.Choices(), Retry: llm.Policy{Now: s.app.Now, Jitter: rand.Float64, Asked: patience},
 	}, s.desk, &forgetful{mask: s.app.Mask}, nil)
 	if err == nil {

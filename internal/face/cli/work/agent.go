@@ -53,7 +53,7 @@ func agentCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeLimit, frame.CodePerson, frame.CodeInterrupted)
 	f := c.Flags()
 	f.StringVarP(&prompt, "prompt", "p", "", "what the agent is told")
-	f.StringVar(&role, "role", string(nexus.Coder), "`ROLE` that it plays")
+	f.StringVar(&role, "role", string(nexus.Assistant), "`ROLE` that it plays")
 	f.BoolVar(&lines, "jsonl", false, "print every event as a line of JSON instead of the text")
 	traffic.Flags(c)
 	a.JSONFlag(c)

@@ -258,7 +258,7 @@ func (s Server) For(role nexus.Role) bool {
 		return true
 	}
 	if len(s.Roles) == 0 {
-		return role == nexus.Coder || role == nexus.Tester
+		return role == nexus.Coder || role == nexus.Tester || role == nexus.Assistant
 	}
 	return slices.Contains(s.Roles, string(role))
 }

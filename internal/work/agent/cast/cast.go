@@ -81,6 +81,7 @@ type Role struct {
 	MaxTokens int64  // most tokens of one answer; 0 means 8,192
 	Map       bool   // it is shown a map of the repository
 	Force     bool   // it must call a tool in each answer, as what it hands in is all that it is for
+	Answers   bool   // its first message that calls no tool is its answer and ends the session; it has no tool to submit
 	Effort    string // how hard to think, see [llm.Efforts]; empty leaves it to the model
 	Prompt    string
 }
@@ -184,9 +185,10 @@ func parseRole(data []byte, usual Role) (Role, error) {
 		MaxTokens int64      `yaml:"max_tokens"`
 		Map       bool       `yaml:"map"`
 		Force     bool       `yaml:"force"`
+		Answers   bool       `yaml:"answers"`
 		Effort    string     `yaml:"effort"`
 	}
-	m.Map, m.Force = usual.Map, usual.Force
+	m.Map, m.Force, m.Answers = usual.Map, usual.Force, usual.Answers
 	l, err := yaml.NewLoader(bytes.NewReader([]byte(front)), yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
 		err = l.Load(&m)
@@ -194,7 +196,7 @@ func parseRole(data []byte, usual Role) (Role, error) {
 	if err != nil && !errors.Is(err, io.EOF) { // nothing in it is found below
 		return Role{}, fmt.Errorf("front matter: %w", err)
 	}
-	r := Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
+	r := Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}
 	return r, r.check()
 }
 
@@ -211,8 +213,10 @@ func (r Role) check() error {
 		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
 	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
 		return fmt.Errorf("effort %q is none of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
-	case !slices.Contains(r.Tools, finish):
-		return fmt.Errorf("tools must hold %s, or the role could never hand in", finish)
+	case !r.Answers && !slices.Contains(r.Tools, finish):
+		return fmt.Errorf("tools must include %s, or the role could never submit", finish)
+	case r.Answers && (r.Force || slices.Contains(r.Tools, finish)):
+		return fmt.Errorf("a role that answers in text has no tool %s and is not forced to call one", finish)
 	case r.Prompt == "":
 		return errors.New("the prompt is empty")
 	}

@@ -50,7 +50,8 @@ func TestSystemPrompts(t *testing.T) {
 		}
 		golden(t, string(name)+".golden", prompt.System(r.Prompt, "", ""))
 	}
-	if len(roles) != 8 {
+	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt))
+	if len(roles) != 9 {
 		t.Errorf("%d roles", len(roles))
 	}
 }
@@ -74,6 +75,8 @@ func TestPermissionMatrix(t *testing.T) {
 		nexus.Router:   {cast.Nothing, "finish"},
 		nexus.Scout:    {cast.Nothing, "read_file search_code list_files git request_context finish"},
 		nexus.Verifier: {cast.Nothing, "read_file search_code list_files git finish"},
+
+		nexus.Assistant: {cast.All, "read_file write_file edit_file search_code list_files shell job"},
 	}
 	for name, r := range roles {
 		if got := (row{r.Writes, strings.Join(r.Tools, " ")}); got != want[name] {
@@ -127,11 +130,12 @@ func TestBadRolesAreNamed(t *testing.T) {
 		{"unknown tier", "coder", with("strong", "mighty"), `tier "mighty" is none of fast, balanced, strong`},
 		{"unknown tool", "coder", with("read_file", "rm"), `there is no tool "rm"; there are read_file`},
 		{"tool twice", "coder", with("read_file", "finish"), "the tool finish is there twice"},
-		{"no finish", "coder", with(", finish", ""), "tools must hold finish"},
+		{"no finish", "coder", with(", finish", ""), "tools must include finish"},
+		{"answers and submits", "assistant", with("turns: 7", "answers: true"), "a role that answers in text has no tool finish"},
 		{"turns", "coder", with("turns: 7", "turns: -1"), "turns -1 is not from 0 to 1000"},
 		{"tokens", "coder", with("max_tokens: 1000", "max_tokens: 1"), "max_tokens 1 is not from 256 to 128000"},
 		{"no prompt", "coder", with("You code.", ""), "the prompt is empty"},
-		{"unknown role", "codr", good, "there is no such role; there are coder, merger, planner, reviewer, router, scout, tester"},
+		{"unknown role", "codr", good, "there is no such role; there are assistant, coder, merger, planner, reviewer, router, scout, tester"},
 		{"more tools", "reviewer", with("read_file", "shell"), `it may not have the tool "shell"`},
 		{"writes more", "tester", with("turns", "writes: tree\nturns"), `it may not write "tree"; it may write "tests"`},
 		{"writes anything", "coder", with("turns", "writes: home\nturns"), `writes "home" is none of none, tests, tree`},

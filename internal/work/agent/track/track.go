@@ -30,11 +30,12 @@ const nudge = "Nudge: "
 // The nudges.
 const (
 	NudgeSilent    = nudge + "you made no call. Go on with the tools, or call finish to hand in."
+	NudgeEmpty     = nudge + "your answer is empty. Go on with the tools, or write the answer."
 	NudgeCut       = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
 	NudgeMalformed = nudge + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
 
 	NudgeRepeat = nudge + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
-		"or call finish and say what is in the way."
+		"or stop and say what is in the way."
 )
 
 // Track counts what repeats. It is made from the messages alone, so that a
