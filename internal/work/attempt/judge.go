@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // judge runs the gates on the tree as it is, and records what they say one by
@@ -124,15 +123,11 @@ func (w *work) said() ([]nexus.Explanation, error) {
 		}
 	}
 	for _, role := range []nexus.Role{nexus.Tester, nexus.Coder} {
-		s := w.a.Of(role)
-		if s == nil || s.Result == "" {
-			continue
-		}
-		data, err := w.Blobs.Get(s.Result)
+		submitted, err := w.Submission(w.a.Of(role))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, tool.Explanations(data)...)
+		all = append(all, submitted.Explains...)
 	}
 	return all, nil
 }

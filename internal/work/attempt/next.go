@@ -120,24 +120,29 @@ func (w *work) reads(ctx context.Context, u *Upcoming) (handin json.RawMessage, 
 	if w.a.Snapshot.Commit == "" || w.a.Last() == nil {
 		return nil, idle(w.task.ID, "nothing was written yet that the "+string(u.Role)+" could read")
 	}
-	diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-	if err != nil {
-		return nil, err
-	}
 	u.Why = "brief"
 	if u.Role == nexus.Verifier {
 		n, b := w.verifierBrief()
 		b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, u.Role, n))
-		b.Task, b.Diff, b.Evidence = w.task.Task, diff, w.a.Last().Evidence
+		if err := w.show(ctx, &b); err != nil {
+			return nil, err
+		}
 		u.Session, u.Parts, handin = b.Session, b.Parts(), verify.Schema()
 	} else {
 		earlier := w.reviews()
+		diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+		if err != nil {
+			return nil, err
+		}
 		seats := panel.Seats(w.people(), diff)
 		if len(seats) == 0 {
 			return nil, idle(w.task.ID, "the change is larger than what is read")
 		}
 		c := &seated{work: *w, seat: seats[0], session: seats[0].Session(w.a.ID, len(earlier)+1)}
-		b := c.brief(earlier)
+		b, err := c.brief(earlier)
+		if err != nil {
+			return nil, err
+		}
 		u.Session, u.Parts, handin = b.Session, b.Parts(), review.Schema()
 	}
 	if err = w.soFar(u); len(u.Said) > 0 {

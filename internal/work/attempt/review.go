@@ -95,7 +95,11 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 	if old := c.a.Session(c.session); old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
-			next = c.brief(earlier).Text()
+			b, err := c.brief(earlier)
+			if err != nil {
+				return o, err
+			}
+			next = b.Text()
 		}
 		if _, err := c.Converse(ctx, shop.Talk{
 			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, Tier: c.a.Tier, Author: c.a.Author(nexus.Coder), Failed: failed,
@@ -112,11 +116,13 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 }
 
 // brief returns what the reader is told.
-func (c *seated) brief(earlier []nexus.ReviewGiven) prompt.Brief {
+func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
+	submitted, err := c.Submission(c.a.Of(nexus.Coder))
 	return prompt.Brief{
+		Said: submitted.Message(),
 		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
 		Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
-	}
+	}, err
 }
 
 // before returns who sat there when the same tree was not reviewed.

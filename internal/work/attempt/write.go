@@ -188,11 +188,9 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 	}
 	next := ""
 	if old == nil || len(old.Messages) == 0 {
-		diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-		if err != nil {
+		if err := w.show(ctx, &b); err != nil {
 			return nil, err
 		}
-		b.Task, b.Diff, b.Evidence = w.task.Task, diff, w.a.Last().Evidence
 		next = b.Text()
 	}
 	_, err := w.Converse(ctx, shop.Talk{
@@ -200,4 +198,15 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
 	return w.a.Session(b.Session), err
+}
+
+// show fills in what one who judges the change is shown of it.
+func (w *work) show(ctx context.Context, b *prompt.Brief) error {
+	diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return err
+	}
+	submitted, err := w.Submission(w.a.Of(nexus.Coder))
+	b.Task, b.Said, b.Diff, b.Evidence = w.task.Task, submitted.Message(), diff, w.a.Last().Evidence
+	return err
 }

@@ -93,7 +93,7 @@ func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Parent != l.view.Tip || !strings.Contains(message, trailer(l.Run, l.a.ID)) {
+	if f.Parent != l.view.Tip || !strings.HasSuffix(strings.TrimSpace(message), "\n"+trailer(l.Run, l.a.ID)) {
 		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, l.view.Tip)
 	}
 	return []nexus.Fact{f}, nil
@@ -203,7 +203,11 @@ func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, e
 	if l.with != "" {
 		parents = append(parents, l.with)
 	}
-	commit, err := l.Trees.Commit(ctx, hash, parents, Message(l.Run, l.view.Task.Task, l.a.ID), l.Now())
+	submitted, err := l.Submission(l.a.Of(nexus.Coder))
+	if err != nil {
+		return none, err
+	}
+	commit, err := l.Trees.Commit(ctx, hash, parents, Message(l.Run, l.view.Task.Task, l.a.ID, submitted), l.Now())
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}

@@ -3,13 +3,11 @@ package land
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -146,11 +144,11 @@ func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, e
 // conflicts that were left, what it lacks of either side and does not explain,
 // red gates, and what the reviewer says. It asks the cheap ones first.
 func (l *landing) object(ctx context.Context, session nexus.SessionID, tree string, round int) (*wrong, error) {
-	data, err := l.submitted(l.m.Session(session))
+	submitted, err := l.Submission(l.m.Session(session))
 	if err != nil {
 		return nil, err
 	}
-	why, err := l.unsolved(ctx, data, tree)
+	why, err := l.unsolved(ctx, submitted, tree)
 	if why != "" || err != nil {
 		return &wrong{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: why}}, err
 	}
@@ -161,7 +159,7 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 	if err != nil {
 		return nil, fmt.Errorf("compare the merge of %s with its sides: %w", l.a.ID, err)
 	}
-	lost = l.explained(lost, data)
+	lost = l.explained(lost, submitted)
 	if bad, err := l.compared(ctx, tree, lost); bad != nil || err != nil {
 		return bad, err
 	}
@@ -172,7 +170,7 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 	if !l.passes(sum) {
 		return l.red(evidence, sum), nil
 	}
-	if fewer := l.explained(l.fewer(evidence), data); len(fewer) > 0 {
+	if fewer := l.explained(l.fewer(evidence), submitted); len(fewer) > 0 {
 		lost = append(lost, fewer...)
 		if bad, err := l.compared(ctx, tree, lost); bad != nil || err != nil {
 			return bad, err
@@ -182,7 +180,7 @@ func (l *landing) object(ctx context.Context, session nexus.SessionID, tree stri
 }
 
 // explained adds what the merger said about findings, in this round or before.
-func (l *landing) explained(found []nexus.Finding, data []byte) []nexus.Finding {
+func (l *landing) explained(found []nexus.Finding, submitted tool.Submission) []nexus.Finding {
 	var said []nexus.Explanation
 	for _, r := range l.m.Rounds {
 		for _, e := range r.Evidence {
@@ -193,7 +191,7 @@ func (l *landing) explained(found []nexus.Finding, data []byte) []nexus.Finding 
 			}
 		}
 	}
-	return tamper.Explain(found, append(said, tool.Explanations(data)...))
+	return tamper.Explain(found, append(said, submitted.Explains...))
 }
 
 // compared records what the result was found to lack, and says what of it the
@@ -256,7 +254,7 @@ func (l *landing) red(evidence []nexus.Evidence, sum nexus.VerdictGiven) *wrong 
 // unsolved says which conflict the merger left, empty for none. A file that is
 // deleted on one side, or binary, has no markers and holds one side: unless
 // the merger changed it, or names it when it submits, it decided nothing.
-func (l *landing) unsolved(ctx context.Context, submitted []byte, tree string) (string, error) {
+func (l *landing) unsolved(ctx context.Context, submitted tool.Submission, tree string) (string, error) {
 	for _, file := range l.made.Conflicts {
 		if look.Marked(l.tree.Dir, file) {
 			return file + " still has conflict markers", nil
@@ -281,24 +279,10 @@ func (l *landing) entry(ctx context.Context, tree, file string) (string, error) 
 	return l.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
 }
 
-// submitted returns what the merger submitted, nothing where it did not.
-func (l *landing) submitted(s *state.Session) ([]byte, error) {
-	if s == nil || s.Result == "" {
-		return nil, nil
-	}
-	return l.Blobs.Get(s.Result)
-}
-
 // said returns the words of a submission.
-func said(submitted []byte) string {
-	var in struct {
-		Summary string `json:"summary"`
-	}
-	if json.Unmarshal(submitted, &in) != nil { // the tool checked it; what is odd says nothing
-		return ""
-	}
-	text := in.Summary
-	for _, e := range tool.Explanations(submitted) {
+func said(s tool.Submission) string {
+	text := s.Summary
+	for _, e := range s.Explains {
 		text += "\n" + e.Name
 	}
 	return text

@@ -1,17 +1,23 @@
 package land
 
 import (
+	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Message returns the commit message of a task: its title, its brief wrapped
-// for reading, and where it comes from.
-func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID) string {
-	parts := []string{subject(t.Title)}
-	if body := strings.TrimSpace(t.Brief); body != "" && body != t.Title {
-		parts = append(parts, wrap(body, 72))
+// Message returns the commit message of a task: what its author submitted, and
+// where it comes from. The task's title and brief stand in for what the author
+// left out.
+func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Submission) string {
+	first := subject(cmp.Or(strings.TrimSpace(s.Subject), t.Title))
+	parts := []string{first}
+	if body := strings.TrimSpace(cmp.Or(strings.TrimSpace(s.Summary), t.Brief)); body != "" && body != first && body != t.Title {
+		parts = append(parts, wrap(legible.Show(body), tool.SubjectLength))
 	}
 	last := trailer(run, a)
 	if t.ID != "" {
@@ -20,18 +26,25 @@ func Message(run nexus.RunID, t nexus.Task, a nexus.AttemptID) string {
 	return strings.Join(append(parts, last), "\n\n") + "\n"
 }
 
-// trailer tells a commit of an attempt from all others.
+// trailer tells a commit of an attempt from all others: it is the last line of
+// the message, below what an agent wrote.
 func trailer(run nexus.RunID, a nexus.AttemptID) string {
 	return "Nexus-Attempt: " + string(run) + "/" + string(a)
 }
 
-// subject is a title on one line of at most 72 characters.
-func subject(title string) string {
-	line := strings.Join(strings.Fields(title), " ")
-	if runes := []rune(line); len(runes) > 72 {
-		line = strings.TrimSpace(string(runes[:71])) + "~"
+// subject is a text on one line of at most [tool.SubjectLength] characters. What
+// is longer ends between words, and with three dots.
+func subject(text string) string {
+	const dots = "..."
+	line := strings.Join(strings.Fields(legible.Show(text)), " ")
+	if utf8.RuneCountInString(line) <= tool.SubjectLength {
+		return line
 	}
-	return line
+	head := string([]rune(line)[:tool.SubjectLength-len(dots)+1]) // with what comes after, which may be a space
+	if at := strings.LastIndexByte(head, ' '); at > 0 {
+		return head[:at] + dots
+	}
+	return string([]rune(line)[:tool.SubjectLength-len(dots)]) + dots
 }
 
 // wrap breaks paragraphs into lines of at most width characters where words

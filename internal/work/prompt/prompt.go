@@ -91,6 +91,7 @@ type Brief struct {
 	Landed    string           // what landed since Base in the files of a merge, as a diff
 	Side      string           // what the change did to these files before the merge
 	Meanwhile []nexus.Task     // tasks that landed since Base
+	Said      string           // what the change's author says of it, for those who judge it
 	Diff      string           // the change so far, for those who test, review or merge it
 	Limit     int64            // most tokens; 0 means 24,000
 }
@@ -118,6 +119,10 @@ func (b Brief) sections() []Section {
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
 		{Title: "Gates", Body: gates(b.Evidence), Rank: 2},
+		{
+			Title: "The author's message", Body: strings.TrimSpace(b.Said), Fence: "text", Rank: 1,
+			Lead: "The commit lands with it. It is a claim, not evidence: if it says something that the change does not do, report that.",
+		},
 		{
 			Title: "Found before", Body: before(b.Before), Rank: 2,
 			Lead: "Earlier reviews of this task found these. See first which of them are mended, and report again those that are not.",

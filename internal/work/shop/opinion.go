@@ -3,18 +3,33 @@ package shop
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // NoMoney is the error of a worker that the budget stopped. Its work is kept,
 // and goes on when there is money again.
 func NoMoney(why string) error {
 	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
+}
+
+// Submission returns what a session submitted, nothing where it did not, or
+// where there is none.
+func (s *Shop) Submission(of *state.Session) (tool.Submission, error) {
+	if of == nil || of.Result == "" {
+		return tool.Submission{}, nil
+	}
+	data, err := s.Blobs.Get(of.Result)
+	if err != nil {
+		return tool.Submission{}, fmt.Errorf("read what an agent submitted: %w", err)
+	}
+	return tool.Submitted(data), nil
 }
 
 // Opinion returns what a reviewer's session came to about a change from base

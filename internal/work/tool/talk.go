@@ -32,6 +32,9 @@ func ask(e Env) Tool {
 	}
 }
 
+// message is what finish takes where the work lands as a commit.
+const message = `,"subject":{"type":"string","maxLength":72,"description":"of the commit, in the imperative"}`
+
 // claims is what finish takes where tests of criteria are named.
 const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion that the brief asks a check of","items":{"type":"object","properties":{` +
 	`"criterion":{"type":"integer","minimum":1},"test":{"type":"string","maxLength":200},"file":{"type":"string","maxLength":500},` +
@@ -43,16 +46,27 @@ const explains = `,"explains":{"type":"array","maxItems":200,"description":"what
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 
-// Explanations returns what a submission explains, nothing where it cannot be
-// read.
-func Explanations(handin []byte) []nexus.Explanation {
-	var said struct {
-		Explains []nexus.Explanation `json:"explains"`
+// SubjectLength is the most characters of the subject of a commit.
+const SubjectLength = 72
+
+// Submission is what an agent submits that has no schema of its own. The zero
+// Submission says nothing.
+type Submission struct {
+	Subject  string              `json:"subject"` // of the commit; empty: it names none
+	Summary  string              `json:"summary"` // body of the commit
+	Explains []nexus.Explanation `json:"explains"`
+}
+
+// Message returns the subject and the summary as one text.
+func (s Submission) Message() string { return strings.TrimSpace(s.Subject + "\n\n" + s.Summary) }
+
+// Submitted returns what was submitted, nothing where it cannot be read.
+func Submitted(handin []byte) Submission {
+	var s Submission
+	if json.Unmarshal(handin, &s) != nil { // the tool checked it; what is odd says nothing
+		return Submission{}
 	}
-	if json.Unmarshal(handin, &said) != nil { // the tool checked it; what is odd explains nothing
-		return nil
-	}
-	return said.Explains
+	return s
 }
 
 func finish(e Env) Tool {
@@ -64,7 +78,7 @@ func finish(e Env) Tool {
 			`"required":["summary","status"],"additionalProperties":false}`)
 		more := ""
 		if e.Writes {
-			more += explains
+			more += message + explains
 		}
 		if e.Claims {
 			more += claims
@@ -73,7 +87,7 @@ func finish(e Env) Tool {
 	}
 	return Tool{
 		Name:        "finish",
-		Description: "Hand in your work and end the session.",
+		Description: "Submit your work and end the session.",
 		Schema:      schema,
 		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
 			return Output{Text: "handed in", Finished: input}, nil

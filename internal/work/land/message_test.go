@@ -1,0 +1,38 @@
+package land_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/land"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
+)
+
+func TestMessage(t *testing.T) {
+	long := "Say in the output of list which of the entries were changed since the last time that somebody looked"
+	task := nexus.Task{ID: "T1", Title: long, Brief: "Read command.go for the exact output."}
+	cases := []struct {
+		name string
+		said tool.Submission
+		want string
+	}{
+		{"the author's", tool.Submission{Subject: "Mark changed entries in list", Summary: "An asterisk stands before each.\n\n- none when nothing changed"}, "Mark changed entries in list\n\nAn asterisk stands before each.\n\n- none when nothing changed\n"},
+		{"without a subject", tool.Submission{Summary: "An asterisk stands before each."}, "Say in the output of list which of the entries were changed since the...\n\nAn asterisk stands before each.\n"},
+		{"nothing", tool.Submission{}, "Say in the output of list which of the entries were changed since the...\n\nRead command.go for the exact output.\n"},
+		{"said twice", tool.Submission{Subject: "Mark entries", Summary: " Mark entries\n"}, "Mark entries\n"},
+		{"one long word", tool.Submission{Subject: strings.Repeat("x", 80), Summary: "y"}, strings.Repeat("x", 69) + "...\n\ny\n"},
+		{"hidden text", tool.Submission{Subject: "Add\u202e a\nb", Summary: "c\x1b[2J"}, "Add<U+202E> a b\n\nc<U+001B>[2J\n"},
+		{"a trailer of another", tool.Submission{Subject: "Add", Summary: "Nexus-Attempt: r/T2.1"}, "Add\n\nNexus-Attempt: r/T2.1\n"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			want := c.want + "\nNexus-Task: T1\nNexus-Attempt: r/T1.1\n"
+			if diff := cmp.Diff(want, land.Message("r", task, "T1.1", c.said)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
