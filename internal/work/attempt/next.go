@@ -121,34 +121,42 @@ func (w *work) reads(ctx context.Context, u *Upcoming) (handin json.RawMessage, 
 		return nil, idle(w.task.ID, "nothing was written yet that the "+string(u.Role)+" could read")
 	}
 	u.Why = "brief"
+	b, handin := prompt.Brief{}, review.Schema()
 	if u.Role == nexus.Verifier {
-		n, b := w.verifierBrief()
-		b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, u.Role, n))
-		if err := w.show(ctx, &b); err != nil {
-			return nil, err
-		}
-		u.Session, u.Parts, handin = b.Session, b.Parts(), verify.Schema()
+		handin = verify.Schema()
+		b, err = w.verifierNext(ctx)
 	} else {
-		earlier := w.reviews()
-		diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-		if err != nil {
-			return nil, err
-		}
-		seats := panel.Seats(w.people(), diff)
-		if len(seats) == 0 {
-			return nil, idle(w.task.ID, "the change is larger than what is read")
-		}
-		c := &seated{work: *w, seat: seats[0], session: seats[0].Session(w.a.ID, len(earlier)+1)}
-		b, err := c.brief(earlier)
-		if err != nil {
-			return nil, err
-		}
-		u.Session, u.Parts, handin = b.Session, b.Parts(), review.Schema()
+		b, err = w.reviewerNext(ctx)
 	}
+	if err != nil {
+		return nil, err
+	}
+	u.Session, u.Parts = b.Session, b.Parts()
 	if err = w.soFar(u); len(u.Said) > 0 {
 		u.Why, u.Parts = "", nil
 	}
 	return handin, err
+}
+
+func (w *work) verifierNext(ctx context.Context) (prompt.Brief, error) {
+	n, b := w.verifierBrief()
+	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Verifier, n))
+	err := w.show(ctx, &b)
+	return b, err
+}
+
+func (w *work) reviewerNext(ctx context.Context) (prompt.Brief, error) {
+	earlier := w.reviews()
+	diff, err := w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	if err != nil {
+		return prompt.Brief{}, err
+	}
+	seats := panel.Seats(w.people(), diff)
+	if len(seats) == 0 {
+		return prompt.Brief{}, idle(w.task.ID, "the change is larger than what is read")
+	}
+	c := &seated{work: *w, seat: seats[0], session: seats[0].Session(w.a.ID, len(earlier)+1)}
+	return c.brief(earlier)
 }
 
 // soFar fills in what a conversation holds already, and what of it the model

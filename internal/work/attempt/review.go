@@ -119,7 +119,7 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
 	submitted, err := c.Submission(c.a.Of(nexus.Coder))
 	return prompt.Brief{
-		Said: submitted.Message(),
+		Said:    submitted.Message(),
 		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
 		Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
 	}, err
