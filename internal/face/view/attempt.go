@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,6 +124,8 @@ func describeReview(f nexus.ReviewGiven) string {
 		text = "not reviewed"
 	case f.SendsBack && f.Approved:
 		text = "review: sends it back, " + Count(len(f.Findings), "finding") + " (the reviewer approved)"
+	case !f.Approved && !f.SendsBack && !slices.ContainsFunc(f.Findings, serious):
+		text = "review: nothing that blocks, " + Count(len(f.Findings), "finding") + " (the reviewer did not approve)"
 	case !f.Approved:
 		text = "review: rejected, " + Count(len(f.Findings), "finding")
 	}
@@ -139,6 +142,11 @@ func describeReview(f nexus.ReviewGiven) string {
 		text += ", " + Count(n, "reader")
 	}
 	return Because(text, f.Summary)
+}
+
+// serious reports whether a finding can keep a change from landing.
+func serious(f nexus.Finding) bool {
+	return f.Severity == nexus.Critical || f.Severity == nexus.Major
 }
 
 // Place says where a finding is and what it is.

@@ -275,3 +275,21 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestDescribesAReview says what follows from a review, not only what the
+// reviewer called it.
+func TestDescribesAReview(t *testing.T) {
+	with := func(s nexus.Severity) []nexus.Finding { return []nexus.Finding{{Severity: s, Message: "m"}} }
+	for want, f := range map[string]nexus.ReviewGiven{
+		"review: approved":             {Reviewed: true, Approved: true},
+		"not reviewed":                 {},
+		"review: rejected, 1 finding":  {Reviewed: true, SendsBack: true, Findings: with(nexus.Major)},
+		"review: rejected, 0 findings": {Reviewed: true, SendsBack: true},
+		"review: sends it back, 1 finding (the reviewer approved)":              {Reviewed: true, Approved: true, SendsBack: true, Findings: with(nexus.Critical)},
+		"review: nothing that blocks, 1 finding (the reviewer did not approve)": {Reviewed: true, Findings: with(nexus.Minor)},
+	} {
+		if _, text := Describe(f); text != want {
+			t.Errorf("%+v: %q, want %q", f, text, want)
+		}
+	}
+}

@@ -196,7 +196,7 @@ func (w *work) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f, _ = verify.Parse(data) // one that cannot be read says so itself, and the gates decide
+		f, _ = verify.Parse(data, verify.Asked{Criteria: w.task.Criteria, Explain: len(b.Suspect) > 0}) // one that cannot be read says so itself, and the gates decide
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.record(ctx, f)
@@ -206,10 +206,14 @@ func (w *work) verify(ctx context.Context) error {
 // brief says besides the task and the change.
 func (w *work) verifierBrief() (n int, b prompt.Brief) {
 	n = 1
+	var before []nexus.Finding
 	for _, r := range w.a.Rounds {
 		if r.Verified != nil {
 			n++
+			before = r.Verified.Findings
 		}
 	}
-	return n, prompt.Brief{Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused()}
+	return n, prompt.Brief{
+		Before: before, Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
+	}
 }

@@ -125,7 +125,7 @@ func (b Brief) sections() []Section {
 		},
 		{
 			Title: "Found before", Body: before(b.Before), Rank: 2,
-			Lead: "Earlier reviews of this task found these. See first which of them are mended, and report again those that are not.",
+			Lead: "Earlier reviews of this task found these. First see which of them are fixed, and report again those that are not.",
 		},
 		{
 			Title: "Refused before", Body: list(b.Refused), Rank: 2,

@@ -33,7 +33,7 @@ func ask(e Env) Tool {
 }
 
 // message is what finish takes where the work lands as a commit.
-const message = `,"subject":{"type":"string","maxLength":72,"description":"of the commit, in the imperative"}`
+const message = `,"subject":{"type":"string","maxLength":72,"description":"of the commit: imperative, 72 characters"}`
 
 // claims is what finish takes where tests of criteria are named.
 const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion that the brief asks a check of","items":{"type":"object","properties":{` +
@@ -42,7 +42,7 @@ const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for e
 	`"required":["criterion"],"additionalProperties":false}}`
 
 // explains is what finish takes where an agent may write.
-const explains = `,"explains":{"type":"array","maxItems":200,"description":"what you delete or rewrite beyond the task, by path",` +
+const explains = `,"explains":{"type":"array","maxItems":200,"description":"deletions and rewrites beyond the task, by path",` +
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 

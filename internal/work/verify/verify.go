@@ -1,5 +1,4 @@
-// Package verify reads the verdict of a verifier, version 1, and says what it
-// comes to.
+// Package verify reads a verifier's verdict and decides what follows from it.
 //
 // A verdict that cannot be read is none. Then the gates' own run decides, as it
 // decides in any case whether tests pass: a verdict can refuse a tree that is
@@ -13,6 +12,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,7 +24,6 @@ import (
 const Gate = "verify"
 
 const (
-	version = 1
 	maxText = 4_000   // bytes of a message
 	maxSize = 1 << 20 // bytes of a verdict
 )
@@ -31,7 +31,8 @@ const (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of a verdict.
+// Schema returns the JSON Schema of a verdict. It asks for nothing that the
+// gates know: which tests pass, and how many.
 func Schema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test reads it
@@ -40,44 +41,51 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-// verdict is what a verifier hands in.
+// verdict is what a verifier submits.
 type verdict struct {
-	Version  int   `json:"version"`
 	Approved *bool `json:"approved"`
-	Tests    *struct {
-		AllPassing bool `json:"allPassing"`
-		Passed     int  `json:"passCount"`
-		Failed     int  `json:"failCount"`
-	} `json:"tests"`
-	TestModifications struct {
-		Detected   bool     `json:"detected"`
+	Criteria []struct {
+		Number int    `json:"criterion"`
+		Met    bool   `json:"met"`
+		Note   string `json:"note"`
+	} `json:"criteria"`
+	TestModifications *struct {
 		Files      []string `json:"files"`
 		Legitimate bool     `json:"legitimate"`
 		Reasoning  string   `json:"reasoning"`
 	} `json:"testModifications"`
-	AcceptanceCriteria struct {
-		AllMet   bool                 `json:"allMet"`
-		Criteria []nexus.CriterionMet `json:"criteria"`
-	} `json:"acceptanceCriteria"`
 	Quality struct {
 		Rating string   `json:"rating"`
 		Issues []string `json:"issues"`
 	} `json:"quality"`
-	Fixes     []string `json:"fixes"`
-	Reasoning string   `json:"reasoning"`
+	Fixes     []fix  `json:"fixes"`
+	Reasoning string `json:"reasoning"`
+}
+
+type fix struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Criterion int    `json:"criterion"` // 0: it is about none
+	Message   string `json:"message"`
+}
+
+// Asked is what a verifier was asked about.
+type Asked struct {
+	Criteria []nexus.Criterion // of the task, in order
+	Explain  bool              // the change touches what judges it, and the verifier has to explain that
 }
 
 // Parse reads a verdict on a tree that passed its gates. With an error it does
 // not count: Read is false, and Why says what is wrong.
-func Parse(data []byte) (nexus.WorkVerified, error) {
-	v, err := parse(data)
+func Parse(data []byte, a Asked) (nexus.WorkVerified, error) {
+	v, err := parse(data, len(a.Criteria))
 	if err != nil {
 		return nexus.WorkVerified{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
 	}
-	return v.judge(), nil
+	return v.judge(a), nil
 }
 
-func parse(data []byte) (verdict, error) {
+func parse(data []byte, criteria int) (verdict, error) {
 	var v verdict
 	if len(data) > maxSize {
 		return v, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxSize)
@@ -85,13 +93,18 @@ func parse(data []byte) (verdict, error) {
 	if problems := strict.Read(data, schema, &v); len(problems) > 0 {
 		return v, errors.New(strings.Join(problems, "; "))
 	}
-	switch {
-	case v.Version != version:
-		return v, fmt.Errorf("its version is %d, and not %d", v.Version, version)
-	case v.Approved == nil:
+	if v.Approved == nil {
 		return v, errors.New("approved is missing")
-	case v.Tests == nil:
-		return v, errors.New("tests is missing")
+	}
+	seen := map[int]bool{}
+	for _, c := range v.Criteria {
+		if c.Number < 1 || c.Number > criteria {
+			return v, fmt.Errorf("there is no criterion %d; the task has %d", c.Number, criteria)
+		}
+		if seen[c.Number] {
+			return v, fmt.Errorf("criterion %d is there twice", c.Number)
+		}
+		seen[c.Number] = true
 	}
 	switch v.Quality.Rating {
 	case "good", "acceptable", "poor":
@@ -101,21 +114,16 @@ func parse(data []byte) (verdict, error) {
 	return v, nil
 }
 
-// judge says what a verdict comes to. The order is that of what weighs most:
-// test edits without a good reason, a criterion that is not met, poor quality,
-// and last that it does not approve. What it says of the tests is not asked:
-// gates ran them.
-func (v verdict) judge() nexus.WorkVerified {
-	f := nexus.WorkVerified{Read: true, Criteria: v.AcceptanceCriteria.Criteria, Why: cut(v.Reasoning)}
-	unmet := !v.AcceptanceCriteria.AllMet
-	for _, c := range f.Criteria {
-		unmet = unmet || !c.Met
-	}
+// judge decides what follows from a verdict. The order is that of what weighs
+// most: test edits without a good reason, a criterion that is not met, poor
+// quality, and last that it does not approve.
+func (v verdict) judge(a Asked) nexus.WorkVerified {
+	f := nexus.WorkVerified{Read: true, Criteria: v.criteria(a.Criteria), Why: cut(v.Reasoning)}
 	reason := ""
 	switch {
-	case v.TestModifications.Detected && !v.TestModifications.Legitimate:
+	case v.tampers(a.Explain):
 		reason = "tests that judge the work were changed without a good reason"
-	case unmet:
+	case slices.ContainsFunc(f.Criteria, func(c nexus.CriterionMet) bool { return !c.Met }):
 		reason = "a criterion is not met"
 	case v.Quality.Rating == "poor":
 		reason = "its quality is poor"
@@ -129,37 +137,70 @@ func (v verdict) judge() nexus.WorkVerified {
 	if r := cut(v.Reasoning); r != "" {
 		f.Why += ": " + r
 	}
-	f.Findings = v.findings()
+	f.Findings = v.findings(f.Criteria)
 	return f
 }
 
-// findings are what is to be mended.
-func (v verdict) findings() []nexus.Finding {
+// criteria returns what the verdict says of each criterion of the task. One
+// that it leaves out is not met.
+func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
+	all := make([]nexus.CriterionMet, len(of))
+	for i, c := range of {
+		all[i] = nexus.CriterionMet{Criterion: c.Text, Note: "the verdict does not mention it"}
+	}
+	for _, c := range v.Criteria {
+		all[c.Number-1].Met, all[c.Number-1].Note = c.Met, c.Note
+	}
+	return all
+}
+
+// tampers reports whether tests were changed without a good reason. Where a
+// change has to be explained, a verdict that does not mention it explains
+// nothing.
+func (v verdict) tampers(explain bool) bool {
+	m := v.TestModifications
+	if m == nil {
+		return explain
+	}
+	return !m.Legitimate && (explain || len(m.Files) > 0)
+}
+
+// findings are what has to change: the fixes, the criteria that are not met and
+// that no fix is about, and tests that were changed without a good reason.
+func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
 	var all []nexus.Finding
-	add := func(file, message string) {
+	add := func(file string, line int, message string) {
 		if message = cut(message); message != "" {
-			all = append(all, nexus.Finding{Gate: Gate, File: file, Severity: nexus.Major, Message: message})
+			all = append(all, nexus.Finding{Gate: Gate, File: clean(file), Line: line, Severity: nexus.Major, Message: message})
 		}
 	}
-	if m := v.TestModifications; m.Detected && !m.Legitimate {
+	if m := v.TestModifications; m != nil && !m.Legitimate {
 		for _, file := range m.Files {
-			add(strings.TrimSpace(file), "put this test back as it was: "+cmp.Or(m.Reasoning, "it judges the work"))
+			add(file, 0, "restore this test as it was: "+cmp.Or(m.Reasoning, "it judges the work"))
 		}
 	}
-	for _, c := range v.AcceptanceCriteria.Criteria {
-		if !c.Met {
-			add("", strings.TrimSuffix("not met: "+c.Criterion+": "+c.Note, ": "))
-		}
+	for _, x := range v.Fixes {
+		add(x.File, x.Line, x.Message)
 	}
-	for _, fix := range v.Fixes {
-		add("", fix)
+	for i, c := range criteria {
+		if !c.Met && !slices.ContainsFunc(v.Fixes, func(x fix) bool { return x.Criterion == i+1 }) {
+			add("", 0, strings.TrimSuffix("not met: "+c.Criterion+": "+c.Note, ": "))
+		}
 	}
 	if v.Quality.Rating == "poor" {
 		for _, issue := range v.Quality.Issues {
-			add("", issue)
+			add("", 0, issue)
 		}
 	}
 	return all
+}
+
+// clean returns a file as findings name it, empty where none is named.
+func clean(file string) string {
+	if file = strings.TrimSpace(file); file == "" {
+		return ""
+	}
+	return path.Clean(file)
 }
 
 func cut(text string) string {

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,54 +11,77 @@ import (
 )
 
 // good is a verdict that lets the work through.
-const good = `{"version":1,"approved":true,"tests":{"allPassing":true,"passCount":3,"failCount":0},
-"testModifications":{"detected":false,"files":[],"legitimate":false,"reasoning":""},
-"acceptanceCriteria":{"allMet":true,"criteria":[{"criterion":"it adds","met":true,"note":"TestAdd"}]},
+const good = `{"approved":true,"criteria":[{"criterion":1,"met":true,"note":"TestAdd"}],
+"testModifications":{"files":[],"legitimate":false,"reasoning":""},
 "quality":{"rating":"good","issues":[]},"fixes":[],"reasoning":"fine"}`
 
+// task is what the verdicts are about.
+var task = verify.Asked{Criteria: []nexus.Criterion{{Text: "it adds"}}}
+
 func TestParse(t *testing.T) {
-	edits := `"detected":true,"files":["a_test.go"],"legitimate":false,"reasoning":"it expects less"`
+	edits := `"files":["./a_test.go"],"legitimate":false,"reasoning":"it expects less"`
 	for name, c := range map[string]struct {
 		replace  []string
+		explain  bool
 		category nexus.Category
 		why      string
 		findings string
 	}{
 		"approved": {why: "fine"},
+		"no lists": {replace: []string{`"testModifications":{"files":[],"legitimate":false,"reasoning":""},`, "", `"fixes":[],`, "", `,"issues":[]`, ""}, why: "fine"},
 		"legitimate edits": {
-			replace: []string{`"detected":false,"files":[],"legitimate":false`, `"detected":true,"files":["a_test.go"],"legitimate":true`}, why: "fine",
+			replace: []string{`"files":[],"legitimate":false`, `"files":["a_test.go"],"legitimate":true`}, explain: true, why: "fine",
 		},
 		"edits weigh most": {
-			replace:  []string{`"detected":false,"files":[],"legitimate":false,"reasoning":""`, edits, `"rating":"good"`, `"rating":"poor"`, `"allMet":true`, `"allMet":false`},
-			category: nexus.VerifierRejected, why: "tests that judge the work were changed", findings: "put this test back as it was: it expects less",
+			replace:  []string{`"files":[],"legitimate":false,"reasoning":""`, edits, `"rating":"good"`, `"rating":"poor"`, `"met":true`, `"met":false`},
+			category: nexus.VerifierRejected, why: "tests that judge the work were changed",
+			findings: "a_test.go: restore this test as it was: it expects less; not met: it adds: TestAdd",
 		},
-		"failing tests are for the gates to say": {replace: []string{`"allPassing":true`, `"allPassing":false`}, why: "fine"},
+		"edits that it does not mention": {
+			replace: []string{`"testModifications":{"files":[],"legitimate":false,"reasoning":""},`, ""}, explain: true,
+			category: nexus.VerifierRejected, why: "tests that judge the work were changed",
+		},
+		"edits without files": {explain: true, category: nexus.VerifierRejected, why: "tests that judge the work were changed"},
 		"a criterion is not met": {
 			replace:  []string{`"met":true,"note":"TestAdd"`, `"met":false,"note":"no test"`, `"rating":"good"`, `"rating":"poor"`},
 			category: nexus.VerifierRejected, why: "a criterion is not met: fine", findings: "not met: it adds: no test",
 		},
-		"it says that not all are met": {replace: []string{`"allMet":true`, `"allMet":false`}, category: nexus.VerifierRejected, why: "a criterion is not met"},
+		"a fix is about it": {
+			replace:  []string{`"met":true,"note":"TestAdd"`, `"met":false`, `"fixes":[]`, `"fixes":[{"file":"add.go","line":4,"criterion":1,"message":"add them"}]`},
+			category: nexus.VerifierRejected, why: "a criterion is not met", findings: "add.go:4: add them",
+		},
+		"a criterion is left out": {
+			replace:  []string{`{"criterion":1,"met":true,"note":"TestAdd"}`, ""},
+			category: nexus.VerifierRejected, why: "a criterion is not met", findings: "not met: it adds: the verdict does not mention it",
+		},
 		"poor": {
 			replace:  []string{`"rating":"good","issues":[]`, `"rating":"poor","issues":["it copies"]`, `"approved":true`, `"approved":false`},
 			category: nexus.VerifierRejected, why: "its quality is poor", findings: "it copies",
 		},
 		"acceptable": {replace: []string{`"rating":"good"`, `"rating":"acceptable"`}, why: "fine"},
 		"not approved": {
-			replace:  []string{`"approved":true`, `"approved":false`, `"fixes":[]`, `"fixes":["name it"]`},
+			replace:  []string{`"approved":true`, `"approved":false`, `"fixes":[]`, `"fixes":[{"message":"name it"}]`},
 			category: nexus.VerifierRejected, why: "it is not approved", findings: "name it",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := verify.Parse([]byte(strings.NewReplacer(c.replace...).Replace(good)))
+			f, err := verify.Parse([]byte(strings.NewReplacer(c.replace...).Replace(good)), verify.Asked{Criteria: task.Criteria, Explain: c.explain})
 			if err != nil || !f.Read {
 				t.Fatal(f, err)
 			}
 			var said []string
 			for _, x := range f.Findings {
-				said = append(said, x.Message)
+				place := x.File
+				if x.Line > 0 {
+					place += fmt.Sprintf(":%d", x.Line)
+				}
+				said = append(said, strings.TrimPrefix(place+": "+x.Message, ": "))
 			}
 			if f.Category != c.category || !strings.HasPrefix(f.Why, c.why) || strings.Join(said, "; ") != c.findings {
 				t.Errorf("%q, %q, %q", f.Category, f.Why, said)
+			}
+			if len(f.Criteria) != 1 || f.Criteria[0].Criterion != "it adds" {
+				t.Errorf("criteria %+v", f.Criteria)
 			}
 		})
 	}
@@ -67,15 +91,16 @@ func TestNoVerdict(t *testing.T) {
 	for name, data := range map[string]string{
 		"nothing":            "",
 		"prose":              "looks good to me",
-		"another version":    strings.Replace(good, `"version":1`, `"version":2`, 1),
 		"no approval":        strings.Replace(good, `"approved":true,`, "", 1),
-		"no tests":           strings.Replace(good, `"tests":{"allPassing":true,"passCount":3,"failCount":0},`, "", 1),
 		"approved twice":     strings.Replace(good, `"approved":true`, `"approved":false,"approved":true`, 1),
 		"a key nobody knows": strings.Replace(good, `"approved":true`, `"approved":true,"Approved":true`, 1),
 		"no such rating":     strings.Replace(good, `"good"`, `"great"`, 1),
+		"no such criterion":  strings.Replace(good, `"criterion":1`, `"criterion":2`, 1),
+		"a criterion twice":  strings.Replace(good, `[{"criterion":1`, `[{"criterion":1,"met":true},{"criterion":1`, 1),
+		"a text":             strings.Replace(good, `"criterion":1`, `"criterion":"it adds"`, 1),
 		"two":                good + good,
 	} {
-		f, err := verify.Parse([]byte(data))
+		f, err := verify.Parse([]byte(data), task)
 		if err == nil || f.Read || f.Category != "" || f.Why == "" {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
@@ -91,9 +116,9 @@ func TestSchema(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
-	f.Add([]byte(`{"version":1}`))
+	f.Add([]byte(`{"approved":true}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := verify.Parse(data)
+		v, err := verify.Parse(data, task)
 		if (err == nil) != v.Read || v.Why == "" && err != nil {
 			t.Errorf("%+v, %v", v, err)
 		}
