@@ -7,18 +7,25 @@ import (
 )
 
 // Order tells a role in which order code and tests are written with a
-// strategy, and what was seen of tests that were written first; p may be nil.
-// It is empty where there is nothing unusual.
+// strategy, what it may change of both, and what was seen of tests that were
+// written first; p may be nil. It is empty where nothing is to be said.
+//
+// All that depends on the strategy is said here, and nothing of it in the text
+// of a role, which would contradict it elsewhere.
 func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 	switch {
 	case s == nexus.TDDSimple && role == nexus.Coder:
-		return "Write the tests first. Run them and see them fail for what is missing, then write the code. " +
-			"When you hand in, your tests are run without your code, and must fail there."
+		return "Write the tests first: " + cases + ". Run them and see them fail for what is missing, then write the code. " +
+			"When you submit, your tests are run without your code, and must fail there."
+	case s == nexus.TestAfter && role == nexus.Coder:
+		return "Write the code, then test what you add: " + cases + "."
+	case !s.Sessions() && role == nexus.Tester:
+		return "The code is written. Run your tests. For the most important one, break the code and run the test in one shell command, and see it fail. " + testsOnly
 	case !s.Sessions():
 		return ""
 	case role == nexus.Tester:
 		return first(s)
-	case p == nil || p.Proof != nexus.ProofRed:
+	case role != nexus.Coder && role != nexus.Verifier || p == nil || p.Proof != nexus.ProofRed:
 		return ""
 	}
 	var b strings.Builder
@@ -29,7 +36,7 @@ func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 		b.WriteString("The tests were written first and were seen to fail. Whoever wrote the code could change them: see whether that was right.\n")
 	case s == nexus.TDDStrict:
 		b.WriteString("The tests are written, and fail. Write the code that makes them pass. You cannot change a test file: whatever changes one is undone. " +
-			"If a test contradicts the task, hand in as blocked and say which and why.\n")
+			"If a test contradicts the task, submit with status blocked and say which and why.\n")
 	default:
 		b.WriteString("The tests are written, and fail. Write the code that makes them pass. Change a test only where it contradicts the task: a verifier reads each such change.\n")
 	}
@@ -40,12 +47,17 @@ func Order(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
 	return b.String()
 }
 
+const (
+	cases     = "the usual case, the edges and the error"
+	testsOnly = "Change test files only: whatever else a command changes is undone after it."
+)
+
 func first(s nexus.Strategy) string {
-	text := "The tests come first: the code is not there yet, and another one writes it after you, from your tests and the task. " +
+	text := "The tests come first: the code is not there yet, and another agent writes it after you, from your tests and the task. " +
 		"They must fail now, on an assertion or because what they call is missing, and not on a fault of their own. " +
 		"Name what is to be written as the task names it."
 	if s == nexus.TDDStrict {
-		return text + " Touch nothing but tests and their data; a line in a file that only hands on names, such as index.ts, is allowed where a test needs it. Write no stubs."
+		return text + " Change tests and their data only; a line in a file that only passes names on, such as index.ts, is allowed where a test needs it. Write no stubs."
 	}
 	return text + " You may add the smallest stubs that they need to be compiled; a stub does nothing."
 }

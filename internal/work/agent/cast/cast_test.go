@@ -3,6 +3,7 @@ package cast_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -54,6 +56,48 @@ func TestSystemPrompts(t *testing.T) {
 	if len(roles) != 9 {
 		t.Errorf("%d roles", len(roles))
 	}
+}
+
+// TestOrders holds what a role is told with each strategy to what it may do
+// then: its own text, which is the same with all of them, and the order of work.
+func TestOrders(t *testing.T) {
+	roles, err := cast.Roles(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"a_test.go"}, Tests: []string{"TestA"}}
+	var all strings.Builder
+	for _, s := range nexus.Strategies() {
+		for _, role := range []nexus.Role{nexus.Tester, nexus.Coder, nexus.Verifier, nexus.Reviewer} {
+			order := prompt.Order(s, role, seen)
+			if order != "" {
+				fmt.Fprintf(&all, "== %s, %s\n\n%s\n\n", role, s, strings.TrimSpace(order))
+			}
+			text := roles[role].Prompt + "\n" + order
+			says := func(part string) bool { return strings.Contains(text, part) }
+			may := func(file string) bool { // as the attempt grants it
+				own, rule := roles[role].Writes.Rule(), strategy.Rule(s, role)
+				return (own == nil || own(file) == nil || strategy.Widens(s, role)) && (rule == nil || rule(file) == nil)
+			}
+			for part, want := range map[string]bool{
+				"Change test files only":       role == nexus.Tester && !strategy.Widens(s, role),
+				"Change tests and their data":  role == nexus.Tester && strategy.Widens(s, role) && !may("a.go"),
+				"add the smallest stubs":       role == nexus.Tester && may("a.go"),
+				"cannot change a test file":    role == nexus.Coder && !may("a_test.go"),
+				"test what you add":            role == nexus.Coder && s == nexus.TestAfter,
+				"Write the tests first":        role == nexus.Coder && s == nexus.TDDSimple,
+				"The code is written":          role == nexus.Tester && !s.Sessions(),
+				"the code is not there yet":    role == nexus.Tester && s.Sessions(),
+				"The tests are written":        role == nexus.Coder && s.Sessions(),
+				"The tests were written first": role == nexus.Verifier && s.Sessions(),
+			} {
+				if says(part) != want {
+					t.Errorf("%s with %s says %q: %v", role, s, part, !want)
+				}
+			}
+		}
+	}
+	golden(t, "orders.golden", all.String())
 }
 
 // TestPermissionMatrix is what each role may do, as it was agreed.
