@@ -60,7 +60,7 @@ type Base struct {
 // See holds what fails on the base of an attempt against what its task names.
 func See(t nexus.Task, b Base) nexus.RedSeen {
 	var s nexus.RedSeen
-	wishes := ReadAll(Texts(t))
+	wishes := ReadAll(Texts(t)).On(found(b.Said))
 	for _, e := range b.Said {
 		for _, f := range e.Findings {
 			name := Label(f)
@@ -96,17 +96,28 @@ func See(t nexus.Task, b Base) nexus.RedSeen {
 // skipped returns the tests that do not run though the task means them, each
 // marked as skipped. Nothing that a change does to others makes them pass.
 func (b Base) skipped(wishes Wishes, known []string) []string {
-	if b.Ended == nil {
-		return nil
-	}
 	var all []string
 	for _, e := range b.Said {
-		ended := b.Ended(e)
+		var ended map[string]string
+		if b.Ended != nil {
+			ended = b.Ended(e)
+		}
+		if n := e.Counts.Skipped; n > 0 && len(ended) == 0 && slices.ContainsFunc(wishes, func(w Wish) bool { return w.All }) {
+			all = once(all, fmt.Sprintf("%d skipped by gate %s, which does not name them", n, e.Gate))
+		}
 		for _, name := range slices.Sorted(maps.Keys(ended)) {
 			if ended[name] == "skip" && len(all) < maxWish && !slices.Contains(known, name) && wishes.Mean(nexus.Finding{Test: name}) {
 				all = once(all, name+" (skipped)")
 			}
 		}
+	}
+	return all
+}
+
+// found returns all that gates found.
+func found(said []nexus.Evidence) (all []nexus.Finding) {
+	for _, e := range said {
+		all = append(all, e.Findings...)
 	}
 	return all
 }
@@ -183,7 +194,7 @@ func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
 // meant returns what was red on the base and that a criterion, or the task's
 // title, names; and what of that is not seen to pass now.
 func (w Work) meant(c nexus.Criterion) (all, left []string) {
-	wishes := ReadAll(Texts(nexus.Task{Title: w.Task.Title, Criteria: []nexus.Criterion{c}}))
+	wishes := ReadAll(Texts(nexus.Task{Title: w.Task.Title, Criteria: []nexus.Criterion{c}})).On(found(w.Base))
 	for _, b := range w.Base {
 		for _, f := range b.Findings {
 			if strings.HasPrefix(b.Gate, nexus.AcceptGate) || !wishes.Mean(f) || slices.Contains(all, Label(f)) || !wishes.Name(f) && w.spared(f) {
@@ -254,7 +265,7 @@ func (w Work) gone(b nexus.Evidence, f nexus.Finding) bool {
 		case b.Counts == nexus.Counts{} && e.Counts == nexus.Counts{}:
 			return true
 		default:
-			return e.Counts.Passed > b.Counts.Passed
+			return e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped // it may be one that is skipped now
 		}
 	}
 	return false

@@ -52,16 +52,17 @@ func TestWeigh(t *testing.T) {
 		by          criterion.Bearing
 		why         string
 	}{
-		"a comment, and a green suite": {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them bears on this criterion: none failed before the work began and passes now; the change has no test"},
-		"a comment, and a red suite":   {both(said(297, "m.TestA", "m.TestB"), old(297, "m.TestA", "m.TestB")), "it works", "test", "", "2 fail as they did before"},
-		"a comment, and a named test":  {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work began"},
-		"half of what it names":        {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA and TestB pass", "test", "", "m.TestB failed before"},
-		"all that it names":            {both(said(1, "m.TestA", "m.TestB"), said(3)), "TestA and TestB pass", "test", criterion.Named, "m.TestA, m.TestB"},
-		"one that it leaves alone":     {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA passes; leave TestB alone", "test", criterion.Named, "m.TestA"},
-		"by its place":                 {both(said(1, "m.TestA"), said(2)), "a_test.go:7 fails", "test", criterion.Named, "m.TestA"},
-		"by what it says":              {both(said(1, "m.TestA"), said(2)), `size fails with "got 1536, want 1.5 KiB"`, "test", criterion.Named, "m.TestA"},
-		"red before, and green now":    {both(said(1, "m.TestA"), said(2)), "sizes are printed", "test", criterion.Turned, "m.TestA"},
-		"it was skipped":               {both(said(1, "m.TestA"), said(1)), "sizes are printed", "test", "", "none failed before the work began and passes now"},
+		"a comment, and a green suite":          {both(said(297), said(297)), "parse_size 1536 prints 1.5 KiB", "test", "", "297 tests passed, and none of them bears on this criterion: none failed before the work began and passes now; the change has no test"},
+		"a comment, and a red suite":            {both(said(297, "m.TestA", "m.TestB"), old(297, "m.TestA", "m.TestB")), "it works", "test", "", "2 fail as they did before"},
+		"a comment, and a named test":           {both(said(297, "m.TestA"), old(297, "m.TestA")), "TestA passes", "test", "", "m.TestA failed before the work began"},
+		"half of what it names":                 {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA and TestB pass", "test", "", "m.TestB failed before"},
+		"all that it names":                     {both(said(1, "m.TestA", "m.TestB"), said(3)), "TestA and TestB pass", "test", criterion.Named, "m.TestA, m.TestB"},
+		"one that it leaves alone":              {both(said(1, "m.TestA", "m.TestB"), old(2, "m.TestB")), "TestA passes; leave TestB alone", "test", criterion.Named, "m.TestA"},
+		"by its place":                          {both(said(1, "m.TestA"), said(2)), "a_test.go:7 fails", "test", criterion.Named, "m.TestA"},
+		"by what it says":                       {both(said(1, "m.TestA"), said(2)), `size fails with "got 1536, want 1.5 KiB"`, "test", criterion.Named, "m.TestA"},
+		"red before, and green now":             {both(said(1, "m.TestA"), said(2)), "sizes are printed", "test", criterion.Turned, "m.TestA"},
+		"it was skipped":                        {both(said(1, "m.TestA"), said(1)), "sizes are printed", "test", "", "none failed before the work began and passes now"},
+		"one more is skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Now[0].Counts.Skipped = 1 }), "sizes are printed", "test", "", "none failed before the work began and passes now"},
 		"it was skipped, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
 			w.Ended = ended(map[string]string{"m.TestA": "skip", "m.TestB": "pass", "m.TestC": "pass"})
 		}), "sizes are printed", "test", "", "none failed before"},
@@ -237,6 +238,19 @@ func TestSee(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, accept.See(task(c.text, nexus.Criterion{Text: c.text, Check: "sh x.sh"}), accept.Base{Said: []nexus.Evidence{red, lint}, Own: c.own, Aside: quarantined, Ended: ended})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestSeeSkippedWithoutNames counts the tests that do not run where the runner
+// does not name them.
+func TestSeeSkippedWithoutNames(t *testing.T) {
+	e := said(5, "m.TestA")
+	e.Counts.Skipped = 2
+	for text, want := range map[string][]string{"Fix the failing tests": {"2 skipped by gate test, which does not name them"}, "TestA fails": nil} {
+		got := accept.See(nexus.Task{ID: "T1", Title: text, Criteria: []nexus.Criterion{{Text: text, Check: "test"}}}, accept.Base{Said: []nexus.Evidence{e}})
+		if diff := cmp.Diff(want, got.Aside); diff != "" {
+			t.Errorf("%s: %s", text, diff)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Wish struct {
 	Errors   []string // messages that it quotes
 	Commands []string // that it says fail
 	Exact    string   // the whole text, where it may be the name of one test
+	At       []string // tests that fail at the very lines that it names; see [Wishes.On]
 	All      bool     // all tests that fail
 	Within   string   // of those, the ones whose name or file has this; empty: all
 }
@@ -30,6 +31,11 @@ type Place struct {
 	Line int
 }
 
+// in reports whether a finding is in the file of a place.
+func (p Place) in(f nexus.Finding) bool {
+	return f.File != "" && (f.File == p.File || strings.HasSuffix(f.File, "/"+p.File))
+}
+
 const maxWish = 20 // things of a kind that one text may name
 
 // Read finds out what a goal or a criterion asks for by name.
@@ -38,6 +44,9 @@ func Read(text string) Wish {
 	w := Wish{Exact: strings.TrimSpace(text)}
 	for _, at := range nameRE.FindAllStringIndex(text, -1) {
 		name := strings.TrimRight(text[at[0]:at[1]], "./:[")
+		if endRE.MatchString(text[at[1]:]) {
+			continue // the name of a file
+		}
 		if aside(text, at[0], at[1]) {
 			w.Aside = add(w.Aside, name)
 		} else {
@@ -96,11 +105,11 @@ func (w Wish) Means(f nexus.Finding) bool {
 	if w.LeavesAlone(f) {
 		return false
 	}
-	if f.Test != "" && (f.Test == w.Exact || slices.ContainsFunc(w.Tests, func(name string) bool { return names(name, f) })) {
+	if f.Test != "" && (f.Test == w.Exact || slices.Contains(w.At, f.Test) || slices.ContainsFunc(w.Tests, func(name string) bool { return names(name, f) })) {
 		return true
 	}
 	for _, p := range w.Places {
-		if f.File != "" && (f.File == p.File || strings.HasSuffix(f.File, "/"+p.File)) && (f.Line == p.Line || f.Test != "") {
+		if p.in(f) && (f.Line == p.Line || f.Test != "") {
 			return true
 		}
 	}
@@ -120,7 +129,7 @@ func (w Wish) LeavesAlone(f nexus.Finding) bool {
 // Asks reports whether a wish asks for something that can be seen red before
 // the work begins.
 func (w Wish) Asks() bool {
-	return w.All || len(w.Tests)+len(w.Places)+len(w.Errors)+len(w.Commands) > 0
+	return w.All || len(w.Tests)+len(w.Places)+len(w.At)+len(w.Errors)+len(w.Commands) > 0
 }
 
 // names reports whether a name is that of a failing test, or of the file that it
@@ -212,6 +221,7 @@ var (
 	quotedRE  = regexp.MustCompile("`([^`\n]{1,300})`" + `|"([^"\n]{1,300})"|(?:^|[\s(])'([^'\n]{1,300})'(?:$|[\s).,:;])`)
 	commandRE = regexp.MustCompile(`^(?:\./[\w./-]+|(?:go|npm|npx|pnpm|yarn|bun|deno|node|python3?|pytest|tox|uv|poetry|ruff|mypy|cargo|make|cmake|ctest|ninja|ruby|rake|bundle|rspec|php|composer|phpunit|mvn|gradle|dotnet|sh|bash|mix|swift|zig|tsc|eslint|golangci-lint|gofmt|test|grep) \S)[^\n]*$|^\./[\w./-]+$`)
 	failsRE   = regexp.MustCompile(`(?i)\b(?:fails?|failed|failing|breaks?|broken|crash(?:es)?|panics?|errors?|exits? (?:with )?(?:code )?[1-9]\d*|(?:must|should|has to|to) (?:pass|succeed|work|exit 0)|make[^.;\n]{0,20}pass|(?:does not|doesn't) (?:pass|work|run|succeed))\b`)
+	endRE     = regexp.MustCompile(`^\.(?:pyi?|rb|php|[cm]?[jt]sx?|sh|bats|c|cc|cpp|rs|java|kt|lua|pl|t|exs?)\b`)
 	passesRE  = regexp.MustCompile(`(?i)\b(?:pass(?:es)?|green|fails?|failing|red|broken)\b`)
 	fileRE    = regexp.MustCompile(`[\w./-]+\.[a-z]{1,4}\b`)
 	allRE     = regexp.MustCompile(`(?i)\b(?:fix|repair|resolve|unbreak)\b[^.;\n]{0,20}\b(?:failing|broken|red|failed)\s+(?:unit |integration )?(?:tests?|specs?|suite|ci|build)\b` +
@@ -229,6 +239,29 @@ func ReadAll(texts []string) Wishes {
 	all := make(Wishes, len(texts))
 	for i, text := range texts {
 		all[i] = Read(text)
+	}
+	return all
+}
+
+// On returns the wishes as what fails on a base makes them clear. Where a test
+// fails at the very line that a text names, that one is meant, wherever its line
+// is later, and not the others of its file.
+func (w Wishes) On(base []nexus.Finding) Wishes {
+	all := slices.Clone(w)
+	for i, one := range all {
+		var left []Place
+		for _, p := range one.Places {
+			var at []string
+			for _, f := range base {
+				if f.Test != "" && f.Line == p.Line && p.in(f) {
+					at = append(at, f.Test)
+				}
+			}
+			if all[i].At = slices.Concat(all[i].At, at); len(at) == 0 {
+				left = append(left, p)
+			}
+		}
+		all[i].Places = left
 	}
 	return all
 }

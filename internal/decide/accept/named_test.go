@@ -22,6 +22,8 @@ func TestReadWish(t *testing.T) {
 		"leave TestRead alone":                               {Aside: []string{"TestRead"}},
 		"tests/test_size.py::test_kib[3] is red":             {Tests: []string{"tests/test_size.py::test_kib[3]"}},
 		"test_kib fails":                                     {Tests: []string{"test_kib"}},
+		"tests/test_calc.py:12 fails":                        {Places: []accept.Place{{"tests/test_calc.py", 12}}},
+		"tests/test_calc.py fails":                           {Tests: []string{"tests/test_calc.py"}},
 		"see calc/add_test.go:12, it is wrong":               {Places: []accept.Place{{"calc/add_test.go", 12}}},
 		`it prints "index out of range [3]" and stops`:       {Errors: []string{"index out of range [3]"}},
 		"`go run . --help` exits with 2":                     {Commands: []string{"go run . --help"}},
@@ -85,6 +87,34 @@ func TestMeans(t *testing.T) {
 	} {
 		if got := accept.Read(c.text).Means(c.f); got != c.want {
 			t.Errorf("%q means %s %s: %v", c.text, c.f.Test, c.f.File, got)
+		}
+	}
+}
+
+// TestPlacesOnABase takes a line at which a test fails for that test alone, also
+// where its line is another one later.
+func TestPlacesOnABase(t *testing.T) {
+	at := func(test string, line int) nexus.Finding {
+		return nexus.Finding{Test: test, File: "calc/add_test.go", Line: line}
+	}
+	base := []nexus.Finding{at("TestAdd", 12), at("TestSub", 20), {File: "calc/add_test.go", Line: 30, Message: "unused"}}
+	for _, c := range []struct {
+		text string
+		f    nexus.Finding
+		want bool
+	}{
+		{"add_test.go:12 fails", at("TestAdd", 12), true},
+		{"add_test.go:12 fails", at("TestAdd", 14), true},
+		{"add_test.go:12 fails", at("TestSub", 20), false},
+		{"add_test.go:12 fails", at("TestSub", 12), false}, // it moved there
+		{"add_test.go:10 fails", at("TestAdd", 12), true},  // where the test begins, say
+		{"add_test.go:10 fails", at("TestSub", 20), true},
+		{"add_test.go:12 and add_test.go:20 fail", at("TestSub", 21), true},
+		{"add_test.go:30 is wrong", nexus.Finding{File: "calc/add_test.go", Line: 30}, true},
+		{"add_test.go:12 fails, not TestAdd", at("TestAdd", 12), false},
+	} {
+		if got := accept.ReadAll([]string{c.text}).On(base).Mean(c.f); got != c.want {
+			t.Errorf("%q means %s of line %d: %v", c.text, c.f.Test, c.f.Line, got)
 		}
 	}
 }

@@ -67,19 +67,9 @@ func Find(ctx context.Context, dir string) (Repo, error) {
 	if err != nil {
 		return Repo{}, err
 	}
-	at, err := discover(ctx, dir, "--absolute-git-dir")
+	r, err := locate(ctx, dir)
 	if err != nil {
 		return Repo{}, notRepository(dir, err)
-	}
-	r := Repo{Dir: at}
-	bare, err := discover(ctx, dir, "--is-bare-repository")
-	if err != nil {
-		return Repo{}, notRepository(dir, err)
-	}
-	if bare != "true" {
-		if r.Work, err = discover(ctx, dir, "--show-toplevel"); err != nil {
-			return Repo{}, notRepository(dir, err)
-		}
 	}
 	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
 		if x, ok := errors.AsType[*nexus.Error](err); ok && x.Code == nexus.CodeNotFound {
@@ -93,11 +83,31 @@ func Find(ctx context.Context, dir string) (Repo, error) {
 	return r, nil
 }
 
+// locate asks for all at once, and one by one where that does not tell: a bare
+// repository has no work tree, and a path may have lines.
+func locate(ctx context.Context, dir string) (Repo, error) {
+	if all, err := discover(ctx, dir, "--absolute-git-dir", "--is-bare-repository", "--show-toplevel"); err == nil {
+		if lines := strings.Split(all, "\n"); len(lines) == 3 && lines[1] == "false" {
+			return Repo{Dir: lines[0], Work: lines[2]}, nil
+		}
+	}
+	at, err := discover(ctx, dir, "--absolute-git-dir")
+	if err != nil {
+		return Repo{}, err
+	}
+	r := Repo{Dir: at}
+	bare, err := discover(ctx, dir, "--is-bare-repository")
+	if err == nil && bare != "true" {
+		r.Work, err = discover(ctx, dir, "--show-toplevel")
+	}
+	return r, err
+}
+
 // discover asks git where a repository is. It is the only command that lets
 // git look for one, and the only one that reads the user's own configuration,
 // for safe.directory; it starts no program.
-func discover(ctx context.Context, dir, what string) (string, error) {
-	args := append(Hardened(), "rev-parse", "--path-format=absolute", what)
+func discover(ctx context.Context, dir string, what ...string) (string, error) {
+	args := append(append(Hardened(), "rev-parse", "--path-format=absolute"), what...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env = dir, discoveryEnv()
 	own(cmd)

@@ -83,6 +83,16 @@ func TestFind(t *testing.T) {
 	if d := cmp.Diff(r, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	gittest.Run(t, r.Work, "clone", "-q", "--bare", ".", bare)
+	if got, err := Find(t.Context(), filepath.Join(bare, "refs")); got.Dir != bare || got.Work != "" || err != nil {
+		t.Errorf("bare: %+v, %v", got, err)
+	}
+	lines := filepath.Join(t.TempDir(), "a\nfalse\nb")
+	gittest.Run(t, r.Work, "clone", "-q", ".", lines)
+	if got, err := Find(t.Context(), lines); got.Dir != filepath.Join(lines, ".git") || got.Work != lines || err != nil {
+		t.Errorf("a path of three lines: %+v, %v", got, err)
+	}
 	empty := t.TempDir()
 	if _, err := Find(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
 		t.Errorf("no repository: %v", err)

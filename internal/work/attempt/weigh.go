@@ -117,11 +117,32 @@ func (w *work) bare(ctx context.Context, g gate.Gate, hash string) (nexus.Eviden
 	if e, ok := w.ran[key]; ok {
 		return e, nil
 	}
-	e, err := w.one(ctx, g, hash)
+	e, ok, err := w.twin(ctx, g, hash)
+	if err == nil && !ok {
+		e, err = w.one(ctx, g, hash)
+	}
 	if err == nil && (e.State == nexus.Pass || e.State == nexus.Fail) {
 		w.ran[key] = e
 	}
 	return e, err
+}
+
+// twin returns what a gate with the very command said of a base.
+func (w *work) twin(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
+	if err := w.tree.Exact(ctx, hash); err != nil {
+		return e, false, err
+	}
+	gates, err := w.Gates(w.tree.Dir)
+	if err != nil {
+		return e, false, err
+	}
+	for _, commit := range []string{w.a.Base, w.view.Goal.Base} {
+		said := slices.DeleteFunc(w.Bases.Known(ctx, commit), func(e nexus.Evidence) bool { return e.Tree != hash })
+		if e, ok = gate.Twin(gates, said, g, w.Blobs.Get); ok {
+			return e, true, nil
+		}
+	}
+	return e, false, nil
 }
 
 // see looks at what fails on the base before anybody works, where the task

@@ -131,6 +131,8 @@ func (p Place) wants(g gate.Gate, says string) Need {
 		most = Maybe // many projects ask for packages that their gates do without
 	}
 	switch inside := below(p.Dir, at); {
+	case p.Dir == at && p.outer:
+		most = Maybe // a project below another one: where it cannot be installed, the work on that one goes on
 	case p.Dir == at || inside && names(says, at, p.Dir):
 	case inside && p.Bare:
 		return None

@@ -35,7 +35,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 		if waits[g.Name] || g.Vain(evidence.Of(v.Evidence, g.Again)) {
 			continue
 		}
-		e, base, cached, err := r.weigh(ctx, t, g, known)
+		e, base, cached, err := r.weigh(ctx, t, g, r.twins(gates, v.Evidence, g, known))
 		if err == nil {
 			e, err = r.brief(e)
 		}
@@ -229,6 +229,55 @@ func (r Runner) once(ctx context.Context, t Tree, g Gate, base string, known fun
 // criterion reports whether a gate is the command of a criterion, which no
 // other gate needs to have run.
 func criterion(g Gate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate) }
+
+// twins adds to what is known what the gates of this pass said of a criterion
+// whose command is that of one of them.
+func (r Runner) twins(gates []Gate, said []nexus.Evidence, g Gate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
+	twin, ok := Twin(gates, said, g, r.Get)
+	if !ok {
+		return known
+	}
+	return func(tree, gate string) (nexus.Evidence, bool) {
+		if known != nil {
+			if e, ok := known(tree, gate); ok {
+				return e, true
+			}
+		}
+		return twin, tree == twin.Tree && gate == twin.Gate
+	}
+}
+
+// Twin returns what a gate said of a tree for a criterion whose command is just
+// that of the gate: it needs not run twice. What may be different next time is
+// no such evidence, nor is what was red and flaky.
+func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+	if !criterion(g) {
+		return nexus.Evidence{}, false
+	}
+	for _, e := range said {
+		i := slices.IndexFunc(gates, func(o Gate) bool { return o.Name == e.Gate })
+		if i < 0 || !alike(gates[i], g) || len(e.Flaky) > 0 || len(e.Unsure) > 0 {
+			continue
+		}
+		raw, ok := Plain(e, get)
+		if ok = ok && (raw.State == nexus.Pass) == (raw.Exit == 0); !ok {
+			continue
+		}
+		raw.Gate, raw.Findings = g.Name, slices.Clone(raw.Findings)
+		for n := range raw.Findings {
+			raw.Findings[n].Gate = g.Name
+		}
+		return raw, true
+	}
+	return nexus.Evidence{}, false
+}
+
+// alike reports whether a gate of the root runs what a criterion runs, and reads
+// it as that does.
+func alike(o, g Gate) bool {
+	return !criterion(o) && (o.Dir == "" || o.Dir == ".") && slices.Equal(o.Args, g.Args) && o.Format == g.Format && len(o.Reports) == 0 && o.Of == "" && o.Again == "" &&
+		(o.Tests || !g.Tests)
+}
 
 // skip remembers a gate that did not have to run, for those that need what it
 // leaves.

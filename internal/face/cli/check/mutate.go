@@ -63,6 +63,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 	}
 	r.Readable = append(r.Readable, lent...)
 	r.Env = append(r.Env, copied.Editable(dir, at, lent, a.Env("VIRTUAL_ENV"))...)
+	r = programmed(r, at)
 	gates, err := detect.Gates(at, settings.Gates)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // stage is where gates judge a working tree, which stays as it is: the tree in
@@ -160,13 +161,25 @@ func (s *stage) runner(a *frame.App, own gate.Runner, box *sandbox.Box, cache st
 func (s *stage) fit(a *frame.App, r gate.Runner) gate.Runner {
 	if s.over != "" {
 		r.Over, r.Reset, r.Wrote = s.over, s.clear, s.wrote
-		return r
+		return programmed(r, s.dir)
 	}
 	r.Readable = append(slices.Clone(r.Readable), s.copy.lent...)
 	r.Env = append(slices.Clone(r.Env), copied.Editable(s.from, s.dir, s.copy.lent, a.Env("VIRTUAL_ENV"))...)
 	if s.copy.repo.Dir != "" {
 		r.Wrote = s.copy.wrote
 		r.Reset = func(ctx context.Context, bare bool) error { return s.copy.reset(ctx, bare && s.base) }
+	}
+	return programmed(r, s.dir)
+}
+
+// programmed lets the gates of a tree find the programs of its virtual
+// environments first.
+func programmed(r gate.Runner, dir string) gate.Runner {
+	setup := goenv.Setup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
+	r.Own = func(g gate.Gate) (goenv.Setup, func() error, error) {
+		own := setup
+		own.Env = copied.Programs(dir, g.Dir, setup.Env)
+		return own, func() error { return nil }, nil
 	}
 	return r
 }

@@ -172,6 +172,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 		return err
 	}
 	r.Net = grant.Gate
+	r = programmed(r, x.dir)
 	old, err := again.Recorded(ctx, p, x.hash)
 	if err != nil {
 		return err

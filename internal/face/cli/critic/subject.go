@@ -81,7 +81,7 @@ func Working(ctx context.Context, user git.Repo) (repo git.Repo, tree string, do
 	if s.at, err = os.MkdirTemp("", "nexus-check-"); err != nil {
 		return repo, "", nil, &nexus.Error{Code: nexus.CodeStorage, Message: "make a directory", Cause: err, Hint: "Set TMPDIR to one that can be written."}
 	}
-	head, _, err := user.Head(ctx)
+	head, err := user.Resolve(ctx, "HEAD")
 	if err == nil {
 		s.repo, err = scratch(ctx, user, filepath.Join(s.at, "repo.git"))
 	}
@@ -97,14 +97,11 @@ func Working(ctx context.Context, user git.Repo) (repo git.Repo, tree string, do
 
 // scratch makes a repository that reads the objects of another.
 func scratch(ctx context.Context, user git.Repo, at string) (git.Repo, error) {
-	common, err := user.Common(ctx)
+	both, err := user.Line(ctx, "rev-parse", "--path-format=absolute", "--show-object-format", "--git-common-dir")
 	if err != nil {
 		return git.Repo{}, err
 	}
-	format, err := user.Line(ctx, "rev-parse", "--show-object-format")
-	if err != nil {
-		return git.Repo{}, err
-	}
+	format, common, _ := strings.Cut(both, "\n")
 	r := git.Repo{Dir: at}
 	if err := os.Mkdir(at, 0o700); err != nil {
 		return r, err

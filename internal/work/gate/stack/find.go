@@ -33,7 +33,8 @@ type Found struct {
 
 // Find returns what the packages of a tree can be judged by, those of the
 // root first. A package within another one of its stack has only the steps
-// that the outer one does not have: a workspace judges its members. Nothing is
+// that the outer one does not have, if it is judged there: a workspace judges its
+// members. Nothing is
 // run, and nothing is written. Used are names that others have.
 func Find(dir string, used ...string) []Found {
 	files := Files(dir)
@@ -138,14 +139,16 @@ func (s Stack) steps(p project, taken map[string]bool) []Found {
 	have := map[string]bool{}
 	for _, step := range s.Steps {
 		one := step.Gate + step.Beside
-		if have[one] || s.covered(p.dir, one, taken) || !p.holds(step.If) {
+		if have[one] || s.covered(p, one, taken) || !p.holds(step.If) {
 			continue
 		}
 		have[one] = true
 		step.Args = s.command(p, step.Args)
 		found = append(found, s.fill(p, Found{Stack: s.Name, Dir: p.dir, Step: step, Piece: step.Beside, First: step.Early != "" && p.holds(step.Early) && !s.inside(p)}))
 	}
-	found = s.python(p, s.apart(p, found))
+	if found = s.apart(p, found); !s.covered(p, "test", taken) {
+		found = s.python(p, found)
+	}
 	for _, f := range found {
 		taken[s.Name+" "+f.Gate+f.Beside+" "+p.dir] = true
 	}
@@ -200,11 +203,13 @@ func (s Stack) inside(p project) bool {
 	return false
 }
 
-// covered reports whether a directory above has the step already.
-func (s Stack) covered(dir, gate string, taken map[string]bool) bool {
-	for dir != "." {
-		dir = path.Dir(dir)
-		if taken[s.Name+" "+gate+" "+dir] {
+// covered reports whether a directory above has the step already, and judges the
+// package by it.
+func (s Stack) covered(p project, gate string, taken map[string]bool) bool {
+	outer := p
+	for outer.dir != "." {
+		outer.dir = path.Dir(outer.dir)
+		if taken[s.Name+" "+gate+" "+outer.dir] && (aside(strings.TrimPrefix(p.dir, outer.dir+"/")) || s.judges(outer, p.dir, gate)) {
 			return true
 		}
 	}

@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 		"tests of pytest lie elsewhere": {files: []string{"setup.py=", "src/m/a_test.py=import pytest\n"}, want: []string{"test: pytest -p no:cacheprovider (pytest)"}},
 		"a Makefile beside":             {files: []string{"setup.py=", ".flake8=", "Makefile=unit-test:\n\ttrue\n"}, want: []string{"lint: flake8 (flake8)", "test: make unit-test (exit)"}},
 		"Maven and Gradle":              {files: []string{"pom.xml=", "build.gradle="}, want: []string{"build: mvn -B -o -ntp test-compile (maven)", "test: mvn -B -o -ntp -fae test (maven-test)"}},
-		"a workspace judges its members": {files: []string{"Cargo.toml=", "a/Cargo.toml=", "b/c/Cargo.toml="}, want: []string{
+		"a workspace judges its members": {files: []string{"Cargo.toml=[workspace]\nmembers = [\"a\", \"b/*\"]", "a/Cargo.toml=", "b/c/Cargo.toml="}, want: []string{
 			"build: cargo build --offline --workspace --all-targets --message-format=json (cargo)", "lint: cargo clippy --offline --workspace --all-targets --message-format=json (cargo)", "test: cargo test --offline --workspace --no-fail-fast (cargo-test)",
 		}},
 		"packages":                         {files: []string{"go.mod=", `web/package.json={"scripts":{"test":"jest"}}`, "tools/py/pyproject.toml=pytest", "node_modules/x/package.json={\"scripts\":{\"test\":\"x\"}}"}, used: []string{"build", "test"}, want: []string{"test-web: npm run --silent test (exit) in web", "test-tools-py: pytest -p no:cacheprovider (pytest) in tools/py"}},
@@ -79,7 +79,7 @@ func TestFind(t *testing.T) {
 			"build: sh -c find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l (php)", "lint: vendor/bin/phpstan analyse --error-format=json --no-progress (phpstan)",
 			"lint-phpcs: vendor/bin/phpcs -q --report=checkstyle (checkstyle-xml)", "lint-psalm: vendor/bin/psalm --no-progress --no-cache --output-format=checkstyle (checkstyle-xml)",
 		}},
-		"linters of Maven": {files: []string{"pom.xml=" + pom("maven-pmd-plugin", "check") + pom("spotbugs-maven-plugin", "check") + pom("spotless-maven-plugin", "apply"), "a/pom.xml=" + pom("maven-pmd-plugin", "check")}, want: []string{
+		"linters of Maven": {files: []string{"pom.xml=" + pom("maven-pmd-plugin", "check") + pom("spotbugs-maven-plugin", "check") + pom("spotless-maven-plugin", "apply") + "<modules><module>a</module></modules>", "a/pom.xml=" + pom("maven-pmd-plugin", "check")}, want: []string{
 			"build: mvn -B -o -ntp test-compile (maven)", "lint-pmd: mvn -B -o -ntp pmd:check (maven)", "lint-spotbugs: mvn -B -o -ntp test-compile spotbugs:check (maven)",
 			"format: mvn -B -o -ntp spotless:check (maven)", "test: mvn -B -o -ntp -fae test (maven-test)",
 		}},

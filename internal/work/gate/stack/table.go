@@ -133,7 +133,7 @@ const (
 
 // Table returns all stacks but Go's, whose tools are used more deeply.
 func Table() []Stack {
-	return []Stack{nodeStack(), pythonStack(), rustStack(), mavenStack(), gradleStack(), cmakeStack(), rubyStack(), phpStack(), dotnetStack(), makeStack(), shellStack()}
+	return []Stack{nodeStack(), pythonStack(), rustStack(), mavenStack(), gradleStack(), cmakeStack(), mesonStack(), rubyStack(), phpStack(), dotnetStack(), makeStack(), shellStack()}
 }
 
 func shell(line string) []string { return []string{"sh", "-c", line} }
@@ -217,6 +217,22 @@ func cmakeStack() Stack {
 		Steps: []Step{
 			{Gate: "build", Args: shell(made), Format: "gcc"},
 			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+		},
+	}
+}
+
+func mesonStack() Stack {
+	// As for CMake. Compilers name files as seen from where they are built, and
+	// people as seen from the tree.
+	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && { meson setup --wrap-mode=nodownload "$d/b" && meson compile -C "$d/b"; } >"$d/log" 2>&1
+e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
+	const own = "has:meson.build:project( !file:CMakeLists.txt"
+	return Stack{
+		Name: "meson", Markers: []string{"meson.build"},
+		Steps: []Step{
+			{Gate: "build", If: own, Args: shell(made + `; exit $e`), Format: "gcc"},
+			{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shell(made + ` >&2; [ $e = 0 ] || exit $e
+meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-logs/testlog.junit.xml"; exit $e`), Format: "junit", Tests: true},
 		},
 	}
 }

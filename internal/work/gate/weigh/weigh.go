@@ -117,7 +117,7 @@ func hangs(f nexus.Finding) bool { return f.Code == raw.CodeHang }
 // now, where a test that is wanted was under way, and where something keeps the
 // runner that did not before.
 func hanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
-	meant := accept.ReadAll(wants)
+	meant := accept.ReadAll(wants).On(base.Findings)
 	switch {
 	case now.State == nexus.Timeout && base.State != nexus.Timeout:
 		return now
@@ -169,7 +169,7 @@ func weighed(base, now nexus.Evidence, wants []string) weight {
 	for _, f := range base.Findings {
 		before[same(f)] = append(before[same(f)], f)
 	}
-	meant := accept.ReadAll(wants)
+	meant := accept.ReadAll(wants).On(base.Findings)
 	var w weight
 	var open []nexus.Finding
 	for _, f := range now.Findings {

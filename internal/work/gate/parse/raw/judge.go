@@ -262,7 +262,7 @@ func Hint(tool string) string {
 		"nextest": "cargo install cargo-nextest", "cargo-nextest": "cargo install cargo-nextest", "clippy": "rustup component add clippy",
 		"cargo-clippy": "rustup component add clippy", "rspec": "gem install rspec", "rubocop": "gem install rubocop",
 		"phpunit": "composer require --dev phpunit/phpunit", "phpstan": "composer require --dev phpstan/phpstan", "shellcheck": "apt install shellcheck",
-		"cmake": "apt install cmake", "ctest": "apt install cmake", "make": "apt install make", "gcc": "apt install gcc", "mvn": "apt install maven",
+		"cmake": "apt install cmake", "ctest": "apt install cmake", "meson": "apt install meson", "make": "apt install make", "gcc": "apt install gcc", "mvn": "apt install maven",
 		"golangci-lint": "see golangci-lint.run", "node": "see nodejs.org", "npm": "see nodejs.org", "cargo": "see rustup.rs",
 		"dotnet": "see dotnet.microsoft.com", "uv": "see docs.astral.sh/uv", "pnpm": "npm install --global pnpm", "yarn": "npm install --global yarn", "bun": "npm install --global bun", "bunx": "npm install --global bun",
 	}[tool]

@@ -110,6 +110,7 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	case word == "SKIP" || word == "TODO":
 		if !parent {
 			t.run.Counts.Skipped++
+			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "skip"})
 		}
 	case !failed:
 		if !parent {
@@ -119,6 +120,7 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	case opens || parent && redBelow: // the points below say why
 	default:
 		t.run.Counts.Failed++
+		t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "fail"})
 		for at := indent - 1; at >= 0; at-- {
 			t.red[at]++
 		}

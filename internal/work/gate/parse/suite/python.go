@@ -34,7 +34,30 @@ func Pytest(in raw.Input) raw.Report {
 		r.Planned = 0 // it says itself that it did not go on
 	}
 	r.Findings = pytestFindings(in, all)
+	r.Tests = pytestNames(all, c)
 	return in.Suite(r)
+}
+
+// pytestNames returns how each test ended, where -v names all that were counted.
+func pytestNames(all []string, c nexus.Counts) []raw.Test {
+	row := regexp.MustCompile(`^(\S+\.py::\S.*?) (PASSED|XPASS|FAILED|ERROR|SKIPPED|XFAIL)(?: \(.*\))?\s*(?:\[ *\d+%\])?$`)
+	states := map[string]string{"PASSED": "pass", "XPASS": "pass", "FAILED": "fail", "ERROR": "fail", "SKIPPED": "skip", "XFAIL": "skip"}
+	var tests []raw.Test
+	for _, l := range all {
+		if m := row.FindStringSubmatch(l); m != nil {
+			tests = append(tests, raw.Test{Name: m[1], State: states[m[2]]})
+		}
+	}
+	return whole(tests, c.Passed+c.Failed+c.Skipped)
+}
+
+// whole returns names of tests, if they are those of all that ran: of others
+// nobody can tell which are missing.
+func whole(tests []raw.Test, ran int) []raw.Test {
+	if len(tests) != ran {
+		return nil
+	}
+	return tests
 }
 
 func pytestFindings(in raw.Input, all []string) []nexus.Finding {
@@ -210,5 +233,39 @@ func Unittest(in raw.Input) raw.Report {
 		}
 		r.Findings = append(r.Findings, f)
 	}
+	r.Tests = unittestNames(all, total)
 	return in.Suite(r)
+}
+
+// unittestNames returns how each test ended, where -v names all that ran. What a
+// test prints stands between its name and how it ended, or before its name.
+func unittestNames(all []string, ran int) []raw.Test {
+	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(?: \.\.\.|$)`)
+	end := regexp.MustCompile(`(?:^|\.\.\. )(ok|FAIL|ERROR|skipped '.*'|skipped ".*"|expected failure|unexpected success)$`)
+	below := regexp.MustCompile(`^  \w+ \(.*\.\.\. (?:FAIL|ERROR)$`)
+	var tests []raw.Test
+	for _, l := range all {
+		if strings.HasPrefix(l, "======") || strings.HasPrefix(l, "------") {
+			break
+		}
+		if m := name.FindStringSubmatch(l); m != nil {
+			tests = append(tests, raw.Test{Package: strings.TrimSuffix(m[2], "."+m[1]), Name: m[1]})
+		}
+		if len(tests) == 0 || tests[len(tests)-1].State != "" {
+			continue
+		}
+		t := &tests[len(tests)-1]
+		switch m := end.FindStringSubmatch(l); {
+		case below.MatchString(l), m != nil && (m[1] == "FAIL" || m[1] == "ERROR" || m[1] == "unexpected success"):
+			t.State = "fail"
+		case m != nil && m[1] == "ok":
+			t.State = "pass"
+		case m != nil:
+			t.State = "skip"
+		}
+	}
+	if slices.ContainsFunc(tests, func(t raw.Test) bool { return t.State == "" }) {
+		return nil
+	}
+	return whole(tests, ran)
 }
