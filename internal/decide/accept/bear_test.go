@@ -68,6 +68,11 @@ func TestWeigh(t *testing.T) {
 		"it was taken away, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
 			w.Ended = ended(map[string]string{"m.TestB": "pass", "m.TestC": "pass"})
 		}), "sizes are printed", "test", "", "none failed before"},
+		"nobody says which pass, and one was taken away": {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "sizes are printed", "test", "", "none failed before"},
+		"nor where it is named":                          {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "TestA passes", "test", "", "m.TestA failed before"},
+		"it was taken away, and it was seen to pass": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
+			w.Undone, w.Ended = true, ended(map[string]string{"m.TestA": "pass"})
+		}), "sizes are printed", "test", criterion.Turned, "m.TestA"},
 		"it is flaky": {both(said(1, "m.TestA"), func() nexus.Evidence {
 			e := said(2)
 			e.Flaky = []nexus.Flake{{Test: "m.TestA"}}

@@ -211,5 +211,5 @@ func (w *work) verifierBrief() (n int, b prompt.Brief) {
 			n++
 		}
 	}
-	return n, prompt.Brief{Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused()}
+	return n, prompt.Brief{Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(), Own: own(w.a, w.task.Task)}
 }
