@@ -45,6 +45,12 @@ func Weigh(w Work) []criterion.Shown {
 		}
 		s := criterion.Shown{Number: i + 1, Of: state.Fingerprint(w.Task, i+1), Gate: gate}
 		w.show(&s, c)
+		ended := w.ended(evidence.Of(w.Now, gate))
+		for _, test := range s.Tests {
+			if ended[test] == "pass" {
+				s.Seen = append(s.Seen, test)
+			}
+		}
 		all = append(all, s)
 	}
 	return all

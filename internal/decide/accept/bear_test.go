@@ -254,8 +254,15 @@ func TestBears(t *testing.T) {
 		want accept.State
 		why  string
 	}{
-		"it still passes":    {func(*state.Task, *nexus.Evidence) {}, accept.Met, ""},
-		"it fails again":     {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestNew"} }, accept.Unmet, "TestNew, which showed it, fails"},
+		"it still passes": {func(*state.Task, *nexus.Evidence) {}, accept.Met, ""},
+		"it fails again":  {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestNew"} }, accept.Unmet, "TestNew, which showed it, fails"},
+		"it does not run": {func(t *state.Task, e *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].Seen, e.Missing = []string{"TestNew"}, []string{"TestNew"}
+		}, accept.Unknown, "TestNew, which showed it, does not run on the tree that landed"},
+		"another does not run": {func(t *state.Task, e *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].Seen, e.Missing = []string{"TestNew"}, []string{"TestOld"}
+		}, accept.Met, ""},
+		"nobody named it":    {func(_ *state.Task, e *nexus.Evidence) { e.Missing = []string{"TestNew"} }, accept.Met, ""},
 		"another fails":      {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestOld"} }, accept.Met, ""},
 		"it is flaky":        {func(_ *state.Task, e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "TestNew"}} }, accept.Unmet, "fails"},
 		"an earlier program": {func(t *state.Task, _ *nexus.Evidence) { t.Attempts[0].Weighed.Criteria = nil }, accept.Unknown, "nothing on record"},

@@ -31,7 +31,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if err != nil {
 		return err
 	}
-	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.named}
+	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Ended}
 	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 	if err != nil {
 		return f, err
 	}
-	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Spared(ctx, w.a.Base), Ended: w.named})
+	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Spared(ctx, w.a.Base), Ended: w.Ended})
 	f.Attempt, f.Tree = w.a.ID, tree
 	return f, nil
 }
@@ -258,23 +258,5 @@ func (w *work) judged(tree string) []nexus.Evidence {
 		}
 	}
 	slices.Reverse(all)
-	return all
-}
-
-// named returns how the tests of a gate ended, nil where the runner does not say.
-func (w *work) named(e nexus.Evidence) map[string]string {
-	if e.Named == "" {
-		return nil
-	}
-	data, err := w.Blobs.Get(e.Named)
-	if err != nil {
-		return nil // then the counts tell
-	}
-	all := map[string]string{}
-	for l := range strings.Lines(string(data)) {
-		if state, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), gate.NamedBy); ok {
-			all[name] = state
-		}
-	}
 	return all
 }
