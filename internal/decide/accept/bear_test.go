@@ -142,7 +142,12 @@ func TestWeighNothing(t *testing.T) {
 	uncounted.Counts = nexus.Counts{}
 	unnamed := nexus.Evidence{Gate: "test", State: nexus.Fail, Exit: 1}
 	stale := nexus.Evidence{Gate: "test", State: nexus.Pass, Old: []string{"exit 1"}}
-	all := func(e ...nexus.Evidence) []nexus.Evidence { return e }
+	all := func(e ...nexus.Evidence) []nexus.Evidence {
+		for i := range e {
+			e[i].Tree = "t" // without one nothing has passed
+		}
+		return e
+	}
 	for name, c := range map[string]struct {
 		text, check string
 		kind        nexus.TaskKind
