@@ -303,6 +303,12 @@ func (r *Row) bears(task *state.Task, n int, e nexus.Evidence, judged map[string
 			}
 		}
 	}
+	for _, test := range s.Seen {
+		if slices.Contains(e.Missing, test) {
+			r.Why = fmt.Sprintf("%s, which showed it, does not run on the tree that landed", test)
+			return
+		}
+	}
 	if s.By == criterion.Literal && len(e.Old) > 0 {
 		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still finds what it found before the work began: %s", e.Gate, few(e.Old))
 		return

@@ -67,6 +67,9 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		for _, r := range table.Rows {
+			if e := r.Evidence; e != nil && (e.Tree != "t" || table.Tree == "") || e == nil && r.State == accept.Met {
+				t.Errorf("%s: %s has the evidence %+v", name, r.ID, e)
+			}
 			if (r.State == accept.Met) == (r.Why != "") {
 				t.Errorf("%s: %s is %s because %q", name, r.ID, r.State, r.Why)
 			}

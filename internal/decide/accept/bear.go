@@ -25,6 +25,9 @@ type Work struct {
 	// Ended returns how the tests that a gate named ended, by their names: pass,
 	// fail, skip. Nil, and a nil map: the runner does not say which passed.
 	Ended func(e nexus.Evidence) map[string]string
+	// Undone says that the change takes tests away or keeps some from running: then
+	// that more pass than before does not tell which.
+	Undone bool
 	// Without is what was seen of the change's tests where the rest of the change
 	// is not there; nil: nobody looked.
 	Without *nexus.TestsProved
@@ -42,6 +45,12 @@ func Weigh(w Work) []criterion.Shown {
 		}
 		s := criterion.Shown{Number: i + 1, Of: state.Fingerprint(w.Task, i+1), Gate: gate}
 		w.show(&s, c)
+		ended := w.ended(evidence.Of(w.Now, gate))
+		for _, test := range s.Tests {
+			if ended[test] == "pass" {
+				s.Seen = append(s.Seen, test)
+			}
+		}
 		all = append(all, s)
 	}
 	return all
@@ -177,8 +186,8 @@ func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
 	case len(turned) > 0:
 		s.By, s.Tests, s.Why = criterion.Turned, turned, "failed without the change, and pass with it: "+few(turned)
 	case w.Without != nil && w.Without.Proof == nexus.ProofRed:
-		s.By, s.Tests = criterion.New, w.Without.Tests
-		s.Why = "came with the change, and fail without the rest of it: " + few(w.Without.Tests)
+		s.By, s.Tests, s.Own = criterion.New, w.Without.Tests, true
+		s.Why = "nothing shows it but tests that came with the change, and fail without the rest of it: " + few(w.Without.Tests)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
 		s.By, s.Tests, s.Why = criterion.New, w.tests(), "the tests that were asked for run, and pass: "+few(w.tests())
 	case stays(c.Text) && w.covered() != nil:
@@ -265,7 +274,8 @@ func (w Work) gone(b nexus.Evidence, f nexus.Finding) bool {
 		case b.Counts == nexus.Counts{} && e.Counts == nexus.Counts{}:
 			return true
 		default:
-			return e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped // it may be one that is skipped now
+			// It may be one that is skipped now.
+			return !w.Undone && e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped
 		}
 	}
 	return false

@@ -69,6 +69,11 @@ func TestWeigh(t *testing.T) {
 		"it was taken away, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
 			w.Ended = ended(map[string]string{"m.TestB": "pass", "m.TestC": "pass"})
 		}), "sizes are printed", "test", "", "none failed before"},
+		"nobody says which pass, and one was taken away": {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "sizes are printed", "test", "", "none failed before"},
+		"nor where it is named":                          {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "TestA passes", "test", "", "m.TestA failed before"},
+		"it was taken away, and it was seen to pass": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
+			w.Undone, w.Ended = true, ended(map[string]string{"m.TestA": "pass"})
+		}), "sizes are printed", "test", criterion.Turned, "m.TestA"},
 		"it is flaky": {both(said(1, "m.TestA"), func() nexus.Evidence {
 			e := said(2)
 			e.Flaky = []nexus.Flake{{Test: "m.TestA"}}
@@ -111,6 +116,80 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestWeighNothing holds what is near to evidence and is none.
+func TestWeighNothing(t *testing.T) {
+	lint := func(state nexus.GateState, found ...nexus.Finding) nexus.Evidence {
+		return nexus.Evidence{Gate: "lint", State: state, Findings: found}
+	}
+	coverage := func(covered, total int) nexus.Evidence {
+		return nexus.Evidence{Gate: "done: coverage", State: nexus.Pass, Coverage: &nexus.Coverage{New: evidence.Share{Covered: covered, Total: total}}}
+	}
+	named := func(gate string, ended map[string]string) func(nexus.Evidence) map[string]string {
+		return func(e nexus.Evidence) map[string]string {
+			if e.Gate == gate {
+				return ended
+			}
+			return nil
+		}
+	}
+	related := func(passed int) nexus.Evidence {
+		e := said(passed)
+		e.Gate = "related: go test"
+		return e
+	}
+	flaky, uncounted, notRun, quarantined := said(2), said(0), nexus.Evidence{Gate: "test", State: nexus.NotRun}, said(2)
+	flaky.Flaky = []nexus.Flake{{Test: "m.TestX"}}
+	quarantined.Flaky = []nexus.Flake{{Test: "m.TestA", Quarantine: "slow"}}
+	uncounted.Counts = nexus.Counts{}
+	unnamed := nexus.Evidence{Gate: "test", State: nexus.Fail, Exit: 1}
+	stale := nexus.Evidence{Gate: "test", State: nexus.Pass, Old: []string{"exit 1"}}
+	all := func(e ...nexus.Evidence) []nexus.Evidence {
+		for i := range e {
+			e[i].Tree = "t" // without one nothing has passed
+		}
+		return e
+	}
+	for name, c := range map[string]struct {
+		text, check string
+		kind        nexus.TaskKind
+		changed     string
+		altered     bool
+		base, now   []nexus.Evidence
+		ended       func(nexus.Evidence) map[string]string
+		by          criterion.Bearing
+	}{
+		"code beside tests that were asked for":      {"there are tests for sizes", "test", "", "a.go a_test.go", true, all(said(1)), all(said(2)), nil, ""},
+		"a test task that changes code, too":         {"sizes are printed", "test", nexus.TestTask, "a.go a_test.go", true, all(said(1)), all(said(2)), nil, ""},
+		"a test task":                                {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(said(1)), all(said(2)), nil, criterion.New},
+		"a test task that nothing ran":               {"sizes are printed", "build", nexus.TestTask, "a_test.go", false, nil, all(nexus.Evidence{Gate: "build", State: nexus.Pass}), nil, ""},
+		"tests that nobody counts":                   {"sizes are printed", "test", nexus.TestTask, "a_test.go", false, all(uncounted), all(uncounted), nil, criterion.New},
+		"a linter that is silent again":              {"sizes are printed", "test", "", "a.go", false, all(lint(nexus.Fail, nexus.Finding{File: "a.go", Message: "x"}), said(2)), all(lint(nexus.Pass), said(2)), nil, ""},
+		"an exit code that was red and still is":     {"sizes are printed", "test", "", "a.go", false, all(unnamed), all(stale), nil, ""},
+		"a gate that passes now, another that fails": {"sizes are printed", "build", "", "a.go", false, all(said(1, "m.TestA")), all(nexus.Evidence{Gate: "build", State: nexus.Pass}, notRun), nil, ""},
+		"half of the lines":                          {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(2, 4)), nil, criterion.Covers},
+		"less than half":                             {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(1, 4)), nil, ""},
+		"no lines":                                   {"behaviour stays", "test", "", "a.go", false, all(said(2)), all(said(2), coverage(0, 0)), nil, ""},
+		"a build that is flaky":                      {"It builds", "build", "", "a.go", false, nil, all(nexus.Evidence{Gate: "build", State: nexus.Pass, Flaky: flaky.Flaky}), nil, ""},
+		"tests with a name of their own":             {"It passes", "test-unit", "", "a.go", false, nil, all(nexus.Evidence{Gate: "test-unit", State: nexus.Pass}), nil, ""},
+		"a gate that counts tests":                   {"check passes", "check", "", "a.go", false, nil, all(nexus.Evidence{Gate: "check", State: nexus.Pass, Counts: nexus.Counts{Passed: 3}}), nil, ""},
+		"a related test that is seen to pass":        {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(1)), named("related: go test", map[string]string{"m.TestA": "pass"}), criterion.Turned},
+		"related tests, and which nobody says":       {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(9)), nil, ""},
+		"related tests before the whole":             {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(related(1), old(1, "m.TestA")), named("related: go test", map[string]string{"m.TestA": "pass"}), ""},
+		"a test of another gate with that name":      {"sizes are printed", "test", "", "a.go", false, all(said(1, "m.TestA")), all(nexus.Evidence{Gate: "e2e", State: nexus.Pass}, old(1, "m.TestA")), named("e2e", map[string]string{"m.TestA": "pass"}), ""},
+		"nobody counts, and it is green now":         {"sizes are printed", "test", "", "a.go", false, all(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: said(0, "m.TestA").Findings}), all(uncounted), nil, criterion.Turned},
+		"it is quarantined and named":                {"TestA passes", "test", "", "a.go", false, all(said(1, "m.TestA")), all(quarantined), nil, ""},
+		"all that fail, one quarantined":             {"Fix the failing tests", "test", "", "a.go", false, all(said(1, "m.TestA", "m.TestB")), all(quarantined), nil, criterion.Named},
+		"all that fail, one flaky":                   {"Fix the failing tests", "test", "", "a.go", false, all(said(1, "m.TestX", "m.TestB")), all(flaky), nil, ""},
+		"a command of a criterion that was red":      {"'sh TestA.sh' fails", "test", "", "a.go", false, all(nexus.Evidence{Gate: "accept: sh TestA.sh", State: nexus.Fail, Findings: said(0, "m.TestA").Findings}), all(said(2)), nil, ""},
+	} {
+		task := nexus.Task{ID: "T1", Kind: c.kind, Title: "Do it", Criteria: []nexus.Criterion{{Text: c.text, Check: c.check}}}
+		got := accept.Weigh(accept.Work{Task: task, Changed: strings.Fields(c.changed), Altered: c.altered, Base: c.base, Now: c.now, Ended: c.ended})
+		if len(got) != 1 || got[0].By != c.by || got[0].Left || got[0].Why == "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestWeighLiteral lets a criterion ask for a green suite, beside one that is
 // about the task, and for no less than that.
 func TestWeighLiteral(t *testing.T) {
@@ -135,11 +214,15 @@ func TestWeighLiteral(t *testing.T) {
 // TestWeighWords leaves documentation to people, and nothing that calls itself so.
 func TestWeighWords(t *testing.T) {
 	task := nexus.Task{ID: "T1", Kind: nexus.DocsTask, Criteria: []nexus.Criterion{{Text: "the README tells of sizes", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}}}
-	for file, left := range map[string]bool{"README": true, "docs/a.md": true, "a.go": false} {
-		all := accept.Weigh(accept.Work{Task: task, Changed: []string{file}, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}})
+	for files, left := range map[string]bool{"README": true, "docs/a.md": true, "a.go": false, "README a.go": false, "": false} {
+		all := accept.Weigh(accept.Work{Task: task, Changed: strings.Fields(files), Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}})
 		if len(all) != 1 || all[0].By != "" || all[0].Left != left {
-			t.Errorf("%s: %+v", file, all)
+			t.Errorf("%s: %+v", files, all)
 		}
+	}
+	task.Kind = nexus.CodeTask
+	if all := accept.Weigh(accept.Work{Task: task, Changed: []string{"README"}, Base: []nexus.Evidence{said(1)}, Now: []nexus.Evidence{said(1)}}); all[0].Left {
+		t.Errorf("a task of code that changes words: %+v", all)
 	}
 }
 
@@ -177,8 +260,15 @@ func TestBears(t *testing.T) {
 		want accept.State
 		why  string
 	}{
-		"it still passes":    {func(*state.Task, *nexus.Evidence) {}, accept.Met, ""},
-		"it fails again":     {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestNew"} }, accept.Unmet, "TestNew, which showed it, fails"},
+		"it still passes": {func(*state.Task, *nexus.Evidence) {}, accept.Met, ""},
+		"it fails again":  {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestNew"} }, accept.Unmet, "TestNew, which showed it, fails"},
+		"it does not run": {func(t *state.Task, e *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].Seen, e.Missing = []string{"TestNew"}, []string{"TestNew"}
+		}, accept.Unknown, "TestNew, which showed it, does not run on the tree that landed"},
+		"another does not run": {func(t *state.Task, e *nexus.Evidence) {
+			t.Attempts[0].Weighed.Criteria[0].Seen, e.Missing = []string{"TestNew"}, []string{"TestOld"}
+		}, accept.Met, ""},
+		"nobody named it":    {func(_ *state.Task, e *nexus.Evidence) { e.Missing = []string{"TestNew"} }, accept.Met, ""},
 		"another fails":      {func(_ *state.Task, e *nexus.Evidence) { e.Old = []string{"TestOld"} }, accept.Met, ""},
 		"it is flaky":        {func(_ *state.Task, e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "TestNew"}} }, accept.Unmet, "fails"},
 		"an earlier program": {func(t *state.Task, _ *nexus.Evidence) { t.Attempts[0].Weighed.Criteria = nil }, accept.Unknown, "nothing on record"},

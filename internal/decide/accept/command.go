@@ -40,7 +40,8 @@ func Command(w Work, b Before) criterion.Shown {
 	case c.Red:
 		s.Why = "the command passes without the change, too"
 	case b.Tests != nil && proof.Judge(w.tests(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
-		s.By, s.Why = criterion.New, "with the tests of the change the command fails, and passes with the rest of it"
+		s.By, s.Tests, s.Own = criterion.New, w.tests(), true
+		s.Why = "nothing shows it but tests that came with the change: with them the command fails, and passes with the rest of it"
 	case standing(c) != "":
 		s.By, s.Why = criterion.Literal, standing(c)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)):

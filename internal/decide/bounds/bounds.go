@@ -38,8 +38,9 @@ type Measured struct {
 
 // Task is what is known of the task that a change works on.
 type Task struct {
-	Texts []string            // its words: title, brief, criteria, and the goal
-	Said  []nexus.Explanation // what submissions explain
+	Texts  []string            // its words: title, brief, criteria, and the goal
+	Checks []string            // of its criteria
+	Said   []nexus.Explanation // what submissions explain
 }
 
 // Audit is what is known of the faults of dependencies.

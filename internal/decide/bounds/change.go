@@ -12,9 +12,9 @@ type File struct {
 	New     bool
 	Gone    bool
 	Added   []Line
-	Removed int  // lines
-	Was     int  // lines that it had before, where that matters; 0: nobody counted
-	Moved   bool // it is gone, and stands elsewhere
+	Removed int    // lines
+	Was     int    // lines that it had before, where that matters; 0: nobody counted
+	MovedTo string // where it stands now, as it is gone; empty: nowhere
 }
 
 // Line is a line that a change adds.

@@ -20,13 +20,19 @@ func taken(r done.Rules, m Measured) []nexus.Finding {
 	for _, f := range m.Files {
 		what := ""
 		switch {
-		case f.New, f.Moved, lock(f.Path):
+		case f.New, lock(f.Path):
+		case f.Gone && f.MovedTo != "":
+			if away(f.Path, f.MovedTo) {
+				what = fmt.Sprintf("the file is put aside as %s", f.MovedTo)
+			}
 		case f.Gone:
 			what = fmt.Sprintf("the file is deleted, with %d lines", f.Removed)
-		case r.Rewritten > 0 && f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was:
+		case f.Was > 0 && f.Removed >= f.Was && len(f.Added) == 0:
+			what = fmt.Sprintf("the file is emptied: its %d lines are gone", f.Was)
+		case r.Rewritten > 0 && rewritten(r, f):
 			what = fmt.Sprintf("the file is rewritten: %d of its %d lines are gone", f.Removed, f.Was)
 		}
-		if what == "" || m.planned(f.Path) || m.Task != nil && mentioned(f.Path, m.Task.Texts) {
+		if what == "" || m.planned(f.Path) || m.Task != nil && m.Task.names(f.Path) {
 			continue
 		}
 		found = append(found, nexus.Finding{File: f.Path, Message: what})
@@ -40,6 +46,45 @@ func taken(r done.Rules, m Measured) []nexus.Finding {
 		found = tamper.Explain(found, m.Task.Said)
 	}
 	return found
+}
+
+// stub is from how many lines on a file is rewritten where none of them stays.
+const stub = 5
+
+func rewritten(r done.Rules, f File) bool {
+	return f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was || f.Removed >= stub && f.Removed == f.Was
+}
+
+// Counted reports whether it matters how many lines a file had before.
+func (f File) Counted(r done.Rules) bool {
+	return !f.New && !f.Gone && f.Removed > 0 && (len(f.Added) == 0 || r.Rewritten > 0 && f.Removed >= min(stub, r.Rewritten))
+}
+
+// away reports whether a file was moved to where what uses it finds it no more:
+// its name has more at its end, or it or a directory has a mark in front.
+func away(from, to string) bool {
+	base, now := stdpath.Base(from), stdpath.Base(to)
+	if now != base && strings.HasPrefix(now, base) || slices.Contains([]string{".bak", ".old", ".orig", ".disabled", ".off", ".tmp"}, stdpath.Ext(to)) {
+		return true
+	}
+	marked := func(path string) bool {
+		return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".") })
+	}
+	return marked(to) && !marked(from)
+}
+
+// names reports whether a task names a file: in its words, or as a whole in the
+// command of a check. What directory a check tests says nothing of its files.
+func (t Task) names(file string) bool {
+	if mentioned(file, t.Texts) {
+		return true
+	}
+	for _, check := range t.Checks {
+		if slices.ContainsFunc(strings.FieldsFunc(check, apart), func(w string) bool { return strings.TrimPrefix(w, "./") == file }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Taken returns what a change takes away and explains, and what a reviewer has

@@ -17,6 +17,10 @@ func TestTaken(t *testing.T) {
 	long := func(removed, was int) bounds.File {
 		return bounds.File{Path: "lib/long.go", Removed: removed, Was: was}
 	}
+	fresh := func(f bounds.File) bounds.File {
+		f.Added = []bounds.Line{{Number: 1, Text: "stub"}}
+		return f
+	}
 	said := func(names ...string) (all []nexus.Explanation) {
 		for _, n := range names {
 			all = append(all, nexus.Explanation{Name: n, Why: "unused"})
@@ -36,11 +40,23 @@ func TestTaken(t *testing.T) {
 		"explained by another name":   {files: []bounds.File{gone}, task: &bounds.Task{Said: said("old.go")}, state: nexus.Fail},
 		"explained with no reason":    {files: []bounds.File{gone}, task: &bounds.Task{Said: []nexus.Explanation{{Name: "lib/old.go", Why: " "}}}, state: nexus.Fail},
 		"nobody is there to explain":  {files: []bounds.File{gone}, state: nexus.Pass},
-		"moved":                       {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, Moved: true}}, task: &bounds.Task{}},
+		"moved":                       {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "pkg/new.go"}}, task: &bounds.Task{}},
+		"moved among the hidden":      {files: []bounds.File{{Path: ".a/old.go", Gone: true, Removed: 200, MovedTo: ".b/old.go"}}, task: &bounds.Task{}},
+		"put aside by its ending":     {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.go.txt"}}, task: &bounds.Task{}, state: nexus.Fail},
+		"put aside as a copy":         {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.bak"}}, task: &bounds.Task{}, state: nexus.Fail},
+		"put aside by a mark":         {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/_old.go"}}, task: &bounds.Task{}, state: nexus.Fail},
+		"put aside in a directory":    {files: []bounds.File{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: ".attic/old.go"}}, task: &bounds.Task{Said: said("lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
 		"a lock file":                 {files: []bounds.File{{Path: "go.sum", Removed: 200, Was: 200}}, task: &bounds.Task{}},
 		"rewritten":                   {files: []bounds.File{long(20, 40)}, task: &bounds.Task{}, state: nexus.Fail},
 		"less than half":              {files: []bounds.File{long(20, 41)}, task: &bounds.Task{}},
-		"few lines":                   {files: []bounds.File{long(19, 19)}, task: &bounds.Task{}},
+		"few lines":                   {files: []bounds.File{fresh(long(19, 20))}, task: &bounds.Task{}},
+		"a stub for a short file":     {files: []bounds.File{fresh(long(5, 5))}, task: &bounds.Task{}, state: nexus.Fail},
+		"all of four lines":           {files: []bounds.File{fresh(long(4, 4))}, task: &bounds.Task{}},
+		"emptied":                     {files: []bounds.File{long(2, 2)}, task: &bounds.Task{}, state: nexus.Fail},
+		"lines taken away":            {files: []bounds.File{long(2, 3)}, task: &bounds.Task{}},
+		"nobody counted":              {files: []bounds.File{{Path: "a.go"}}, task: &bounds.Task{}},
+		"a check runs its directory":  {files: []bounds.File{gone}, task: &bounds.Task{Checks: []string{"go test ./lib/..."}}, state: nexus.Fail},
+		"a check has its name":        {files: []bounds.File{gone}, task: &bounds.Task{Checks: []string{"test ! -e ./lib/old.go"}}},
 		"the plan names it":           {files: []bounds.File{gone}, plan: []string{"lib"}, task: &bounds.Task{}},
 		"the brief names it":          {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"Delete `old.go`."}}},
 		"a text names its directory":  {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"Remove ./lib/, all of it"}}},

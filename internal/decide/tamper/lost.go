@@ -22,6 +22,7 @@ const (
 	LostTest   = "merge.test"
 	LostSymbol = "merge.symbol"
 	LostLines  = "merge.lines"
+	LostMode   = "merge.mode"
 )
 
 // Sides is a file as the four trees of a merge have it; nil where it is not
@@ -32,7 +33,12 @@ type Sides struct {
 	Landed *string // what landed meanwhile
 	Change *string // the change that is to land
 	Result *string
+	Modes  Modes
 }
+
+// Modes are how git writes whether each tree may execute a file; empty where it
+// is not there.
+type Modes struct{ Base, Landed, Change, Result string }
 
 // Lost compares the result of a merge with both sides. A line, test, exported
 // symbol or file is expected where a side added it, or where both left it
@@ -57,6 +63,7 @@ func (h *habits) lost(files []Sides) []nexus.Finding {
 		if opaque(f) {
 			m.whole(f)
 		}
+		m.mode(f)
 	}
 	m.lines()
 	m.named(LostTest, "test", m.tests)
@@ -97,9 +104,24 @@ func opaque(f Sides) bool {
 
 func equal(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
+// mode compares whether a file may be executed.
+func (m *merge) mode(f Sides) {
+	want := f.Modes.Landed
+	if want == f.Modes.Base {
+		want = f.Modes.Change
+	}
+	file := func(mode string) bool { return mode == "100644" || mode == "100755" }
+	if now := f.Modes.Result; file(now) && file(want) && now != want && (now == f.Modes.Base || f.Modes.Landed == f.Modes.Change) {
+		m.add(f.Path+": mode", f.Path, 0, LostMode, "its mode is %s, and was to be %s", now, want)
+	}
+}
+
 // whole compares a file that is none of lines: the result has what the side
-// has that changed it.
+// has that changed it, or what all have.
 func (m *merge) whole(f Sides) {
+	if f.Base != nil && equal(f.Landed, f.Base) && equal(f.Change, f.Base) && !equal(f.Result, f.Base) {
+		m.add(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version that neither side touched")
+	}
 	for _, s := range []struct {
 		name      string
 		text, not *string

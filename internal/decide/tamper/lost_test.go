@@ -157,6 +157,8 @@ func TestLostBinary(t *testing.T) {
 		"both did, and it is gone":   {tamper.Sides{Base: base, Landed: one, Change: two}, []string{"a.png: the version of the landed work", "a.png: the version of the change"}},
 		"one deleted it":             {tamper.Sides{Base: base, Change: base}, nil},
 		"one added it, and it is in": {tamper.Sides{Change: two, Result: two}, nil},
+		"nobody did, and it is gone": {tamper.Sides{Base: base, Landed: base, Change: base}, []string{"a.png: the version of both sides"}},
+		"the result alone did":       {tamper.Sides{Base: base, Landed: base, Change: base, Result: two}, []string{"a.png: the version of both sides"}},
 	} {
 		c.f.Path = "a.png"
 		var got []string
@@ -165,6 +167,30 @@ func TestLostBinary(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// TestLostMode holds that a merge keeps who may execute a file.
+func TestLostMode(t *testing.T) {
+	const no, yes, link = "100644", "100755", "120000"
+	for name, c := range map[string]struct {
+		modes tamper.Modes
+		want  int
+	}{
+		"one side allowed it, and it is so": {tamper.Modes{Base: no, Landed: yes, Change: no, Result: yes}, 0},
+		"and it was dropped":                {tamper.Modes{Base: no, Landed: yes, Change: no, Result: no}, 1},
+		"so with the change":                {tamper.Modes{Base: no, Landed: no, Change: yes, Result: no}, 1},
+		"one took it, and it came back":     {tamper.Modes{Base: yes, Landed: no, Change: yes, Result: yes}, 1},
+		"nobody did but the result":         {tamper.Modes{Base: no, Landed: no, Change: no, Result: yes}, 1},
+		"both added it, and differ":         {tamper.Modes{Landed: yes, Change: no, Result: no}, 0},
+		"one deleted it":                    {tamper.Modes{Base: no, Change: no, Result: no}, 0},
+		"it became a link":                  {tamper.Modes{Base: no, Landed: link, Change: no, Result: no}, 0},
+	} {
+		text := "x\n"
+		found := tamper.Lost([]tamper.Sides{{Path: "run.sh", Base: &text, Landed: &text, Change: &text, Result: &text, Modes: c.modes}})
+		if len(found) != c.want || c.want > 0 && found[0].Code != tamper.LostMode {
+			t.Errorf("%s: %v", name, found)
 		}
 	}
 }

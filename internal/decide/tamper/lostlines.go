@@ -19,6 +19,7 @@ type absent struct {
 	number int // where it stands in the side that has it
 	text   string
 	whose  string
+	key    string
 }
 
 // lines looks for lines that are missing, and for files of which lines are.
@@ -30,7 +31,7 @@ func (m *merge) lines() {
 		if opaque(f) {
 			continue
 		}
-		each[i] = count4(f, keys)
+		each[i] = count4(f, func(t *string) []string { return m.keys(f.Path, t) })
 		for key, c := range each[i] { // a sum has no order
 			missing[key] += c.expected() - c.result
 		}
@@ -42,12 +43,11 @@ func (m *merge) lines() {
 			continue
 		}
 		var all []absent
-		for _, a := range short4(f, each[i]) {
-			key := squeezed(a.text)
-			if missing[key] <= 0 {
+		for _, a := range m.short4(f, each[i]) {
+			if missing[a.key] <= 0 {
 				continue // it stands in another file
 			}
-			missing[key]--
+			missing[a.key]--
 			if !words.covered(a, fresh) {
 				all = append(all, a)
 			}
@@ -112,7 +112,7 @@ func there(text *string) int {
 
 // short4 returns the lines of a file that are not in its result as often as
 // they are expected, in their order.
-func short4(f Sides, all map[string]counted) []absent {
+func (m *merge) short4(f Sides, all map[string]counted) []absent {
 	left := map[string]int{}
 	for key, c := range all {
 		left[key] = c.expected() - c.result
@@ -123,14 +123,15 @@ func short4(f Sides, all map[string]counted) []absent {
 			continue
 		}
 		from := map[string]int{} // copies of a line that the base has come first
-		for i, text := range strings.Split(*side, "\n") {
-			key := squeezed(text)
+		keys, lines := m.keyed(f.Path, *side), strings.Split(*side, "\n")
+		for i, text := range lines {
+			key := keys[i]
 			c := all[key]
 			if from[key]++; left[key] <= 0 || from[key] <= c.base && c.whose() != "before both sides" {
 				continue
 			}
 			left[key]--
-			lost = append(lost, absent{f.Path, i + 1, strings.TrimSpace(text), c.whose()})
+			lost = append(lost, absent{f.Path, i + 1, strings.TrimSpace(text), c.whose(), key})
 		}
 	}
 	return lost
@@ -138,8 +139,9 @@ func short4(f Sides, all map[string]counted) []absent {
 
 // laid is a line of a result.
 type laid struct {
-	words []string
-	fresh bool // it is not expected there
+	words  []string
+	fresh  bool // it is not expected there
+	silent bool // it is a comment
 }
 
 // fresh returns the lines of the results that say something.
@@ -154,12 +156,13 @@ func (m *merge) fresh(each []map[string]counted) [][]laid {
 			left[key] = c.result - c.expected()
 		}
 		var lines []laid
-		for text := range strings.Lines(*f.Result) {
-			key := squeezed(text)
+		keys := m.keyed(f.Path, *f.Result)
+		for n, text := range strings.Split(*f.Result, "\n") {
+			key := keys[n]
 			if key == "" {
 				continue
 			}
-			l := laid{words: tokens(text), fresh: left[key] > 0}
+			l := laid{words: tokens(text), fresh: left[key] > 0, silent: silent(key)}
 			left[key]--
 			lines = append(lines, l)
 		}
@@ -169,17 +172,38 @@ func (m *merge) fresh(each []map[string]counted) [][]laid {
 }
 
 // keys returns the lines of a text that say something, white space made one.
-func keys(text *string) []string {
+func (m *merge) keys(file string, text *string) []string {
 	if text == nil {
 		return nil
 	}
-	var all []string
-	for l := range strings.Lines(*text) {
-		if key := squeezed(l); key != "" {
-			all = append(all, key)
+	return slices.DeleteFunc(m.keyed(file, *text), func(key string) bool { return key == "" })
+}
+
+// inert stands before the key of a line that does nothing: a comment, or what
+// is in a literal of several lines.
+const inert = "\x01"
+
+// keyed returns the key of every line of a text, empty for one without a word.
+// A line that was put into a comment is not the line that it was.
+func (m *merge) keyed(file, text string) []string {
+	lines, bare := strings.Split(text, "\n"), strings.Split(m.bare(file, text), "\n")
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		if all[i] = squeezed(l); all[i] != "" && len(bare) == len(lines) && squeezed(bare[i]) == "" {
+			all[i] = inert + all[i]
 		}
 	}
 	return all
+}
+
+// silent reports whether a key is that of a comment.
+func silent(key string) bool {
+	for _, mark := range []string{inert, "#", "//", "/*", "-- ", "<!--"} {
+		if strings.HasPrefix(key, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // squeezed returns a line with single spaces, empty for one without a word.
@@ -230,6 +254,9 @@ func (v vocabulary) covered(a absent, results [][]laid) bool {
 			var have []string
 			fresh := false
 			for _, l := range lines[i:min(len(lines), i+joined)] {
+				if l.silent && !silent(a.key) {
+					break
+				}
 				have, fresh = append(have, l.words...), fresh || l.fresh
 				if len(have) > slack*len(want)+2*joined || l.fresh && slices.ContainsFunc(l.words, v.alien) {
 					break

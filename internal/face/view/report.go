@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -82,11 +83,29 @@ func late(s Style, r Run) string {
 	return b.String()
 }
 
-// lookAt lists the files that a person should look at before what landed is
-// used.
+// ownTests says of a task that landed which criteria nothing shows but tests
+// that came with the change.
+func ownTests(t *state.Task) []string {
+	if t.Status != nexus.Landed {
+		return nil
+	}
+	var all []string
+	for n, c := range t.Criteria {
+		if w, fresh := t.Shows(n + 1); fresh && w.Own {
+			all = append(all, fmt.Sprintf("%s: nothing shows it but tests that came with the change: %s", c.Text, strings.Join(w.Tests, ", ")))
+		}
+	}
+	return all
+}
+
+// lookAt lists what a person should look at before what landed is used: files,
+// and tests that alone show a criterion.
 func lookAt(s Style, r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
+		for _, text := range t.Own {
+			b.WriteString(s.Wrap(fmt.Sprintf("%s  %s", t.ID, Clean(text)), "  ") + "\n")
+		}
 		for i, f := range t.Critical {
 			if i == 10 {
 				fmt.Fprintf(&b, "  %s  and %s\n", t.ID, Count(len(t.Critical)-i, "more file"))

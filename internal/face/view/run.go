@@ -138,7 +138,8 @@ type Task struct {
 	Now      *Now             `json:"now,omitempty"`  // what it waits for at this moment
 	Left     *Left            `json:"left,omitempty"` // how long it will still take; none where nobody knows
 	Commit   string           `json:"commit,omitzero"`
-	Critical []nexus.Finding  `json:"critical,omitempty"` // files that a person should look at
+	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should look at
+	Own      []string         `json:"own_tests,omitempty"` // criteria that nothing shows but tests that came with the change
 }
 
 // Of returns what there is to tell about a run. The state is only read.
@@ -224,6 +225,7 @@ func TaskOf(s *state.State, t *state.Task, now time.Time) Task {
 			}
 		}
 	}
+	row.Own = ownTests(t)
 	if a == nil || row.Status.Ended() || s.Status.Ended() {
 		return row
 	}

@@ -50,6 +50,8 @@ type Shown struct {
 	Gate   string   `json:"gate"`            // its check
 	By     Bearing  `json:"by,omitzero"`     // empty: nothing shows it
 	Tests  []string `json:"tests,omitempty"` // that bear on it, or what else does
+	Seen   []string `json:"seen,omitempty"`  // of Tests, those that the gate's runner named as passed
+	Own    bool     `json:"own,omitzero"`    // nothing but tests that came with the change shows it: who reads them judges whether they ask for the right thing
 	Left   bool     `json:"left,omitzero"`   // no machine can show it, for the reason in Why
 	Why    string   `json:"why"`             // in words, either way
 }

@@ -129,6 +129,7 @@ func (w *World) review(ctx context.Context, v state.View, d run.Desk) ([]nexus.F
 		}
 		sum = repair.Sum("", nexus.Task{}, hash, evidence)
 	}
+	s.Miss(evidence, v.Bear)
 	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
 	if !verdict.Passed {
 		verdict.Why = sum.Why

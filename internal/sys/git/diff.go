@@ -45,17 +45,17 @@ func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
 	return out, err
 }
 
-// Renames returns the files that were renamed, by their old paths: at least
-// half of each is in a new file.
-func (r Repo) Renames(ctx context.Context, from, to string) ([]string, error) {
+// Renames returns where files are that were renamed, by their old paths: at
+// least half of each is in the new file.
+func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
 	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "-M50%", "--diff-filter=R", "--name-status")
 	if err != nil {
 		return nil, err
 	}
-	var all []string
+	all := map[string]string{}
 	parts := strings.Split(out, "\x00")
 	for i := 0; i+2 < len(parts); i += 3 { // how alike, the old path, the new one
-		all = append(all, parts[i+1])
+		all[parts[i+1]] = parts[i+2]
 	}
 	return all, nil
 }

@@ -25,6 +25,7 @@ func TestClassify(t *testing.T) {
 	}{
 		{"anthropic rate", 429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`, llm.Quota, "rate_limit_error"},
 		{"anthropic overload", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, llm.Overload, "overloaded_error"},
+		{"overload without a word", 529, ``, llm.Overload, ""},
 		{"anthropic overload in a stream", 0, `{"type":"error","error":{"type":"overloaded_error","message":"x"}}`, llm.Overload, "overloaded_error"},
 		{"anthropic error in a stream", 200, `{"type":"error","error":{"type":"api_error","message":"x"}}`, llm.Transient, "api_error"},
 		{"anthropic credit", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access"}}`, llm.Billing, "invalid_request_error"},

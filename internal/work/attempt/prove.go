@@ -215,5 +215,6 @@ func (w *work) verifierBrief() (n int, b prompt.Brief) {
 	}
 	return n, prompt.Brief{
 		Before: before, Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
+		Own: own(w.a, w.task.Task),
 	}
 }

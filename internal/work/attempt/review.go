@@ -122,6 +122,7 @@ func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
 		Said:    submitted.Message(),
 		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
 		Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
+		Own: own(c.a, c.task.Task),
 	}, err
 }
 

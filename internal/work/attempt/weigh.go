@@ -8,12 +8,15 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
@@ -28,9 +31,14 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if err != nil {
 		return err
 	}
-	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.named}
+	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Ended}
 	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(known.Base, func(e nexus.Evidence) bool { return e.State == nexus.Fail }) {
+		if known.Undone, err = w.undone(ctx, snap.Commit); err != nil {
+			return err
+		}
 	}
 	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
 		known.Without = p
@@ -54,6 +62,25 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	}
 	slices.SortFunc(all, func(a, b criterion.Shown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
+}
+
+// own returns the criteria that nothing shows but tests that came with the work.
+func own(a *state.Attempt, t nexus.Task) []string {
+	var all []string
+	for _, s := range a.Weighed.Criteria {
+		if s.Own && s.Number <= len(t.Criteria) {
+			all = append(all, fmt.Sprintf("%d. %s: %s", s.Number, t.Criteria[s.Number-1].Text, strings.Join(s.Tests, ", ")))
+		}
+	}
+	return all
+}
+
+// undone reports whether a commit takes tests away or keeps some from running.
+func (w *work) undone(ctx context.Context, commit string) (bool, error) {
+	found, err := look.Suspects(ctx, w.Trees.Git(), w.a.Base, "", commit)
+	return slices.ContainsFunc(found, func(f nexus.Finding) bool {
+		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
+	}), err
 }
 
 // altered reports whether a test was changed that the base has.
@@ -205,7 +232,7 @@ func (w *work) sees(ctx context.Context, wishes accept.Wishes) (f nexus.RedSeen,
 	if err != nil {
 		return f, err
 	}
-	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Spared(ctx, w.a.Base), Ended: w.named})
+	f = accept.See(w.task.Task, accept.Base{Said: base, Own: own, Aside: w.Spared(ctx, w.a.Base), Ended: w.Ended})
 	f.Attempt, f.Tree = w.a.ID, tree
 	return f, nil
 }
@@ -252,23 +279,5 @@ func (w *work) judged(tree string) []nexus.Evidence {
 		}
 	}
 	slices.Reverse(all)
-	return all
-}
-
-// named returns how the tests of a gate ended, nil where the runner does not say.
-func (w *work) named(e nexus.Evidence) map[string]string {
-	if e.Named == "" {
-		return nil
-	}
-	data, err := w.Blobs.Get(e.Named)
-	if err != nil {
-		return nil // then the counts tell
-	}
-	all := map[string]string{}
-	for l := range strings.Lines(string(data)) {
-		if state, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), gate.NamedBy); ok {
-			all[name] = state
-		}
-	}
 	return all
 }

@@ -82,10 +82,14 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 	for _, file := range files[:min(len(files), maxFiles)] {
 		s := tamper.Sides{Path: file}
 		for _, v := range []struct {
-			rev string
-			to  **string
-		}{{m.Base, &s.Base}, {m.Landed, &s.Landed}, {m.Change, &s.Change}, {m.Result, &s.Result}} {
-			if *v.to, err = entry(ctx, repo, v.rev, file); err != nil {
+			rev  string
+			to   **string
+			mode *string
+		}{
+			{m.Base, &s.Base, &s.Modes.Base}, {m.Landed, &s.Landed, &s.Modes.Landed},
+			{m.Change, &s.Change, &s.Modes.Change}, {m.Result, &s.Result, &s.Modes.Result},
+		} {
+			if *v.to, *v.mode, err = entry(ctx, repo, v.rev, file); err != nil {
 				return nil, err
 			}
 		}
@@ -101,25 +105,26 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 	return found, nil
 }
 
-// entry returns what a tree has at a path, nil for nothing. What is no text, or
-// too long to be compared by lines, is its object's name behind a zero byte.
-func entry(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
+// entry returns what a tree has at a path, and its mode; nil for nothing. What is
+// no text, or too long to be compared by lines, is its object's name behind a
+// zero byte.
+func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, mode string, err error) {
 	line, err := repo.Line(ctx, "ls-tree", "-z", "--full-tree", rev, "--", file)
 	if err != nil || line == "" {
-		return nil, err
+		return nil, "", err
 	}
 	head, _, _ := strings.Cut(line, "\t")
 	parts := strings.Fields(head) // mode, kind, name
 	if len(parts) != 3 || parts[1] == "tree" {
-		return nil, nil //nolint:nilnil // a directory stands there, and no file
+		return nil, "", nil // a directory stands there, and no file
 	}
 	name := "\x00" + parts[2]
 	if parts[1] != "blob" || parts[0] == "120000" {
-		return &name, nil
+		return &name, parts[0], nil
 	}
 	out, cut, err := repo.RunTo(ctx, maxText, "cat-file", "blob", parts[2])
 	if err != nil || !cut && !strings.Contains(out, "\x00") {
-		return &out, err
+		return &out, parts[0], err
 	}
-	return &name, nil
+	return &name, parts[0], nil
 }

@@ -94,7 +94,7 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error
 	gone := false
 	for i, f := range files {
 		gone = gone || f.Gone
-		if f.New || f.Gone || m.Rules.Rewritten <= 0 || f.Removed < m.Rules.Rewritten {
+		if !f.Counted(m.Rules) {
 			continue
 		}
 		old, err := text(ctx, c.Repo, c.Base, f.Path)
@@ -108,7 +108,9 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.File) error
 	}
 	moved, err := c.Repo.Renames(ctx, c.Base, c.Tree)
 	for i, f := range files {
-		files[i].Moved = f.Gone && slices.Contains(moved, f.Path)
+		if f.Gone {
+			files[i].MovedTo = moved[f.Path]
+		}
 	}
 	return err
 }

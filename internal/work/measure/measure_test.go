@@ -4,11 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -166,5 +168,60 @@ func TestLicence(t *testing.T) {
 		if got := licence.Text(text); got != want {
 			t.Errorf("%s: %q", text, got)
 		}
+	}
+}
+
+// TestTakenAway lets a change take files away in every shape that git knows,
+// and holds that each is named, whatever its size.
+func TestTakenAway(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	short := "one\ntwo\nthree\nfour\nfive\nsix\n"
+	write(t, dir, map[string]string{
+		"lib/deleted.go": short, "lib/emptied.go": short, "lib/stub.go": short, "lib/aside.go": short + "aside\n", "lib/moved.go": short + "moved\n",
+		"lib/link.go": short, "dir/a.txt": short + "a\n", "dir/b.txt": short + "b\n", "logo.png": "\x89PNG\x00\n\n\n\n\n\n", "edited.go": short, "one.txt": "1\n",
+	})
+	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+		t.Fatal(err)
+	}
+	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
+	base, _, err := r.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"lib/deleted.go", "lib/link.go", "dir/a.txt", "dir/b.txt"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{"lib/aside.go": "lib/aside.go.txt", "lib/moved.go": "lib/there.go"} {
+		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("emptied.go", filepath.Join(dir, "lib/link.go")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"lib/emptied.go": "", "lib/stub.go": "package lib\n", "logo.png": "", "edited.go": "one\n2\n3\n4\n5\n6\n", "one.txt": "2\n"})
+	if _, err := r.Run(ctx, "add", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := r.Line(ctx, "write-tree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := done.Default()
+	rules.Modes = map[string]done.Mode{done.Deletion: done.Block}
+	_, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Task: &bounds.Task{Checks: []string{"go test ./lib/..."}}})
+	if err != nil || len(decides) != 1 {
+		t.Fatal(decides, err)
+	}
+	var found []string
+	for _, f := range decides[0].Findings {
+		found = append(found, f.Name)
+	}
+	slices.Sort(found)
+	want := []string{"dir/a.txt", "dir/b.txt", "lib/aside.go", "lib/deleted.go", "lib/emptied.go", "lib/link.go", "lib/stub.go", "logo.png"}
+	if d := cmp.Diff(want, found); d != "" || decides[0].State != nexus.Fail {
+		t.Errorf("%s: -want +got\n%s", decides[0].State, d)
 	}
 }

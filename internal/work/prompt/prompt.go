@@ -86,6 +86,7 @@ type Brief struct {
 	Evidence  []nexus.Evidence // what the gates said
 	Suspect   []nexus.Finding  // what the change does to what judges it
 	Refused   []string         // what verifiers had against earlier work on the task
+	Own       []string         // criteria that nothing shows but tests that came with the change, and which tests
 	Taken     []nexus.Finding  // what the change takes away and explains, for a reviewer to agree to
 	Conflicts []string         // files that hold conflict markers
 	Landed    string           // what landed since Base in the files of a merge, as a diff
@@ -134,6 +135,10 @@ func (b Brief) sections() []Section {
 		{
 			Title: "To be explained", Body: suspects(b.Suspect),
 			Lead: "The change touches what judges it. Say of each of these in testModifications whether it is right; one that you cannot explain is not legitimate.",
+		},
+		{
+			Title: "Shown by its own tests", Body: list(b.Own), Rank: 2,
+			Lead: "Nothing shows these criteria but tests that came with the change. Read each test: one that asks for something else than its criterion says shows nothing, however green it is.",
 		},
 		{
 			Title: "To be agreed", Body: taken(b.Taken),

@@ -53,7 +53,7 @@ func (s *Shop) touched(ctx context.Context, c Case, d Desk) error {
 func (c Case) about() *bounds.Task {
 	t := &bounds.Task{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
 	for _, criterion := range c.Task.Criteria {
-		t.Texts = append(t.Texts, criterion.Text, criterion.Check)
+		t.Texts, t.Checks = append(t.Texts, criterion.Text), append(t.Checks, criterion.Check)
 	}
 	return t
 }

@@ -76,6 +76,29 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestDrain holds that what comes after a damaged answer does not change what is
+// wrong with it, and that nobody waits for a server that says no end.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		ctx, w := wire.Begin(t.Context(), llm.Limits{Idle: time.Minute})
+		w.Drain(w.Body(io.NopCloser(slow{ctx.Done(), time.Hour})))
+		if took := time.Since(start); took != 50*time.Millisecond || ctx.Err() == nil {
+			t.Errorf("%s, %v", took, ctx.Err())
+		}
+		if e := wire.Failure(ctx, wire.Malformed(errors.New("no object")), nil, ""); e.Class != llm.Transient || e.Code != "malformed" {
+			t.Errorf("%+v", e)
+		}
+		w.Stop()
+	})
+	ctx, w := wire.Begin(t.Context(), llm.Limits{})
+	w.Drain(strings.NewReader("data: [DONE]\n\n"))
+	if ctx.Err() != nil {
+		t.Error("a body that ends at once was broken off")
+	}
+	w.Stop()
+}
+
 func TestFailure(t *testing.T) {
 	const key = "sk-secret" // and nothing else that is called one
 	for name, c := range map[string]struct {
