@@ -52,16 +52,14 @@ func writeFile(e Env) Tool {
 		Description: "Create a file or replace all of it; directories are made.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct{ Path, Content string }](input)
+		Take: func(_ context.Context, in map[string]any) (Output, error) {
+			where, _ := in["path"].(string)
+			content, _ := in["content"].(string)
+			name, err := e.tree.Clean(where, true)
 			if err != nil {
 				return Output{}, err
 			}
-			name, err := e.tree.Clean(in.Path, true)
-			if err != nil {
-				return Output{}, err
-			}
-			text, err := e.tree.Write(name, in.Content)
+			text, err := e.tree.Write(name, content)
 			return Output{Text: text, Changed: err == nil}, err
 		},
 	}
