@@ -76,6 +76,39 @@ func (s Style) Wrap(text, indent string) string {
 	return indent + strings.ReplaceAll(ansi.Wrap(text, s.Width-len(indent), ""), "\n", "\n"+indent)
 }
 
+// Words breaks a text at spaces into indented lines of the width. A word that
+// is longer stays whole, so that a path in it can be copied.
+func (s Style) Words(text, indent string) string {
+	width := s.Width - len(indent)
+	if s.Plain || width <= 20 {
+		return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
+	}
+	var b strings.Builder
+	b.WriteString(indent)
+	at := 0
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteString("\n" + indent)
+			at = 0
+		}
+		for j, word := range strings.Split(line, " ") {
+			n := ansi.StringWidth(word)
+			switch {
+			case j == 0:
+			case at > 0 && at+1+n > width:
+				b.WriteString("\n" + indent)
+				at = 0
+			default:
+				b.WriteByte(' ')
+				at++
+			}
+			b.WriteString(word)
+			at += n
+		}
+	}
+	return b.String()
+}
+
 func (s Style) more() string {
 	if s.ASCII {
 		return "~"
