@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
@@ -151,7 +152,7 @@ func (e Env) finder() search.Finder {
 			c.Merge, c.Cap, c.Over = false, most, ""
 			r, err := e.Box.Run(ctx, c)
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
-				err = fmt.Errorf("%s: exit %d: %.200s", args[0], r.Exit, r.Stderr)
+				err = fmt.Errorf("%s: exit %d: %s", args[0], r.Exit, legible.Cut(string(r.Stderr), 200))
 			}
 			return r.Stdout, err
 		}
