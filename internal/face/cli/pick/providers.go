@@ -116,7 +116,7 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 	case "gemini":
 		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
 	default:
-		return nil, unknown(name+"/...", "there is no provider of this name")
+		return nil, m.unknown(name+"/...", "there is no provider of this name")
 	}
 }
 
