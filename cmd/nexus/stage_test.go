@@ -68,6 +68,9 @@ func playOf(ts *testscript.TestScript) *play {
 //	ended NAME N           waits for it and wants that exit code; its output is in $WORK/NAME.out, .err
 //	signal NAME SIG        sends it INT, TERM or KILL, or STOP and waits until it stands still
 //	says NAME TEXT         waits until it says that on its standard error
+//	terminal NAME COLUMNS COMMAND...  starts a command on a terminal of its own, beside the story;
+//	                       what it says on it is in $WORK/NAME.err
+//	press NAME KEYS        types there, with ^C, ^D and \r; says waits for what is said after that
 //	insist NAME SIG        sends it again and again until it is gone
 //	until KIND [TEXT...]   waits for an event of that kind that holds all texts
 //	happened N KIND [TEXT...]  wants exactly N such events so far
@@ -94,7 +97,7 @@ func playOf(ts *testscript.TestScript) *play {
 //	mark DIR / same DIR    remembers all of a checkout, byte for byte, and compares it
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "insist": insist,
+		"repo": repo, "model": model, "code": code, "start": start, "ended": ended, "signal": kill, "says": says, "terminal": terminal, "press": press, "insist": insist,
 		"await": await, "repository": repository, "until": until, "happened": happened, "order": order, "between": between,
 		"hold": hold, "held": held, "release": release, "asked": asked, "paid": paid, "sent": sent, "refused": refused, "soon": soon, "mark": mark, "same": same,
 		"needs": needs, "mounts": mounts, "json": jsonAt, "keys": keysAt, "sqlite": onJournal, "disk": disk, "readonly": readonly, "serve": serve, "site": site, "receive": receive, "received": received, "reply": reply, "call": call, "form": form, "bot": bot, "chat": chat, "overhear": overhear,
@@ -409,6 +412,8 @@ type actor struct {
 	out, err heard
 	gone     chan struct{} // closed once it was waited for
 	end      error
+	keys     *os.File // where a person types; nil where it has no terminal
+	from     int      // bytes of err that it had said when something was typed last
 }
 
 // heard is what a command says, while it says it.
@@ -432,7 +437,7 @@ func (h *heard) String() string {
 func says(ts *testscript.TestScript, _ bool, args []string) {
 	a := actorOf(ts, args[0])
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if strings.Contains(a.err.String(), args[1]) {
+		if strings.Contains(a.err.String()[a.from:], args[1]) {
 			return
 		}
 	}
@@ -440,7 +445,18 @@ func says(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func start(ts *testscript.TestScript, _ bool, args []string) {
-	name, args := args[0], args[1:]
+	a := actorFor(ts, args[1:])
+	a.cmd.Stdout, a.cmd.Stderr = &a.out, &a.err
+	ts.Check(a.cmd.Start())
+	playOf(ts).beside[args[0]] = a
+	go func() {
+		a.end = a.cmd.Wait()
+		close(a.gone)
+	}()
+}
+
+// actorFor returns what is going to run a command where the story stands.
+func actorFor(ts *testscript.TestScript, args []string) *actor {
 	ts.Check(ts.Exec("env", "-0"))
 	env := strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
 	exe := ""
@@ -452,13 +468,8 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	a := &actor{cmd: exec.Command(exe, args[1:]...), gone: make(chan struct{})}
-	a.cmd.Dir, a.cmd.Env, a.cmd.Stdout, a.cmd.Stderr = ts.MkAbs("."), env, &a.out, &a.err
-	ts.Check(a.cmd.Start())
-	playOf(ts).beside[name] = a
-	go func() {
-		a.end = a.cmd.Wait()
-		close(a.gone)
-	}()
+	a.cmd.Dir, a.cmd.Env = ts.MkAbs("."), env
+	return a
 }
 
 func actorOf(ts *testscript.TestScript, name string) *actor {

@@ -62,7 +62,7 @@ func (i Item) Request(answer, by string) (nexus.Request, error) {
 		choice, why, _ := strings.Cut(answer, ":")
 		choice = strings.ToLower(strings.TrimSpace(choice))
 		if !slices.Contains(i.Choices, choice) || why != "" && choice != "no" {
-			return refuse("%.40q is none of the choices", answer)
+			return refuse("%q is none of the choices", legible.Cut(answer, 40))
 		}
 		if answer = choice; strings.TrimSpace(why) != "" {
 			answer += ": " + strings.TrimSpace(why)

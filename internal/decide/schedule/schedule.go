@@ -109,7 +109,7 @@ func plan(s *state.State) []nexus.Fact {
 	case s.Proposed > 0 && len(s.Tasks) != s.Proposed:
 		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
 	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
-		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made, and nothing was to be done"})
+		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
 	case s.Proposed > 0:
 		if err := s.Admits(approved); err != nil {
 			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // File is the file's content. The names are those of tools that read it.
@@ -154,7 +155,7 @@ func Of(s *state.State, o Options, now time.Time) File {
 
 func feature(goal string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(goal), "\n")
-	return strings.ToValidUTF8(line[:min(len(line), 120)], "")
+	return legible.Cut(strings.ToValidUTF8(line, "\uFFFD"), 120)
 }
 
 func statusOf(s nexus.RunStatus) Status {

@@ -67,10 +67,14 @@ func (l *Lines) Draw(s Style, e nexus.Event) string {
 	}
 	l.learn(task, whole)
 	line := about + s.Tint(e.Fact, Clean(text))
-	if s.Plain {
+	switch {
+	case s.Plain:
 		return line
+	case grave(e.Fact):
+		return s.Grave(line)
+	default:
+		return s.Fit(line)
 	}
-	return s.Fit(line)
 }
 
 // shorten leaves out reasons that were told of a task; of no task, all.
@@ -92,6 +96,21 @@ func (l *Lines) learn(task, line string) {
 		}
 	}
 	l.told = l.told[max(0, len(l.told)-mostTold):]
+}
+
+// grave reports whether people have to read to its end what a line says: what
+// they are asked, and why something does not go on as it should.
+func grave(f nexus.Fact) bool {
+	switch f := f.(type) {
+	case nexus.QuestionAsked, nexus.PlanFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.ResultPublished,
+		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit,
+		nexus.ModelSwitched, nexus.AlertRaised:
+		return true
+	case nexus.RequestSettled:
+		return !f.Granted
+	default:
+		return false
+	}
 }
 
 // follows reports whether a fact follows from a failure that was told already,

@@ -63,7 +63,10 @@ func FirstLine(text string) string {
 func Diff(s Style, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		line = CleanText(line)
+		line, returns := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if line = CleanText(line); returns {
+			line += `\r` // a change of line ends would not be seen otherwise
+		}
 		switch {
 		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "index "):
 			line = s.Bold(line)

@@ -12,7 +12,9 @@ import (
 // lines than the terminal, and shows what moves before what rests.
 func Live(s Style, r Run) string {
 	var b strings.Builder
-	head := s.Fit(s.status(r.Status)+"  "+s.figures(r)) + "\n" + s.present(r) + s.quota(r)
+	figures := s.figures(r)
+	figures[0] = s.status(r.Status) + "  " + figures[0]
+	head := s.Flow(figures, "  ") + "\n" + s.present(r) + s.quota(r)
 	b.WriteString(head)
 	shown, rest := r.Tasks, 0
 	if room := s.Height - 3 - strings.Count(head, "\n"); s.Height > 0 && len(shown) > max(room, 1) {

@@ -14,7 +14,7 @@ import (
 // why, and, if there is more to do with it, what to type next.
 func Report(s Style, r Run, more bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", s.status(r.Status), s.Fit(s.Bold(Clean(r.Goal))))
+	b.WriteString(s.Fit(s.status(r.Status)+"  "+s.Bold(Clean(r.Goal))) + "\n")
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
 		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
 	}
@@ -44,13 +44,14 @@ func Report(s Style, r Run, more bool) string {
 		return []string{"  " + s.Glyph(t.Status), string(t.ID), Short(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(left(s, r))
+	b.WriteString(asks(s, r))
 	b.WriteString(lookAt(s, r))
 	b.WriteString(late(s, r))
 	if r.Stayed != "" {
 		fmt.Fprintf(&b, "\n%s\n", s.Warn(Clean(r.Stayed)))
 	}
 	if more {
-		b.WriteString("\n" + s.Bold("next") + "\n" + next(r))
+		b.WriteString("\n" + s.Bold("next") + "\n" + next(s, r))
 	}
 	return b.String()
 }
@@ -120,6 +121,18 @@ func lookAt(s Style, r Run) string {
 	return "\n" + s.Bold("look at") + "\n" + b.String()
 }
 
+// asks lists the questions that wait for a person.
+func asks(s Style, r Run) string {
+	if len(r.Asks) == 0 {
+		return ""
+	}
+	text := "\n" + s.Bold("asks you") + "\n"
+	for _, q := range r.Asks {
+		text += s.Wrap("?  "+q.ID+of(q.Task)+"  "+Clean(q.Text), "  ") + "\n"
+	}
+	return text
+}
+
 // left lists what did not land, and why.
 func left(s Style, r Run) string {
 	var b strings.Builder
@@ -171,7 +184,7 @@ func onto(r Run) string {
 }
 
 // next says what a person would type now.
-func next(r Run) string {
+func next(s Style, r Run) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, q := range r.Asks {
@@ -196,7 +209,10 @@ func next(r Run) string {
 		}
 	}
 	open := r.Counts.Total == 0 || r.Counts.Active+r.Counts.Pending > 0
-	if !r.Status.Ended() || open && r.Status != nexus.StatusLimit {
+	switch {
+	case r.Held != nil:
+		add("nexus status", "where it stands: it is at work now")
+	case !r.Status.Ended() || open && r.Status != nexus.StatusLimit:
 		add("nexus resume", "go on where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {
@@ -208,6 +224,13 @@ func next(r Run) string {
 	}
 	if len(rows) == 0 {
 		add("nexus cost", "where the money went")
+	}
+	if !s.Plain && s.Width > 0 && slices.ContainsFunc(rows, func(row []string) bool { return columns(rows)[0]+2+len(row[1]) > s.Width }) {
+		text := ""
+		for _, row := range rows { // a command that is cut or broken is of no use
+			text += s.Dim(s.Words(strings.TrimPrefix(row[1], "# "), "  # ")) + "\n" + row[0] + "\n"
+		}
+		return text
 	}
 	return Table(Style{}, nil, rows)
 }

@@ -17,7 +17,9 @@ func Status(s Style, r Run) string {
 	if r.Why != "" {
 		b.WriteString(s.Fit("  "+Clean(r.Why)) + "\n")
 	}
-	b.WriteString(s.Fit("  "+s.figures(r)) + "\n")
+	figures := s.figures(r)
+	figures[0] = "  " + figures[0]
+	b.WriteString(s.Flow(figures, "  ") + "\n")
 	if r.Held == nil && !r.Status.Ended() {
 		b.WriteString("  " + s.Warn("nobody conducts it; go on with: nexus resume") + "\n")
 	}
@@ -32,8 +34,8 @@ func Status(s Style, r Run) string {
 	return b.String()
 }
 
-// figures is the line with time, money and counts.
-func (s Style) figures(r Run) string {
+// figures are time, money and counts.
+func (s Style) figures(r Run) []string {
 	parts := []string{clock(r.Seconds)}
 	if r.Left != nil {
 		parts = append(parts, r.Left.Words(s)+" left")
@@ -53,7 +55,7 @@ func (s Style) figures(r Run) string {
 	add(r.Counts.Parked, "parked")
 	add(r.Counts.Failed, "failed")
 	add(r.Counts.Skipped, "skipped")
-	return strings.Join(parts, s.Dot())
+	return parts
 }
 
 // present is the line with what is done for no task of its own.
@@ -91,26 +93,30 @@ func (s Style) waits(r Run) string {
 
 // needs lists what waits for a person.
 func needs(s Style, r Run) string {
-	var rows [][]string
-	for _, q := range r.Asks {
-		rows = append(rows, []string{"  " + s.Warn("?"), q.ID, Clean(q.Text)})
-	}
-	for _, t := range r.Tasks {
-		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			rows = append(rows, []string{"  " + s.Glyph(t.Status), string(t.ID), Clean(t.Why)})
-		}
-	}
-	switch {
-	case len(rows) == 0:
-		return ""
-	case s.Plain:
+	if s.Plain {
 		text := ""
 		for _, q := range r.Asks {
-			text += fmt.Sprintf("  %s%s waits for a person: %s\n", q.ID, of(q.Task), Clean(q.Text))
+			text += fmt.Sprintf("  %s%s waits for a person: %s (%s)\n", q.ID, of(q.Task), Clean(q.Text), Clean(q.Replies()))
 		}
 		return text
 	}
-	return "\n" + s.Bold("needs you") + "\n" + Table(s, nil, rows)
+	text := ""
+	add := func(glyph, id, why string) {
+		text += s.Grave("  "+glyph+"  "+id+"  "+why) + "\n"
+	}
+	for _, q := range r.Asks {
+		add(s.Warn("?"), q.ID, Clean(q.Text))
+		text += s.Dim(s.Words(Clean(q.Replies()), "     ")) + "\n"
+	}
+	for _, t := range r.Tasks {
+		if t.Status == nexus.Parked || t.Status == nexus.Failed {
+			add(s.Glyph(t.Status), string(t.ID), Clean(t.Why))
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return "\n" + s.Bold("needs you") + "\n" + text
 }
 
 // tasks draws the tasks: what each waits for now, and what it took so far.
@@ -145,8 +151,12 @@ func tasks(s Style, all []Task) string {
 		}
 		rows = append(rows, pick(t.glyph(s), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}
-	return Table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows)
+	return table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, yields{column: 2, least: titled})
 }
+
+// titled is how many columns a task's title keeps where what happens now needs
+// the place.
+const titled = 12
 
 // plain draws the tasks for a program.
 func plain(s Style, all []Task) string {

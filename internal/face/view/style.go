@@ -68,12 +68,83 @@ func (s Style) Fit(line string) string {
 	return ansi.Truncate(line, s.Width, s.more())
 }
 
-// Wrap breaks a text into indented lines of the width.
+// Wrap breaks a text into indented lines of the width: at spaces, and within a
+// word only where that has no place on a line of its own.
 func (s Style) Wrap(text, indent string) string {
-	if s.Width <= len(indent)+20 {
+	width := s.Width - len(indent)
+	if width <= 20 {
 		return indent + text
 	}
-	return indent + strings.ReplaceAll(ansi.Wrap(text, s.Width-len(indent), ""), "\n", "\n"+indent)
+	text = Style{Width: width}.Words(text, "")
+	return indent + strings.ReplaceAll(ansi.Hardwrap(text, width, true), "\n", "\n"+indent)
+}
+
+// Flow puts figures on lines of the width, as many on one as fit, and indents
+// what follows the first.
+func (s Style) Flow(figures []string, indent string) string {
+	var b strings.Builder
+	at := 0
+	for i, f := range figures {
+		n := ansi.StringWidth(f)
+		switch {
+		case i == 0:
+		case s.Width > 0 && !s.Plain && at+ansi.StringWidth(s.Dot())+n > s.Width:
+			b.WriteString("\n" + indent)
+			at = len(indent)
+		default:
+			b.WriteString(s.Dot())
+			at += ansi.StringWidth(s.Dot())
+		}
+		b.WriteString(f)
+		at += n
+	}
+	return b.String()
+}
+
+// Grave wraps a line that people have to read to its end, up to ten lines of
+// it. The second and what follows it are indented.
+func (s Style) Grave(line string) string {
+	if s.Width <= 0 || s.Plain {
+		return line
+	}
+	lines := strings.Split(s.Wrap(line, "  "), "\n")
+	if most := 10; len(lines) > most {
+		lines = append(lines[:most-1], "  "+ansi.Truncate(strings.TrimSpace(lines[most-1]), s.Width-2-ansi.StringWidth(s.more()), "")+s.more())
+	}
+	return strings.TrimPrefix(strings.Join(lines, "\n"), "  ")
+}
+
+// Words breaks a text at spaces into indented lines of the width. A word that
+// is longer stays whole, so that a path in it can be copied.
+func (s Style) Words(text, indent string) string {
+	width := s.Width - len(indent)
+	if s.Plain || width <= 20 {
+		return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
+	}
+	var b strings.Builder
+	b.WriteString(indent)
+	at := 0
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteString("\n" + indent)
+			at = 0
+		}
+		for j, word := range strings.Split(line, " ") {
+			n := ansi.StringWidth(word)
+			switch {
+			case j == 0:
+			case at > 0 && at+1+n > width:
+				b.WriteString("\n" + indent)
+				at = 0
+			default:
+				b.WriteByte(' ')
+				at++
+			}
+			b.WriteString(word)
+			at += n
+		}
+	}
+	return b.String()
 }
 
 func (s Style) more() string {
@@ -128,11 +199,12 @@ func (s Style) Glyph(status nexus.TaskStatus) string {
 // invisible format characters are escaped, line breaks become spaces.
 func Clean(text string) string {
 	var b strings.Builder
-	for _, r := range strings.TrimSpace(text) {
+	text = strings.Trim(text, " \t\r\n")
+	for i, r := range text {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case r == unicode.ReplacementChar, legible.Hidden(r):
+		case r == unicode.ReplacementChar, legible.Unseen(text, i):
 			q := strconv.QuoteRuneToASCII(r)
 			b.WriteString(q[1 : len(q)-1])
 		default:
@@ -146,7 +218,7 @@ func Clean(text string) string {
 func CleanText(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
-		tabs := strings.Split(strings.TrimRight(line, "\r"), "\t")
+		tabs := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
 		for j := range tabs {
 			lead := len(tabs[j]) - len(strings.TrimLeft(tabs[j], " "))
 			tabs[j] = tabs[j][:lead] + Clean(tabs[j])

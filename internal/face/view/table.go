@@ -11,6 +11,13 @@ import (
 // a row that is too wide is cut. In plain style the columns are separated by
 // tabs, so that a program can cut them; the first line is the head.
 func Table(s Style, head []string, rows [][]string) string {
+	return table(s, head, rows, yields{column: -1})
+}
+
+// yields is a column that is cut before the others, and what it keeps.
+type yields struct{ column, least int }
+
+func table(s Style, head []string, rows [][]string, y yields) string {
 	var b strings.Builder
 	if s.Plain {
 		if len(head) > 0 && len(rows) > 0 {
@@ -29,7 +36,7 @@ func Table(s Style, head []string, rows [][]string) string {
 		rows = append([][]string{drawn}, rows...)
 	}
 	widths := columns(rows)
-	squeeze(widths, s.Width)
+	squeeze(widths, s.Width, y)
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
@@ -57,15 +64,20 @@ func columns(rows [][]string) []int {
 	return widths
 }
 
-// squeeze takes columns from the widest column until the row fits; a column
-// keeps twelve.
-func squeeze(widths []int, width int) {
+// squeeze takes columns from the one that yields, and then from the widest one,
+// until the row fits; a column keeps twelve.
+func squeeze(widths []int, width int, y yields) {
 	if width <= 0 {
 		return
 	}
 	total := 2 * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
+	}
+	if over := total - width; over > 0 && y.column >= 0 && y.column < len(widths) {
+		less := min(over, max(widths[y.column]-y.least, 0))
+		widths[y.column] -= less
+		total -= less
 	}
 	for total > width {
 		widest := 0

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -177,9 +176,6 @@ func (t *transcript) read(hash string, to any) error {
 	return nil
 }
 
-// folded is how many lines are shown of the result of a tool.
-const folded = 3
-
 // Draw draws the session for people. Long results of tools are folded.
 func (t Transcript) Draw(s Style) string {
 	var b strings.Builder
@@ -218,42 +214,17 @@ func (m Said) draw(s Style) string {
 	for _, p := range m.Parts {
 		switch {
 		case p.Call != nil:
-			b.WriteString(s.Fit("  > "+s.Bold(Clean(p.Call.Tool))+" "+Clean(compactJSON(p.Call.Input))) + "\n")
+			b.WriteString(call(s, *p.Call))
 			if p.Call.Flaw != "" {
 				b.WriteString(s.Wrap(s.Bad("malformed: "+Clean(p.Call.Flaw)), "    ") + "\n")
 			}
 		case p.Result != nil:
-			b.WriteString(excerpt(s, p.Result.Text, p.Result.Failed))
+			b.WriteString(result(s, *p.Result))
 		case p.Text != "":
 			for line := range strings.SplitSeq(strings.TrimSpace(CleanText(p.Text)), "\n") {
 				b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
 			}
 		}
-	}
-	return b.String()
-}
-
-// excerpt draws the beginning of a result, and how much more there is.
-func excerpt(s Style, text string, failed bool) string {
-	var b strings.Builder
-	if failed {
-		b.WriteString("    " + s.Bad("failed") + "\n")
-	}
-	lines := strings.Split(strings.TrimRight(CleanText(text), "\n"), "\n")
-	for i, line := range lines {
-		if i == folded && len(lines) > folded+1 {
-			b.WriteString(s.Dim(fmt.Sprintf("    ... %s more; --raw has them", Count(len(lines)-folded, "line"))) + "\n")
-			break
-		}
-		b.WriteString(s.Fit("    "+s.Dim(line)) + "\n")
-	}
-	return b.String()
-}
-
-func compactJSON(data json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, data) != nil {
-		return string(data)
 	}
 	return b.String()
 }

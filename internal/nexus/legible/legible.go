@@ -44,7 +44,7 @@ func Show(text string) string {
 	for i, r := range text {
 		switch {
 		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
-		case joiner(r) && bare(text, i), Hidden(r):
+		case Unseen(text, i):
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)
@@ -57,20 +57,51 @@ func Show(text string) string {
 func clear(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
-			return !strings.ContainsFunc(text, func(r rune) bool { return Hidden(r) || joiner(r) || r == utf8.RuneError })
+			return !strings.ContainsFunc(text, func(r rune) bool { return Hidden(r) || joiner(r) || selector(r) || r == utf8.RuneError })
 		}
 	}
 	return true
 }
 
+// Unseen reports whether the character at i of a text is not to be seen where
+// it stands: one that is [Hidden], or a joiner or selector that has nothing to
+// join or to select.
+func Unseen(text string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	return Hidden(r) || (joiner(r) || selector(r)) && bare(text, i)
+}
+
+// Cut returns a text of at most so many bytes, with three dots where it is cut.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "..."
+}
+
+// selector reports whether a character only chooses the shape of the one
+// before.
+func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
+
 func joiner(r rune) bool { return r == '\u200d' || r == '\u200c' }
 
-// bare reports whether a joiner at i has nothing to join: it stands next to
-// what is not written with joiners, such as Latin letters and digits.
+// bare reports whether a joiner at i has nothing to join, or a selector nothing
+// to select: it stands next to what is not written with joiners, such as Latin
+// letters and digits, or behind what has one shape. Keys such as 1 have two.
 func bare(text string, i int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	before, size := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+3:])
-	return before < 0x300 || after < 0x300 || before == utf8.RuneError || after == utf8.RuneError || joiner(before)
+	switch r, _ := utf8.DecodeRuneInString(text[i:]); {
+	case before == utf8.RuneError, Hidden(before), selector(before) && (selector(r) || bare(text, i-size)):
+		return true
+	case selector(r):
+		return joiner(before) || before < 0x300 && !strings.ContainsRune("0123456789#*\u00a9\u00ae", before)
+	default:
+		return before < 0x300 || after < 0x300 || after == utf8.RuneError || Hidden(after) || selector(after) || joiner(before)
+	}
 }
 
 // Terminal returns what is left to see of what a program wrote for a terminal:

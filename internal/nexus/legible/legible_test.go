@@ -21,6 +21,9 @@ func TestShow(t *testing.T) {
 		"a\u200db":                "a<U+200D>b",
 		"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645":        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
 		"\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f": "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f",
+		"a\ufe0fb 1\ufe0f\u20e3 \u2764\ufe0f\ufe0e":               "a<U+FE0F>b 1\ufe0f\u20e3 \u2764\ufe0f<U+FE0E>",
+		"\u2764\ufe0f\u200d\U0001f525":                            "\u2764\ufe0f\u200d\U0001f525",
+		"a\ufe0f\u200d\U0001f525 \u0645\u200b\u200d\u0645":        "a<U+FE0F><U+200D>\U0001f525 \u0645<U+200B><U+200D>\u0645",
 		"x\u2028y\u2029":         "x<U+2028>y<U+2029>",
 		"\u3164\u115f":           "<U+3164><U+115F>",
 		"v\U000e0101w":           "v<U+E0101>w",
@@ -29,6 +32,14 @@ func TestShow(t *testing.T) {
 		"caf\u00e9 \u4e16\u754c": "caf\u00e9 \u4e16\u754c",
 	} {
 		if got := legible.Show(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd...", "abc\u00e9": "abc...", "abcd\xff": "abcd...", "\u4e16\u754c": "\u4e16..."} {
+		if got := legible.Cut(in, 4); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

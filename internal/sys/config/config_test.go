@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -510,7 +511,10 @@ func TestPreset(t *testing.T) {
 	if _, _, err = config.Load(sources(t, "", "preset = 'aggressive'\n")); err == nil || !strings.Contains(err.Error(), "may not set preset") {
 		t.Error(err)
 	}
-	for _, preset := range config.Presets() {
+	if slices.Contains(config.Presets(), "improve") {
+		t.Error("a preset is offered whose command is not there")
+	}
+	for _, preset := range append(config.Presets(), "improve") { // whoever set it keeps it
 		s := sources(t, "", "")
 		s.Environ = []string{"NEXUS_PRESET=" + preset}
 		if c, _, err := config.Load(s); err != nil || c.Preset != preset {

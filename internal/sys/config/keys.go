@@ -223,7 +223,7 @@ func runKeys() []Key {
 		sets = append(sets, says(p))
 	}
 	return []Key{
-		one("preset", kind.Words(Presets()...), "values for what nobody set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+		one("preset", kind.Words(Presets()...).Also(improve), "values for what nobody set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			trusted("it decides what is spent, and done without you"),
 		one("approval", kind.Words(levels...), "what waits for a person: nothing; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),

@@ -16,8 +16,12 @@ const (
 	LayerNearest Layer = "nearest tier"
 )
 
-// Presets returns the names of the presets.
-func Presets() []string { return []string{"conservative", "balanced", "aggressive", "improve"} }
+// Presets returns the names of the presets that are offered.
+func Presets() []string { return []string{"conservative", "balanced", "aggressive"} }
+
+// improve is the preset of a command that is not there yet: it is not offered,
+// and whoever sets it gets what it always set.
+const improve = "improve"
 
 // bundle returns what a preset sets, as a flag would. The balanced one is the
 // defaults.
@@ -27,7 +31,7 @@ func bundle(preset string) map[string]string {
 		return map[string]string{"approval": string(nexus.ApproveCommits), "alerts.denied": string(nexus.ReactPause), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
 	case "aggressive":
 		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "8", "budget.run": "20", "budget.day": "80"}
-	case "improve":
+	case improve:
 		return map[string]string{"alerts.denied": string(nexus.ReactStop), "approval": string(nexus.ApproveNone), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
 	default:
 		return nil

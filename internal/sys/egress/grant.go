@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Grant says who may go out, and where to. The nil Grant lets nobody.
@@ -105,7 +107,7 @@ func Refusals(all []Tally) string {
 		if t.Times > 1 {
 			b.WriteString(" " + strconv.Itoa(t.Times) + " times")
 		}
-		fmt.Fprintf(&b, ": %.300s]\n", t.Why)
+		fmt.Fprintf(&b, ": %s]\n", legible.Cut(t.Why, 300))
 	}
 	if b.Len() > 0 && slices.ContainsFunc(all, func(t Tally) bool { return !t.Allowed }) {
 		b.WriteString("[network: only hosts on the list are reached; do without, or say in your hand-in which host is needed and why: a person can add it to network.allow]\n")

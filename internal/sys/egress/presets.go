@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 //go:embed presets.txt
@@ -19,7 +20,7 @@ func Preset(name string) ([]string, error) {
 		}
 	}
 	return nil, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no preset %.40q of hosts", name), Hint: "There are " + strings.Join(Presets(), ", ") + ".",
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no preset %q of hosts", legible.Cut(name, 40)), Hint: "There are " + strings.Join(Presets(), ", ") + ".",
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 const (
@@ -61,7 +63,7 @@ func ParseRule(text string) (Rule, error) {
 		err = errors.New("it names every host")
 	}
 	if err != nil {
-		return Rule{}, fmt.Errorf("%.100q is no host to allow: %w", text, err)
+		return Rule{}, fmt.Errorf("%q is no host to allow: %w", legible.Cut(text, 100), err)
 	}
 	r.port = cmp.Or(r.port, portHTTPS)
 	return r, nil
@@ -72,7 +74,7 @@ func ParseRule(text string) (Rule, error) {
 func ParseDenial(text string) (Rule, error) {
 	r, err := parseRule(text)
 	if err != nil {
-		return Rule{}, fmt.Errorf("%.100q is no host to refuse: %w", text, err)
+		return Rule{}, fmt.Errorf("%q is no host to refuse: %w", legible.Cut(text, 100), err)
 	}
 	return r, nil
 }

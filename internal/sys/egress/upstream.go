@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Environment returns what chooses the proxy of a user's environment:
@@ -115,7 +117,7 @@ func accepted(r *bufio.Reader) error {
 	line, _, _ := strings.Cut(string(head), "\r\n")
 	version, status, _ := strings.Cut(line, " ")
 	if !strings.HasPrefix(version, "HTTP/1.") || !strings.HasPrefix(status, "200") {
-		return fmt.Errorf("it answers %.80q", status)
+		return fmt.Errorf("it answers %q", legible.Cut(status, 80))
 	}
 	if _, err := r.Discard(len(head)); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Source is a place where keys are kept.
@@ -214,6 +215,6 @@ func CheckProvider(name string) error {
 	if name != "" && len(name) <= 64 && !bad {
 		return nil
 	}
-	shown := cmp.Or(fmt.Sprintf("%.64q", name), "nothing")
+	shown := cmp.Or(fmt.Sprintf("%q", legible.Cut(name, 64)), "nothing")
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: shown + " is no name of a provider", Hint: "A name has letters, digits, - and _ only, such as anthropic."}
 }

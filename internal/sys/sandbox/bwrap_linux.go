@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/passage"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
@@ -260,5 +261,5 @@ func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, er
 	if s.seen && strings.Contains(said, "execvp") {
 		return Result{}, missing(c.Args[0])
 	}
-	return Result{}, fmt.Errorf("bubblewrap (%s): %.500s", state, said)
+	return Result{}, fmt.Errorf("bubblewrap (%s): %s", state, legible.Cut(said, 500))
 }

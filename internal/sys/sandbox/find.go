@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Find returns a box that was seen to work, or an error with
@@ -142,11 +143,11 @@ func (b *Box) try(ctx context.Context, limit time.Duration) error {
 		return err
 	}
 	if err != nil || r.TimedOut {
-		return fmt.Errorf("%w, %s: %.300s", errSlow, limit, r.Stderr)
+		return fmt.Errorf("%w, %s: %s", errSlow, limit, legible.Cut(string(r.Stderr), 300))
 	}
 	made, err := os.ReadFile(filepath.Join(in, "made"))
 	if r.Exit != 7 || err != nil || string(made) != "ok\n" {
-		return fmt.Errorf("a trial exited with %d: %.300s", r.Exit, r.Stderr)
+		return fmt.Errorf("a trial exited with %d: %s", r.Exit, legible.Cut(string(r.Stderr), 300))
 	}
 	return nil
 }

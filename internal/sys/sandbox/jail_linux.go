@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/cgroup"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
@@ -137,7 +138,7 @@ func (b *Box) group(c Command, mark string) *cgroup.Group {
 func judge(c Command, r Result, said []byte, state *os.ProcessState) (Result, error) {
 	var w jail.Word
 	if err := json.Unmarshal(said, &w); err != nil {
-		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %.500s", state, r.Stderr)
+		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %s", state, legible.Cut(string(r.Stderr), 500))
 	}
 	switch {
 	case w.Exit != nil:

@@ -52,8 +52,9 @@ type Store struct {
 	probing sync.Once // sets probed
 	probed  Way
 
-	mu     sync.Mutex      // guards mounts
-	mounts map[string]bool // directories in use here, below which something is mounted
+	mu     sync.Mutex           // guards mounts and runs
+	mounts map[string]bool      // directories in use here, below which something is mounted
+	runs   map[nexus.RunID]bool // that had trees made here
 
 	deleting sync.WaitGroup // removals going on
 }
@@ -91,6 +92,9 @@ func (s *Store) Close() error {
 		errs = errors.Join(errs, disk.Fail("unmount a worktree", overlay.Clear(dir))) // with what was lent to it
 	}
 	s.mounts = nil
+	for run := range s.runs {
+		_ = os.Remove(filepath.Join(s.dir, "trees", string(run))) // where none of its trees is left
+	}
 	return errors.Join(errs, s.Clone.Close())
 }
 
@@ -125,6 +129,12 @@ const locked = "trees.lock"
 
 // turn runs do when nobody sweeps and nobody else makes the same tree.
 func (s *Store) turn(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {
+	s.mu.Lock()
+	if s.runs == nil {
+		s.runs = map[nexus.RunID]bool{}
+	}
+	s.runs[run] = true
+	s.mu.Unlock()
 	mine := filepath.Join(s.dir, "locks", string(run)+","+string(id))
 	return disk.Share(ctx, s.treesLock(), func(ctx context.Context) error { return disk.Lock(ctx, mine, do) })
 }
@@ -136,6 +146,10 @@ func (s *Store) discard(dir string) error {
 		return disk.Fail("remove a worktree", err)
 	}
 	trash := filepath.Join(s.dir, "trash")
+	if filepath.Dir(dir) == trash { // a killed process did not get to it
+		s.deleting.Go(func() { _ = disk.RemoveAll(dir) })
+		return nil
+	}
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return disk.Fail("remove a worktree", err)
 	}

@@ -37,9 +37,13 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 	err := disk.Lock(ctx, s.treesLock(), func(ctx context.Context) error {
 		var errs error
 		for _, sweep := range []func(context.Context) ([]string, error){
+			func(context.Context) ([]string, error) {
+				return s.sweepRest(dry, "trash/*", ".probe-*", ".attributes-*")
+			}, // before there is new trash
 			func(ctx context.Context) ([]string, error) { return s.sweepTrees(ctx, keep, dry) },
 			func(context.Context) ([]string, error) { return s.sweepLower(dry) },
-			func(context.Context) ([]string, error) { return s.sweepRest(dry) },
+			func(context.Context) ([]string, error) { return s.sweepRest(dry, "locks/*") },
+			func(context.Context) ([]string, error) { return s.sweepRuns(dry) },
 		} {
 			dirs, err := sweep(ctx)
 			gone, errs = append(gone, dirs...), errors.Join(errs, err)
@@ -139,10 +143,29 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 	return gone, nil
 }
 
-// sweepRest removes what is nobody's: trash, probes, locks that nobody holds.
-func (s *Store) sweepRest(dry bool) ([]string, error) {
+// sweepRuns removes directories of runs that have no tree left.
+func (s *Store) sweepRuns(dry bool) ([]string, error) {
+	runs, err := filepath.Glob(filepath.Join(escape(s.dir), "trees", "*"))
+	if err != nil {
+		return nil, err
+	}
 	var gone []string
-	for _, pattern := range []string{"trash/*", ".probe-*", ".attributes-*", "locks/*"} {
+	for _, run := range runs {
+		entries, err := os.ReadDir(run)
+		if err != nil || len(entries) > 0 {
+			continue
+		}
+		if dry || os.Remove(run) == nil {
+			gone = append(gone, run)
+		}
+	}
+	return gone, nil
+}
+
+// sweepRest removes what is nobody's: trash, probes, locks that nobody holds.
+func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
+	var gone []string
+	for _, pattern := range patterns {
 		left, err := filepath.Glob(filepath.Join(escape(s.dir), pattern))
 		if err != nil {
 			return gone, err

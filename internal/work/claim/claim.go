@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Open returns the numbers, from 1, of the criteria that have no check.
@@ -147,8 +148,5 @@ func fault(c criterion.Check) string {
 // line makes one line of a text that models wrote.
 func line(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "")
-	}
-	return text
+	return legible.Cut(text, maxText)
 }

@@ -242,6 +242,6 @@ func hint(code nexus.Code) string {
 	case nexus.CodeNothingProposed:
 		return "Say more exactly what you want, or bring a plan file; see docs/plan.md."
 	default:
-		return "Mend the plan; docs/plan.md describes it."
+		return "Correct the plan; docs/plan.md describes it."
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/strict"
 )
 
@@ -110,7 +111,7 @@ func CheckGoal(text string) error {
 		}
 	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %.40q says nothing", text),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q says nothing", legible.Cut(text, 40)),
 			Hint: "Say what you want, in one or more sentences; -f - reads it from standard input.",
 		}
 	case len(text) > maxGoal:

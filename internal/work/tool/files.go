@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
@@ -52,16 +53,14 @@ func writeFile(e Env) Tool {
 		Description: "Create a file or replace all of it; directories are made.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct{ Path, Content string }](input)
+		Take: func(_ context.Context, in map[string]any) (Output, error) {
+			where, _ := in["path"].(string)
+			content, _ := in["content"].(string)
+			name, err := e.tree.Clean(where, true)
 			if err != nil {
 				return Output{}, err
 			}
-			name, err := e.tree.Clean(in.Path, true)
-			if err != nil {
-				return Output{}, err
-			}
-			text, err := e.tree.Write(name, in.Content)
+			text, err := e.tree.Write(name, content)
 			return Output{Text: text, Changed: err == nil}, err
 		},
 	}
@@ -153,7 +152,7 @@ func (e Env) finder() search.Finder {
 			c.Merge, c.Cap, c.Over = false, most, ""
 			r, err := e.Box.Run(ctx, c)
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
-				err = fmt.Errorf("%s: exit %d: %.200s", args[0], r.Exit, r.Stderr)
+				err = fmt.Errorf("%s: exit %d: %s", args[0], r.Exit, legible.Cut(string(r.Stderr), 200))
 			}
 			return r.Stdout, err
 		}

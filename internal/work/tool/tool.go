@@ -99,6 +99,9 @@ type Tool struct {
 	ReadOnly    bool            // changes nothing, so calls may run side by side
 	// Run gets input that fits the schema. An error is told to the model.
 	Run func(ctx context.Context, input json.RawMessage) (Output, error)
+	// Take takes the place of Run where inputs are long: it gets what was read
+	// when the schema was checked.
+	Take func(ctx context.Context, input map[string]any) (Output, error)
 }
 
 // Output is what a tool gives back.
@@ -156,7 +159,7 @@ func New(e Env, names ...string) (*Set, error) {
 		e.Blob = &memory{}
 	}
 	e.tree = files.New(e.Dir, e.Root)
-	e.tree.Writes, e.tree.Rule, e.tree.Hidden = e.Writes, e.Rule, e.Hidden
+	e.tree.Writes, e.tree.Rule, e.tree.Hidden = e.Writes, e.Rule, e.Hidden.Ready()
 	e.lids = newLids(e)
 	if e.Box != nil {
 		e.jobs = job.New(bash(), e.Box.Run)
@@ -308,8 +311,12 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	if err != nil {
 		return Output{}, fmt.Errorf("the schema of %s is broken: %w", t.Name, err)
 	}
-	if err := check(schema, c.Input); err != nil {
+	input, err := check(schema, c.Input)
+	if err != nil {
 		return Output{}, fmt.Errorf("the input of %s is not right, nothing was done: %w", t.Name, err)
+	}
+	if t.Take != nil {
+		return t.Take(ctx, input)
 	}
 	return t.Run(ctx, c.Input)
 }

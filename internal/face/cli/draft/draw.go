@@ -49,7 +49,8 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n"
 	if p.Estimate != nil {
 		for line := range strings.SplitSeq(Words(*p.Estimate), "\n") {
-			text += s.Dim(line) + "\n"
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
 	return text

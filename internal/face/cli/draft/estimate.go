@@ -2,6 +2,7 @@ package draft
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -23,15 +24,23 @@ func Words(e nexus.Estimate) string {
 		from = append(from, thumb)
 	}
 	text := strings.TrimSpace("estimate "+strings.Join(from, ", ")) +
-		fmt.Sprintf(":\n  time: about %d min (%d to %d), %d min of work", e.Minutes, e.Low.Minutes, e.High.Minutes, e.Work)
+		fmt.Sprintf(":\n  time: about %d min%s, %d min of work", e.Minutes, between(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes)), e.Work)
 	text += "\n  money: "
 	switch {
 	case e.Unpriced > 0:
 		text += "unknown, " + view.Count(e.Unpriced, "task") + " without a known price"
 	case e.Money > 0:
-		text += fmt.Sprintf("about %s (%s to %s)", e.Money, e.Low.Money, e.High.Money)
+		text += "about " + e.Money.String() + between(e.Low.Money.String(), e.High.Money.String())
 	default:
 		text += "none"
 	}
 	return text + "; at the worst " + e.Most.String() + ", the budget"
+}
+
+// between says a range, nothing where it is none.
+func between(low, high string) string {
+	if low == high {
+		return ""
+	}
+	return " (" + low + " to " + high + ")"
 }

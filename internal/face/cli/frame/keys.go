@@ -2,6 +2,8 @@ package frame
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,12 +31,11 @@ func (a *App) Trust() *trust.Book {
 }
 
 // Secret reads a line that must not be seen: from a terminal without showing
-// it, or from what is piped in.
-func (a *App) Secret(prompt string) (string, error) {
+// it, or from what is piped in. A signal ends the wait, and the terminal shows
+// what is typed again.
+func (a *App) Secret(ctx context.Context, prompt string) (string, error) {
 	if f, ok := a.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		_, _ = io.WriteString(a.Err, prompt)
-		line, err := term.ReadPassword(int(f.Fd()))
-		_, _ = io.WriteString(a.Err, "\n")
+		line, err := a.unseen(ctx, int(f.Fd()), prompt)
 		if err != nil {
 			return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the key", Cause: err, Hint: "Pipe it in instead."}
 		}
@@ -45,4 +46,28 @@ func (a *App) Secret(prompt string) (string, error) {
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the key", Cause: err, Hint: "Pipe it into standard input."}
 	}
 	return strings.TrimSpace(line), nil
+}
+
+func (a *App) unseen(ctx context.Context, fd int, prompt string) ([]byte, error) {
+	was, err := term.GetState(fd)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = io.WriteString(a.Err, prompt)
+	defer func() { _, _ = io.WriteString(a.Err, "\n") }()
+	type read struct {
+		line []byte
+		err  error
+	}
+	typed := make(chan read, 1)
+	go func() { // a read from a terminal cannot be ended
+		line, err := term.ReadPassword(fd)
+		typed <- read{line, err}
+	}()
+	select {
+	case r := <-typed:
+		return r.line, r.err
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), term.Restore(fd, was))
+	}
 }

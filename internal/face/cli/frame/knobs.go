@@ -63,7 +63,7 @@ func (a *App) Knobs(c *cobra.Command, names ...string) {
 		case "sandbox":
 			k.name, usage, k.keys = "MODE", "what confines agents and gates: auto, native, bwrap, landlock or off", []string{"sandbox"}
 		case "preset":
-			k.name, usage, k.keys = "NAME", "what nobody set otherwise: conservative, balanced, aggressive or improve", []string{"preset"}
+			k.name, usage, k.keys = "NAME", "what nobody set otherwise: conservative, balanced or aggressive", []string{"preset"}
 		case "approval":
 			k.name, usage, k.keys = "LEVEL", "what waits for a person: none, destructive, commits or all", []string{"approval"}
 		case "strict":

@@ -127,9 +127,9 @@ func (a *App) Complain(err error) {
 		_ = a.Answer(map[string]failure{"error": f}, nil)
 	}
 	s := a.Style(a.Err)
-	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.ReplaceAll(view.CleanText(f.Message), "\n", "\n  "))
+	_, _ = fmt.Fprintf(a.Err, "%s %s\n", s.Bad("nexus:"), strings.TrimPrefix(s.Words("nexus: "+view.CleanText(f.Message), "  "), "  nexus: "))
 	if f.Hint != "" {
-		_, _ = fmt.Fprintf(a.Err, "  %s\n", strings.ReplaceAll(view.CleanText(f.Hint), "\n", "\n  "))
+		_, _ = fmt.Fprintln(a.Err, s.Words(view.CleanText(f.Hint), "  "))
 	}
 }
 

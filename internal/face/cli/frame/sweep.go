@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // Sweep removes the worktrees of runs that have ended, and of those whose
 // process died what they make anew: trees of bases. The work in them is pinned
 // by a ref; what is not pinned stays.
-func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
+func (p *Place) Sweep(ctx context.Context, dry bool) (all []string, err error) {
 	if p.Journal == nil {
 		return []string{}, nil
 	}
@@ -35,6 +36,7 @@ func (p *Place) Sweep(ctx context.Context, dry bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, store.Close()) }() // what goes is deleted then
 	removed, err := store.Sweep(ctx, func(run nexus.RunID, id nexus.AttemptID) bool {
 		anew := gone[run] && strings.HasPrefix(string(id), "base-")
 		return !ended[run] && !anew

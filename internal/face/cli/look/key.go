@@ -19,11 +19,11 @@ func keyCommand(a *frame.App) *cobra.Command {
 
 func keySetCommand(a *frame.App) *cobra.Command {
 	var ring bool
-	c := a.Command("set PROVIDER [--keyring]", "keep a provider's key, read from standard input", func(_ context.Context, args []string) error {
+	c := a.Command("set PROVIDER [--keyring]", "keep a provider's key, read from standard input", func(ctx context.Context, args []string) error {
 		if err := key.CheckProvider(args[0]); err != nil { // before a key is asked for
 			return err
 		}
-		value, err := a.Secret("key of " + args[0] + ": ")
+		value, err := a.Secret(ctx, "key of "+args[0]+": ")
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package look
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -49,8 +48,7 @@ func trustCommand(a *frame.App) *cobra.Command {
 			return nil
 		}
 		if !yes && a.Person() {
-			a.Ask(fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing")))
-			answer, _ := bufio.NewReader(a.In).ReadString('\n') // what cannot be read is a no
+			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing"))) // what cannot be read is a no
 			yes = nexus.Agrees(answer)
 		}
 		if !yes {

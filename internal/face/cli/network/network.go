@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -66,7 +67,7 @@ func GrantFor(mode string, c config.Network, dir string, book *trust.Book, env f
 		}
 		if _, err := egress.ParseRule(name); err != nil || !strings.ContainsAny(name, ".:") {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %.80q", name), Cause: err,
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", legible.Cut(name, 80)), Cause: err,
 				Hint: "Say off, list, or presets and hosts with commas between, such as npm,example.com:8443; presets are " + strings.Join(egress.Presets(), ", ") + ".",
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -126,18 +127,26 @@ func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 		if base := m.base(provider); base != "" {
 			e.Message = fmt.Sprintf("%s serves models, and none is named", view.Clean(base))
 			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
-				provider, price(provider+"/NAME")) + "If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
+				provider, m.priced(provider+"/NAME")) + "If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
 			return e
 		}
 	}
 	return e
 }
 
-// price says how to tell what a model costs: lines that can be pasted at the end
+// priced says how to tell what a model costs: lines that can be pasted at the end
 // of the file, whatever stands before them.
-func price(name string) string {
-	return fmt.Sprintf("say what it costs, in dollars for a million tokens, at the end of ~/.config/nexus/config.toml:\n"+
-		"[pricing.%q]\ninput = 0\noutput = 0\n", name)
+func (m *Models) priced(name string) string {
+	return fmt.Sprintf("say what it costs, in dollars for a million tokens, at the end of %s:\n"+
+		"[pricing.%q]\ninput = 0\noutput = 0\n", m.file(), name)
+}
+
+// file names the user's own configuration file.
+func (m *Models) file() string {
+	if dir := m.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "nexus", "config.toml")
+	}
+	return "~/.config/nexus/config.toml"
 }
 
 // Price returns what a call of a provider/model costs now, and false where
@@ -194,17 +203,17 @@ func (m *Models) Pick(role nexus.Role, tier nexus.Tier, pin string) (shop.Model,
 func (m *Models) ready(name string) (shop.Model, error) {
 	provider, model, ok := llm.Split(name)
 	if !ok {
-		return shop.Model{}, unknown(name, "a model is named provider/model")
+		return shop.Model{}, m.unknown(name, "a model is named provider/model")
 	}
 	if all := m.Providers(); !slices.Contains(all, provider) {
 		return shop.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
-			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in ~/.config/nexus/config.toml.", view.Clean(provider), view.Clean(provider)),
+			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in %s.", view.Clean(provider), view.Clean(provider), m.file()),
 		}
 	}
 	_, priced := m.Price(name, nexus.Usage{})
 	if !priced && m.config.Limits.RunTokens == 0 {
-		return shop.Model{}, unknown(name, "it has no known price")
+		return shop.Model{}, m.unknown(name, "it has no known price")
 	}
 	client, err := m.client(provider)
 	if err != nil {
@@ -244,10 +253,10 @@ func (m *Models) bills(provider, name string) (price func(nexus.Usage, llm.Terms
 	return price, worst
 }
 
-func unknown(name, why string) error {
+func (m *Models) unknown(name, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: %s", name, why),
-		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + price(name) + "Or allow tokens without a price: budget.tokens.",
+		Hint: "Use a model that nexus models lists, fetch the public list with nexus models refresh, or " + m.priced(name) + "Or allow tokens without a price: budget.tokens.",
 	}
 }
 

@@ -128,7 +128,7 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 		dir, err := filepath.Abs(p.Dir)
 		return bridge.Provider{Dir: dir}, err
 	default:
-		return nil, unknown(name+"/...", "there is no provider of this name")
+		return nil, m.unknown(name+"/...", "there is no provider of this name")
 	}
 }
 

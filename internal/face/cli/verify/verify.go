@@ -3,7 +3,6 @@
 package verify
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -81,7 +80,10 @@ func Look(ctx context.Context, a *frame.App, o Order) error {
 	case o.From == "" && !a.Person():
 		return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nobody is there who could look", Hint: "nexus verify --checklist > list.md, edit it, and nexus verify --from list.md."}
 	case o.From == "":
-		answers = d.walk()
+		answers = d.walk(ctx)
+		if ctx.Err() != nil {
+			return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "interrupted: nothing was recorded", Hint: "nexus verify begins with the first again; q records what was answered."}
+		}
 	}
 	for _, answer := range answers {
 		if err := answer.Check(d.items); err != nil {
@@ -142,12 +144,11 @@ func load(a *frame.App, file string) (nexus.RunID, []sign.Answer, error) {
 
 // walk asks the person who is there about each criterion. What they end early
 // is skipped.
-func (d *desk) walk() []sign.Answer {
-	in := bufio.NewReader(d.a.In)
+func (d *desk) walk(ctx context.Context) []sign.Answer {
+	in := d.a.Keyboard()
 	ask := func(text string) (string, bool) {
-		d.a.Ask(text)
-		line, err := in.ReadString('\n')
-		return strings.TrimSpace(line), err == nil || line != ""
+		line, err := in.Line(ctx, text)
+		return line, err == nil
 	}
 	if try := sign.Try(d.run, d.table); try != "" {
 		d.a.Ask("To try what landed: " + view.Clean(try) + "\n\n")

@@ -1,7 +1,6 @@
 package work
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -49,15 +48,16 @@ func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, a
 }
 
 // talk shows the plan until a person agrees to it or does not: its details, and
-// what it is once it was edited.
+// what it is once it was edited. An edited plan that is not carried out is kept.
 func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) error {
-	in := bufio.NewReader(a.In)
-	e := edit{app: a}
+	in, e := a.Keyboard(), edit{app: a}
 	a.Ask(draft.Draw(a.Style(a.Err), *o.Plan, ""))
 	for {
-		a.Ask("Start? [y/N], d for details, e to edit: ")
-		answer, _ := in.ReadString('\n') // what cannot be read is a no
-		switch strings.ToLower(strings.TrimSpace(answer)) {
+		answer, err := in.Line(ctx, "Start? [y/N], d for details, e to edit: ")
+		if ctx.Err() != nil {
+			return e.unstarted("interrupted before anything was done")
+		}
+		switch strings.ToLower(answer) {
 		case "d", "details":
 			a.Ask(draft.Details(a.Style(a.Err), *o.Plan))
 		case "e", "edit":
@@ -74,10 +74,10 @@ func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) erro
 				a.Say("the plan is as it was")
 			}
 		default:
-			if nexus.Agrees(answer) {
+			if nexus.Agrees(answer) && err == nil {
 				return nil
 			}
-			return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "not started: the plan was not agreed to", Hint: "Change the goal, or edit the plan: e at the question, or nexus plan GOAL --json > plan.json, then --plan plan.json."}
+			return e.unstarted("not started: the plan was not agreed to") // what cannot be read is a no
 		}
 	}
 }
@@ -87,6 +87,21 @@ func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) erro
 type edit struct {
 	app   *frame.App
 	draft []byte // refused; nil where there is none
+	last  []byte // as the person left it last; nil where nothing was edited
+}
+
+// unstarted is why nothing was done. What the person wrote is kept in a file.
+func (e *edit) unstarted(message string) error {
+	hint := "Change the goal, or edit the plan: e at the question, or nexus plan GOAL --json > plan.json, then --plan plan.json."
+	if e.last != nil {
+		name, err := store(e.last)
+		if err != nil {
+			e.app.Complain(err)
+		} else {
+			hint = "The plan as you edited it is in " + name + "; run it with: nexus run --plan " + name
+		}
+	}
+	return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: message, Hint: hint}
 }
 
 // open lets a person edit the order's plan, and reports whether it changed. A
@@ -106,6 +121,9 @@ func (e *edit) open(o *wire.Order) (changed bool, err error) {
 		return false, err
 	}
 	e.draft = data
+	if !bytes.Equal(bytes.TrimSpace(data), was) {
+		e.last = data
+	}
 	p, err := load(e.app, data)
 	if err == nil {
 		err = errors.Join(plan.CheckGoal(p.Goal), forbidden(e.app, p.Goal, &p), prefer(&p, o.Goal))
@@ -120,22 +138,31 @@ func (e *edit) open(o *wire.Order) (changed bool, err error) {
 
 // editor opens a text in the person's editor, and returns what it became.
 func (e *edit) editor(text []byte) ([]byte, error) {
-	f, err := os.CreateTemp("", "nexus-plan-*.json")
+	file, err := store(text)
 	if err != nil {
-		return nil, fmt.Errorf("make a file to edit: %w", err)
+		return nil, err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // in the temporary directory
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("write the file to edit: %w", err)
-	}
+	defer func() { _ = os.Remove(file) }() // in the temporary directory
 	name := cmp.Or(e.app.Env("VISUAL"), e.app.Env("EDITOR"), "vi")
-	if err := frame.Edit(name, f.Name()); err != nil {
+	if err := frame.Edit(name, file); err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err, Hint: "Set EDITOR to one that is installed; it must not return before you are done (code --wait)."}
 	}
-	data, err := os.ReadFile(f.Name())
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read what was edited: %w", err)
 	}
 	return data, nil
+}
+
+// store writes a text to a new file in the temporary directory.
+func store(text []byte) (name string, err error) {
+	f, err := os.CreateTemp("", "nexus-plan-*.json")
+	if err != nil {
+		return "", fmt.Errorf("make a file for the plan: %w", err)
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("write the plan to a file: %w", err)
+	}
+	return f.Name(), nil
 }

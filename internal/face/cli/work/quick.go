@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 func quickCommand(a *frame.App) *cobra.Command {
@@ -55,7 +56,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 func single(text, check string) *nexus.Plan {
 	title, _, _ := strings.Cut(text, "\n")
 	if len(title) > 72 {
-		title = strings.ToValidUTF8(title[:72], "")
+		title = legible.Cut(title, 69)
 	}
 	return &nexus.Plan{Version: 1, Goal: text, Tasks: []nexus.Task{{
 		ID: "T1", Title: title, Brief: text, Criteria: shows(text, check),
@@ -69,9 +70,7 @@ const longest = 500
 // by the check, by the commands that it says fail, or by tests that bear on it.
 func shows(text, check string) []nexus.Criterion {
 	said := strings.Join(strings.Fields(text), " ")
-	if len(said) > longest {
-		said = strings.ToValidUTF8(said[:longest], "") + "..."
-	}
+	said = legible.Cut(said, longest)
 	if check != "" {
 		return []nexus.Criterion{{Text: said, Check: check}}
 	}

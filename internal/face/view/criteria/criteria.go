@@ -66,6 +66,9 @@ func shows(r accept.Row) string {
 		}
 		parts = append(parts, text)
 		parts = append(parts, e.Files[:min(len(e.Files), 3)]...)
+		if more := len(e.Files) - 3; more > 0 {
+			parts = append(parts, fmt.Sprintf("and %d more", more))
+		}
 	}
 	if r.Shown != nil && r.State == accept.Met {
 		parts = append(parts, r.Shown.Why)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -83,7 +84,7 @@ func sound(c llm.Call, seen map[string]bool) llm.Call {
 	case c.Tool == "":
 		flaw = "it names no tool"
 	case name != c.Tool:
-		flaw = fmt.Sprintf("no tool can be called %.100q", c.Tool)
+		flaw = fmt.Sprintf("no tool can be called %q", legible.Cut(c.Tool, 100))
 	case flaw != "":
 	case c.ID == "":
 		flaw = "it has no id"

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 // Most is the largest file that is read here.
@@ -276,7 +278,7 @@ func sameRequirements(dir, lock string) error {
 		}
 		m := pin.FindStringSubmatch(line)
 		if m == nil {
-			return fmt.Errorf("the line %.60q pins no version", line)
+			return fmt.Errorf("the line %q pins no version", legible.Cut(line, 60))
 		}
 		if !strings.Contains(line, ";") && have[pythonName(m[1])] != m[2] {
 			return fmt.Errorf("%s %s is not installed", m[1], m[2])

@@ -8,6 +8,7 @@ package files
 import (
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 )
@@ -23,6 +24,7 @@ type Tree struct {
 	Rule   func(name string) error // says why a file may not be written though others may; nil: all may
 	Hidden hidden.Rules            // what agents are not shown
 	seen   *seen
+	top    atomic.Pointer[os.File] // Root's directory, once it was needed
 }
 
 // New returns a tree that the agent has not looked at.

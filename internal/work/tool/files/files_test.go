@@ -16,7 +16,7 @@ func TestSeenIsBounded(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "e", "f"} {
 		s.keep(name, long)
 	}
-	if s.lines > maxSeen || len(s.files) != 4 || len(s.order) != 4 || s.files["f"] == nil {
+	if s.lines > maxSeen || len(s.files) != 4 || len(s.order) != 4 || s.files["f"].lines == nil {
 		t.Errorf("%d lines of %d files", s.lines, len(s.files))
 	}
 	if s.changes("a", "") != nil || s.changes("f", long) != nil || len(s.changes("f", long+"y\n")) != 1 {

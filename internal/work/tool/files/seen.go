@@ -20,38 +20,48 @@ type seen struct {
 	seed maphash.Seed
 
 	mu    sync.Mutex
-	files map[string][]uint64
+	files map[string]known
 	order []string // oldest first
 	lines int
 }
 
-func newSeen() *seen {
-	return &seen{seed: maphash.MakeSeed(), files: map[string][]uint64{}}
+// known is what is remembered of a file.
+type known struct {
+	whole uint64 // of all of it
+	lines []uint64
 }
 
+func newSeen() *seen {
+	return &seen{seed: maphash.MakeSeed(), files: map[string]known{}}
+}
+
+// sums returns the numbers of the lines that [diff.Split] gives.
 func (s *seen) sums(text string) []uint64 {
-	lines := diff.Split(text)
-	sums := make([]uint64, len(lines))
-	for i, l := range lines {
-		sums[i] = maphash.String(s.seed, l)
+	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
+	for l := range strings.Lines(text) {
+		line, ends := strings.CutSuffix(l, "\n")
+		if !ends {
+			line = diff.Split(l)[0]
+		}
+		sums = append(sums, maphash.String(s.seed, line))
 	}
 	return sums
 }
 
 // keep remembers a file as the agent knows it now.
 func (s *seen) keep(name, text string) {
-	sums := s.sums(text)
+	k := known{maphash.String(s.seed, text), s.sums(text)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, had := s.files[name]; !had {
 		s.order = append(s.order, name)
 	}
-	s.lines += len(sums) - len(s.files[name])
-	s.files[name] = sums
+	s.lines += len(k.lines) - len(s.files[name].lines)
+	s.files[name] = k
 	for s.lines > maxSeen && len(s.order) > 1 {
 		oldest := s.order[0]
 		s.order = s.order[1:]
-		s.lines -= len(s.files[oldest])
+		s.lines -= len(s.files[oldest].lines)
 		delete(s.files, oldest)
 	}
 }
@@ -60,12 +70,12 @@ func (s *seen) keep(name, text string) {
 // nothing where it never did.
 func (s *seen) changes(name, text string) []diff.Hunk {
 	s.mu.Lock()
-	old, known := s.files[name]
+	old, had := s.files[name]
 	s.mu.Unlock()
-	if !known {
+	if !had || old.whole == maphash.String(s.seed, text) {
 		return nil
 	}
-	return diff.Lines(old, s.sums(text))
+	return diff.Lines(old.lines, s.sums(text))
 }
 
 // told says what changed, with the lines as they are now.

@@ -10,9 +10,11 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/text"
 )
 
@@ -36,7 +38,12 @@ type document struct {
 
 // load reads a file of text.
 func (t *Tree) load(name string) (document, error) {
-	f, info, err := t.Open(name)
+	return t.whole(name, t.open)
+}
+
+// whole reads all of a file, which is opened so.
+func (t *Tree) whole(name string, open func(string) (*os.File, fs.FileInfo, string, error)) (document, error) {
+	f, info, at, err := open(name)
 	if err != nil {
 		return document{}, err
 	}
@@ -44,15 +51,28 @@ func (t *Tree) load(name string) (document, error) {
 	if info.Size() > maxFile {
 		return document{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := all(f, info.Size())
 	if err != nil {
 		return document{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) <= hidden.Most {
+		if why := t.Hidden.Text(at, data); why != "" {
+			return document{}, secretive(name, why)
+		}
 	}
 	d := document{data: data, mode: info.Mode().Perm()}
 	if d.text, d.form, err = text.Read(data); err != nil {
 		return d, fmt.Errorf("%s: %w of %d bytes", name, err, len(data))
 	}
 	return d, nil
+}
+
+// all reads a file of about so many bytes to its end.
+func all(r io.Reader, size int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(size) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, maxFile+1))
+	return b.Bytes(), err
 }
 
 // writes says why a role may not write a file.
@@ -123,7 +143,7 @@ func (t *Tree) replaced(name string) (d document, old bool, err error) {
 	case !info.Mode().IsRegular():
 		return d, false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
 	}
-	if d, err = t.load(name); err != nil { // what cannot be read was not shown either
+	if d, err = t.whole(name, t.openFile); err != nil { // what cannot be read was not shown either
 		d = document{data: d.data}
 	}
 	d.mode = info.Mode().Perm()
@@ -141,20 +161,12 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 	if err := secret.Lost(old, data); err != nil {
 		return fmt.Errorf("%s was not written: %w", name, err)
 	}
-	name, err := t.target(name, was)
+	dir, base, err := t.place(name, was)
 	if err != nil {
 		return err
 	}
-	dir, err := t.home(name, was == nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	base := path.Base(name)
-	if was != nil {
-		if info, err := dir.Lstat(base); err != nil || !info.Mode().IsRegular() || !still(dir, base, old) {
-			return fmt.Errorf("%s was not written: somebody else is changing it; read it again", name)
-		}
+	if dir != t.Root {
+		defer func() { _ = dir.Close() }()
 	}
 	if err := replace(dir, base, data, mode); err != nil {
 		return t.Explain(name, err)
@@ -162,15 +174,33 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 	return nil
 }
 
-// target returns the file that is written when name is edited: where a link
-// within the tree leads, if that may be written. The link stays.
-func (t *Tree) target(name string, was *document) (string, error) {
+// place returns the directory in which a file is written, which the caller
+// closes unless it is the root, and its name there. A link within the tree
+// stays: where it leads is written, if that may be.
+func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err error) {
+	if dir, err = t.home(name, was == nil); err != nil {
+		return nil, "", err
+	}
+	base = path.Base(name)
 	if was == nil {
-		return name, nil
+		return dir, base, nil
 	}
-	if !t.link(name) { // whoever writes it looks again
-		return name, nil
+	info, err := dir.Lstat(base)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		at, err := t.target(name)
+		if err = t.shut(dir, err); err != nil {
+			return nil, "", err
+		}
+		return t.place(at, was)
 	}
+	if err != nil || !info.Mode().IsRegular() || !still(dir, base, was.data) {
+		return nil, "", t.shut(dir, fmt.Errorf("%s was not written: somebody else is changing it; read it again", name))
+	}
+	return dir, base, nil
+}
+
+// target returns the file to which a link leads.
+func (t *Tree) target(name string) (string, error) {
 	at := path.Clean(t.follow(name))
 	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s was not written: it is a link, and where it leads is no file of this tree that can be written", name)
@@ -181,9 +211,12 @@ func (t *Tree) target(name string, was *document) (string, error) {
 	return at, nil
 }
 
-func (t *Tree) link(name string) bool {
-	info, err := t.Root.Lstat(name)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
+// shut closes a directory that is not the root, and returns the error.
+func (t *Tree) shut(dir *os.Root, err error) error {
+	if dir == t.Root {
+		return err
+	}
+	return errors.Join(err, dir.Close())
 }
 
 // still reports whether a file is what it was a moment ago.
@@ -191,15 +224,31 @@ func still(dir *os.Root, base string, old []byte) bool {
 	if old == nil {
 		return true
 	}
-	now, err := dir.ReadFile(base)
-	return err == nil && bytes.Equal(now, old)
+	f, err := dir.OpenFile(base, reads, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	var now [16 << 10]byte
+	for {
+		n, err := f.Read(now[:])
+		if !bytes.HasPrefix(old, now[:n]) {
+			return false
+		}
+		if old = old[n:]; err != nil {
+			return errors.Is(err, io.EOF) && len(old) == 0
+		}
+	}
 }
 
 // home opens the directory that a file is to be written in, wherever links
 // lead, after it looked at where that really is. It makes what is missing of
-// it.
+// it. The root is not opened a second time.
 func (t *Tree) home(name string, made bool) (*os.Root, error) {
 	parent, rest := path.Dir(name), ""
+	if parent == "." {
+		return t.Root, nil
+	}
 	dir, err := t.Root.OpenRoot(parent)
 	for made && parent != "." && errors.Is(err, fs.ErrNotExist) {
 		parent, rest = path.Dir(parent), path.Join(path.Base(parent), rest)
@@ -231,7 +280,7 @@ func closed(dir *os.Root, err error) error {
 // lands says why what is in an open directory may not be written, by where the
 // directory really lies.
 func (t *Tree) lands(dir *os.Root, name, rest string) error {
-	f, err := dir.Open(".")
+	f, err := dir.OpenFile(".", reads, 0)
 	if err != nil {
 		return err
 	}
@@ -245,7 +294,7 @@ func (t *Tree) lands(dir *os.Root, name, rest string) error {
 
 func replace(dir *os.Root, base string, data []byte, mode fs.FileMode) error {
 	tmp := ".nexus-" + rand.Text() + ".tmp"
-	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}

@@ -19,15 +19,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
 
+// Most is how many bytes a file has that is looked into.
+const Most = 1 << 20
+
 const (
-	maxText = 1 << 20   // bytes of a file that is looked into
 	maxLook = 256 << 20 // bytes of all of them
 	maxWalk = 500_000   // entries of a tree
 )
 
 // Rules say what is hidden. The zero value hides what the package says.
 type Rules struct {
-	Show []string // patterns of paths that people let agents see
+	Show   []string       // patterns of paths that people let agents see
+	masker *secret.Masker // nil: one is made for each look
+}
+
+// Ready returns the rules for many looks at single files.
+func (r Rules) Ready() Rules {
+	r.masker = secret.New(nil)
+	return r
+}
+
+func (r Rules) shapes() *secret.Masker {
+	if r.masker != nil {
+		return r.masker
+	}
+	return secret.New(nil)
 }
 
 // File is one file or directory that is hidden, and why.
@@ -65,14 +81,14 @@ func (r Rules) Name(name string) string {
 // Read says why an open file is hidden by what is in it, nothing where it is
 // not, and leaves the file at its beginning.
 func (r Rules) Read(name string, f io.ReadSeeker, size int64) string {
-	if !keeps(name) || size > maxText || r.Shown(name) {
+	if !keeps(name) || size > Most || r.Shown(name) {
 		return ""
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxText))
+	text, err := io.ReadAll(io.LimitReader(f, Most))
 	if _, again := f.Seek(0, io.SeekStart); err != nil || again != nil {
 		return ""
 	}
-	return r.text(secret.New(nil), name, text)
+	return r.text(r.shapes(), name, text)
 }
 
 // Text says why a file with such a text is hidden, nothing where it is not.
@@ -80,7 +96,7 @@ func (r Rules) Text(name string, text []byte) string {
 	if !keeps(name) {
 		return ""
 	}
-	return r.text(secret.New(nil), name, text)
+	return r.text(r.shapes(), name, text)
 }
 
 func (r Rules) text(m *secret.Masker, name string, text []byte) string {
@@ -124,7 +140,7 @@ type Found struct {
 // Look goes through a tree. Without links it follows none.
 func (r Rules) Look(root *os.Root) Found {
 	var all Found
-	m, looked, walked := secret.New(nil), int64(0), 0
+	m, looked, walked := r.shapes(), int64(0), 0
 	ignore.Each(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		walked++
 		more = walked < maxWalk
@@ -143,7 +159,7 @@ func (r Rules) Look(root *os.Root) Found {
 		looked += int64(len(text))
 		if why == "" {
 			why = r.text(m, name, text)
-		} else if settings(name) && len(text) < maxText && harmless(m, text) {
+		} else if settings(name) && len(text) < Most && harmless(m, text) {
 			return true, more // programs of the project read it; it is shown to nobody all the same
 		}
 		if why != "" {
@@ -170,9 +186,9 @@ func read(root *os.Root, name string) []byte {
 		return nil
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxText {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > Most {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(f, maxText))
+	text, _ := io.ReadAll(io.LimitReader(f, Most))
 	return text
 }

@@ -1,0 +1,134 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// folded is how many lines are shown of a text that a tool gets or gives.
+const folded = 3
+
+// call draws a tool's call: what is short on its line, and below it each text
+// of several lines as it is.
+func call(s Style, c llm.Call) string {
+	line, texts := "  > "+s.Bold(Clean(c.Tool)), ""
+	values := map[string]json.RawMessage{}
+	if json.Unmarshal(c.Input, &values) != nil {
+		return s.Fit(line+" "+Clean(string(c.Input))) + "\n"
+	}
+	for _, name := range named(values) {
+		var list []map[string]json.RawMessage
+		switch text, ok := words(values[name]); {
+		case ok && !strings.Contains(strings.TrimSpace(text), "\n") && (name == subject(values) || name == "summary"):
+			line += " " + Clean(text)
+		case ok && !strings.Contains(strings.TrimSpace(text), "\n") && len(text) <= 60:
+			line += " " + Clean(name) + "=" + Clean(text)
+		case ok:
+			texts += s.Dim("    "+Clean(name)+":") + "\n" + excerpt(s, text)
+		case json.Unmarshal(values[name], &list) == nil && len(list) > 0:
+			texts += items(s, name, list)
+		default:
+			line += " " + Clean(name) + "=" + Clean(compactJSON(values[name]))
+		}
+	}
+	return s.Fit(line) + "\n" + texts
+}
+
+// items draws a list of objects, such as the edits of a file.
+func items(s Style, name string, list []map[string]json.RawMessage) string {
+	var b strings.Builder
+	for i, values := range list {
+		if i == folded && len(list) > folded+1 {
+			b.WriteString(s.Dim(fmt.Sprintf("    ... %s more; --raw has them", Count(len(list)-folded, "item"))) + "\n")
+			break
+		}
+		for _, key := range named(values) {
+			text, ok := words(values[key])
+			if !ok {
+				text = compactJSON(values[key])
+			}
+			label := fmt.Sprintf("    %s %d, %s:", Clean(name), i+1, Clean(key))
+			if body := strings.TrimSpace(text); !strings.Contains(body, "\n") {
+				b.WriteString(s.Fit(s.Dim(label)+" "+Clean(body)) + "\n")
+				continue
+			}
+			b.WriteString(s.Dim(label) + "\n" + excerpt(s, text))
+		}
+	}
+	return b.String()
+}
+
+// subject returns the name of the value that says what a call is about.
+func subject(values map[string]json.RawMessage) string {
+	for _, name := range []string{"path", "command", "pattern", "question", "args"} {
+		if _, ok := values[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// named returns the names of values in the order in which they are shown: what
+// the call is about, what is replaced before what replaces it.
+func named(values map[string]json.RawMessage) []string {
+	first := subject(values)
+	rank := func(name string) int { return slices.Index([]string{"new", "old", first}, name) }
+	var names []string
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(x, y string) int {
+		if a, b := rank(x), rank(y); a != b {
+			return b - a
+		}
+		return strings.Compare(x, y)
+	})
+	return names
+}
+
+// words returns a value that is a text.
+func words(value json.RawMessage) (text string, ok bool) {
+	if len(value) == 0 || value[0] != '"' {
+		return "", false
+	}
+	return text, json.Unmarshal(value, &text) == nil
+}
+
+// result draws what a tool gave back.
+func result(s Style, r llm.Result) string {
+	sign := "  < "
+	if r.Failed {
+		sign += s.Bad("failed") + " "
+	}
+	first, rest, _ := strings.Cut(excerpt(s, r.Text), "\n")
+	return s.Fit(sign+strings.TrimLeft(first, " ")) + "\n" + rest
+}
+
+// excerpt draws the beginning of a text, and how much more there is.
+func excerpt(s Style, text string) string {
+	var b strings.Builder
+	lines := strings.Split(strings.Trim(CleanText(text), "\n"), "\n")
+	for i, line := range lines {
+		if i == folded && len(lines) > folded+1 {
+			b.WriteString(s.Dim(fmt.Sprintf("      ... %s more; --raw has them", Count(len(lines)-folded, "line"))) + "\n")
+			break
+		}
+		line = strings.ReplaceAll(line, "\t", "    ") // a tab has no width to cut by
+		b.WriteString(strings.TrimRight(s.Fit("      "+s.Dim(line)), " ") + "\n")
+	}
+	return b.String()
+}
+
+// compactJSON writes a value on one line, as people read it.
+func compactJSON(data json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, data) != nil {
+		return string(data)
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(b.String())
+}

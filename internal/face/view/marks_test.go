@@ -1,0 +1,115 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// TestMarks holds that whatever is cut or not shown as it is leaves a mark.
+func TestMarks(t *testing.T) {
+	narrow := Style{Width: 12}
+	for _, tt := range []struct{ name, in, got, want string }{
+		{"escape", "\x1b[31mred", Clean("\x1b[31mred"), `\x1b[31mred`},
+		{"bell, null, delete", "a\a\x00\x7fb", Clean("a\a\x00\x7fb"), `a\a\x00\x7fb`},
+		{"bidi", "a\u202eb\u2066c", Clean("a\u202eb\u2066c"), `a\u202eb\u2066c`},
+		{"zero width", "a\u200bb\ufeffc\u00add", Clean("a\u200bb\ufeffc\u00add"), `a\u200bb\ufeffc\u00add`},
+		{"joiner in Latin", "a\u200db\u200cc", Clean("a\u200db\u200cc"), `a\u200db\u200cc`},
+		{"selector behind a letter", "a\ufe0fb", Clean("a\ufe0fb"), `a\ufe0fb`},
+		{"joiner in a script that has it", "\u0645\u200c\u062e", Clean("\u0645\u200c\u062e"), "\u0645\u200c\u062e"},
+		{"tags", "a\U000e0041", Clean("a\U000e0041"), `a\U000e0041`},
+		{"filler", "a\u3164b", Clean("a\u3164b"), `a\u3164b`},
+		{"separators of lines", "\u2028a\u2029", Clean("\u2028a\u2029"), `\u2028a\u2029`},
+		{"next line at the end", "a\u0085", Clean("a\u0085"), `a\u0085`},
+		{"bytes that are not UTF-8", "a\xffb\xc3", Clean("a\xffb\xc3"), `a\ufffdb\ufffd`},
+		{"lines", "a\x1b\nb\rc\r\nd", CleanText("a\x1b\nb\rc\r\nd"), "a\\x1b\nb c\nd"},
+		{"line ends of a diff", "+a\r\n-a\n", Diff(Style{}, "+a\r\n-a\n"), "+a\\r\n-a\n"},
+		{"quoted", strings.Repeat("x", 90), Quote(strings.Repeat("x", 90)), `"` + strings.Repeat("x", 77) + `..."`},
+		{"line", "one two three", narrow.Fit("one two three"), "one two thr\u2026"},
+		{"line in ASCII", "one two three", Style{Width: 12, ASCII: true}.Fit("one two three"), "one two thr~"},
+		{"wide characters", "\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16", narrow.Fit("\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16"), "\u4e16\u754c\u4e16\u754c\u4e16\u2026"},
+		{"cell", "a long cell", Table(narrow, nil, [][]string{{"x", "a much longer cell"}}), "x  a much l\u2026\n"},
+		{"cells", "", Table(narrow, nil, [][]string{{"abcdefghijklm", "abcdefghijklm"}}), "abcdefghijk\u2026\n"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %q is shown as %q, want %q", tt.name, tt.in, tt.got, tt.want)
+		}
+	}
+}
+
+// TestGrave holds that what people must read is not cut on a line, and says so
+// where it is cut after ten.
+func TestGrave(t *testing.T) {
+	s := Style{Width: 40}
+	why := "the tests fail: " + strings.Repeat("word ", 20) + "end"
+	e := event(0, nexus.TaskParked{Task: "T1", Why: why})
+	text := (&Lines{}).Draw(s, e)
+	if strings.Join(strings.Fields(text), " ") != "T1: parked: "+strings.Join(strings.Fields(why), " ") {
+		t.Errorf("%q", text)
+	}
+	long := (&Lines{}).Draw(s, event(0, nexus.TaskParked{Task: "T1", Why: strings.Repeat("word ", 300)}))
+	if strings.Count(long, "\n") != 9 || !strings.HasSuffix(long, "\u2026") {
+		t.Errorf("%q", long)
+	}
+	for line := range strings.Lines(text + "\n" + long + "\n") {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > s.Width {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// TestExcerpt holds that the rest of a tool's result is counted, and that tabs
+// do not hide how wide a line is.
+func TestExcerpt(t *testing.T) {
+	m := Said{Why: "results", Message: llm.Message{Parts: []llm.Part{{Result: &llm.Result{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
+	if got, want := m.draw(Style{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCall holds that a call is shown as what it does, not as JSON.
+func TestCall(t *testing.T) {
+	for _, tt := range []struct{ tool, input, want string }{
+		{"write_file", `{"content":"package a\n\nfunc a() string {\n\treturn \"<\"\n}\n","path":"a.go"}`, `  > write_file a.go
+    content:
+      package a
+
+      func a() string {
+      ... 2 lines more; --raw has them
+`},
+		{"edit_file", `{"edits":[{"new":"b","old":"a"},{"all":true,"old":"x\ny","new":"\u001b"}],"path":"a.go"}`, `  > edit_file a.go
+    edits 1, old: a
+    edits 1, new: b
+    edits 2, old:
+      x
+      y
+    edits 2, new: \x1b
+    edits 2, all: true
+`},
+		{"shell", `{"timeout":5,"command":"go test ./... && echo done"}`, "  > shell go test ./... && echo done timeout=5\n"},
+		{"search_code", `{"pattern":"a<b","glob":"*.go"}`, "  > search_code a<b glob=*.go\n"},
+		{"finish", `{"status":"done","summary":"All is done."}`, "  > finish status=done All is done.\n"},
+		{"odd", `{"ids":[1,2],"o":{"a":"<"}}`, "  > odd ids=[1,2] o={\"a\":\"<\"}\n"},
+		{"broken", `{"path":`, "  > broken {\"path\":\n"},
+	} {
+		if got := call(Style{Width: 100}, llm.Call{Tool: tt.tool, Input: json.RawMessage(tt.input)}); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.tool, got, tt.want)
+		}
+	}
+}
+
+// TestReportAsks holds that a report has the questions in full, and offers to
+// go on only where nobody does.
+func TestReportAsks(t *testing.T) {
+	r := Of(fold(t, tape()), start)
+	if text := Report(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# go on where it stopped") {
+		t.Error(text)
+	}
+	r.Held = &nexus.Process{PID: 7, Host: "h"}
+	if text := Report(Style{Width: 100}, r, true); strings.Contains(text, "# go on where it stopped") || !strings.Contains(text, "nexus status ") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,241 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// read reads one JSON value strictly, as [encoding/json] would but for keys
+// that are there twice, which it refuses. It goes through a text once, where a
+// [json.Decoder] does several times: the content of a file is most of a call.
+func read(text []byte) (any, error) {
+	r := reader{text: text}
+	value, err := r.value(0)
+	if err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	if r.next() != 0 || r.at < len(text) {
+		return nil, errors.New("not JSON: there is something after the object")
+	}
+	return value, nil
+}
+
+// reader is a JSON text, read up to a byte.
+type reader struct {
+	text []byte
+	at   int
+}
+
+// next returns the next byte that is no space, without taking it; 0 at the end.
+func (r *reader) next() byte {
+	for ; r.at < len(r.text); r.at++ {
+		switch c := r.text[r.at]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take takes a byte, which has to be that one.
+func (r *reader) take(c byte) error {
+	if r.next() != c || r.at == len(r.text) {
+		return r.odd("wants " + strconv.QuoteRune(rune(c)))
+	}
+	r.at++
+	return nil
+}
+
+// odd says what stands at the next byte.
+func (r *reader) odd(wants string) error {
+	if r.at >= len(r.text) {
+		return io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%q at byte %d, which %s", r.text[r.at], r.at, wants)
+}
+
+func (r *reader) value(depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errors.New("it is nested too deep")
+	}
+	switch r.next() {
+	case '{':
+		return r.object(depth)
+	case '[':
+		return r.list(depth)
+	case '"':
+		return r.string()
+	default:
+		return r.plain()
+	}
+}
+
+func (r *reader) object(depth int) (any, error) {
+	object, folded := map[string]any{}, map[string]bool{}
+	err := r.members('}', func() error {
+		if r.next() != '"' {
+			return r.odd("is no key")
+		}
+		key, err := r.string()
+		if err != nil {
+			return err
+		}
+		fold := strings.ToLower(strings.ToUpper(key)) // as a reader would that ignores case
+		if folded[fold] {
+			return fmt.Errorf("the key %q is there twice", key)
+		}
+		folded[fold] = true
+		if err = r.take(':'); err == nil {
+			object[key], err = r.value(depth + 1)
+		}
+		return err
+	})
+	return object, err
+}
+
+func (r *reader) list(depth int) (any, error) {
+	list := []any{}
+	err := r.members(']', func() error {
+		v, err := r.value(depth + 1)
+		list = append(list, v)
+		return err
+	})
+	return list, err
+}
+
+// members reads what stands between an opening byte and its closing one.
+func (r *reader) members(end byte, member func() error) error {
+	r.at++
+	if r.next() == end {
+		r.at++
+		return nil
+	}
+	for {
+		if err := member(); err != nil {
+			return err
+		}
+		switch r.next() {
+		case ',':
+			r.at++
+		case end:
+			r.at++
+			return nil
+		default:
+			return r.odd("follows a value")
+		}
+	}
+}
+
+// string reads a string. A half of a surrogate pair stands for U+FFFD.
+func (r *reader) string() (string, error) {
+	r.at++
+	from, end, plain := r.at, r.at, true
+	for ; end < len(r.text) && r.text[end] != '"'; end++ {
+		switch c := r.text[end]; {
+		case c == '\\':
+			plain = false
+			end++ // what follows it is not the end
+		case c < ' ':
+			r.at = end
+			return "", r.odd("a string writes as an escape")
+		}
+	}
+	if end >= len(r.text) {
+		return "", io.ErrUnexpectedEOF
+	}
+	if plain {
+		r.at = end + 1
+		return string(r.text[from:end]), nil
+	}
+	var b strings.Builder
+	b.Grow(end - from)
+	for r.at < end {
+		n := bytes.IndexByte(r.text[r.at:end], '\\')
+		if n < 0 {
+			n = end - r.at
+		}
+		b.Write(r.text[r.at : r.at+n])
+		if r.at += n; r.at == end {
+			break
+		}
+		c, err := r.escape()
+		if err != nil {
+			return "", err
+		}
+		b.WriteRune(c)
+	}
+	r.at++
+	return b.String(), nil
+}
+
+// escapes are the letters of short escapes, and what they stand for.
+const escapes, escaped = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+
+// escape reads an escape, which begins at its backslash.
+func (r *reader) escape() (rune, error) {
+	if r.at+1 >= len(r.text) {
+		return 0, io.ErrUnexpectedEOF
+	}
+	r.at++
+	if i := strings.IndexByte(escapes, r.text[r.at]); i >= 0 {
+		r.at++
+		return rune(escaped[i]), nil
+	}
+	c, ok := r.unit(r.at)
+	if !ok {
+		return 0, r.odd("begins no escape")
+	}
+	r.at += 5
+	if !utf16.IsSurrogate(c) {
+		return c, nil
+	}
+	if r.at < len(r.text) && r.text[r.at] == '\\' {
+		low, ok := r.unit(r.at + 1)
+		if pair := utf16.DecodeRune(c, low); ok && pair != utf8.RuneError {
+			r.at += 6
+			return pair, nil
+		}
+	}
+	return utf8.RuneError, nil
+}
+
+// unit returns the number of an escape such as u00e9.
+func (r *reader) unit(at int) (rune, bool) {
+	if at+5 > len(r.text) || r.text[at] != 'u' {
+		return 0, false
+	}
+	var n rune
+	for _, c := range r.text[at+1 : at+5] {
+		i := strings.IndexByte("0123456789abcdef", c|0x20)
+		if i < 0 || c < '0' {
+			return 0, false
+		}
+		n = n<<4 | rune(i)
+	}
+	return n, true
+}
+
+// plain reads a number or one of the words.
+func (r *reader) plain() (any, error) {
+	n := 0
+	for r.at+n < len(r.text) && !strings.ContainsRune(" \t\n\r,:]}\"[{", rune(r.text[r.at+n])) {
+		n++
+	}
+	var v any
+	if n == 0 {
+		return nil, r.odd("begins no value")
+	}
+	if err := json.Unmarshal(r.text[r.at:r.at+n], &v); err != nil {
+		return nil, err
+	}
+	r.at += n
+	return v, nil
+}
