@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop/shoptest"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // desk has heard of nothing.
@@ -131,7 +132,7 @@ func TestCrashAfterLanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.Message("r", v.Task.Task, a.ID), time.Now())
+	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.Message("r", v.Task.Task, a.ID, tool.Submission{}), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
