@@ -46,6 +46,9 @@ func grid(s Style, rows [][]string) string {
 		return Table(s, nil, rows)
 	}
 	head, align, rows := rows[0], rows[1], rows[2:]
+	if wide := columns(append([][]string{head}, rows...)); s.Width > 0 && !s.Plain && sum(wide)+2*len(wide) > s.Width {
+		return records(s, head, rows)
+	}
 	for i, a := range align {
 		if !strings.HasSuffix(a, ":") {
 			continue
@@ -69,6 +72,38 @@ func grid(s Style, rows [][]string) string {
 	}
 	head[0] = "  " + head[0]
 	return Table(s, head, rows)
+}
+
+// records draws a table that is wider than the terminal: each row by itself,
+// with what its cells are. A figure that is cut is a wrong one.
+func records(s Style, head []string, rows [][]string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		if len(head) == 2 {
+			b.WriteString(s.Wrap(row[0]+": "+column(row, 1), "  ") + "\n")
+			continue
+		}
+		b.WriteString(s.Wrap(row[0], "  ") + "\n")
+		var figures []string
+		for i := 1; i < len(head); i++ {
+			if cell := column(row, i); cell != "" {
+				figures = append(figures, head[i]+" "+cell)
+			}
+		}
+		if len(figures) > 0 {
+			for line := range strings.SplitSeq((Style{Width: s.Width - 4, ASCII: s.ASCII}).Flow(figures, ""), "\n") {
+				b.WriteString(s.Wrap(line, "    ") + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func sum(widths []int) (all int) {
+	for _, w := range widths {
+		all += w
+	}
+	return all
 }
 
 func column(row []string, i int) string {

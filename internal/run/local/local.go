@@ -201,6 +201,8 @@ func (w *World) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPub
 	}
 	if f.Target = target; commit != v.Tip {
 		f.Merged = commit
+	} else if now, err := w.Shop.Trees.Branch(ctx, target); err == nil && now != commit { // it held what landed before
+		f.Merged = now
 	}
 	return nil
 }

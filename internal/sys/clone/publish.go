@@ -140,6 +140,11 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	return verify(ctx, c.user, ref, commit)
 }
 
+// Branch returns where a branch of the user's repository is.
+func (c *Clone) Branch(ctx context.Context, name string) (string, error) {
+	return at(ctx, c.user, "refs/heads/"+name)
+}
+
 // stands looks how a branch that is at one commit stands to what is to land:
 // whether it holds that already, and why it cannot simply move there.
 func (c *Clone) stands(ctx context.Context, target, commit, was, is string) (done bool, err error) {
