@@ -13,7 +13,8 @@ import (
 // before what could not be judged, and that before what did not run. A gate
 // that did not run is no pass: it decides when it is the tests of a task that
 // needs them, when one of the task's criteria rests on it, or when nothing
-// else passed. A gate that hangs as it did on the base could not judge; that is
+// else passed. Where tests passed, those of a package that could not run on the
+// base either are not such tests: nobody installed what that needs. A gate that hangs as it did on the base could not judge; that is
 // left out where tests that the change concerns, or a criterion's, passed, and
 // either all of its own did too or none of the criteria rests on it.
 func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
@@ -22,11 +23,12 @@ func Sum(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Ev
 	others := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool {
 		return e.Tree == tree && e.Passed() && (related(e.Gate) || strings.HasPrefix(e.Gate, nexus.AcceptGate))
 	})
+	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && tests(e.Gate) })
 	for _, e := range evidence {
 		if e.Tree != tree {
 			continue
 		}
-		r := rank(e.State, rests(t, e.Gate))
+		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))
 		if e.Hangs {
 			passed := e.State == nexus.Environmental // all its tests, before it hung
 			if others && (passed || !criterial(t, e.Gate)) {

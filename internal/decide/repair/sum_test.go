@@ -34,3 +34,32 @@ func TestACriterionThatDidNotRunIsNotMet(t *testing.T) {
 		}
 	}
 }
+
+// TestAPackageThatCannotRunIsNoGateOfOthers lets the tests of a package that could
+// not run on the base either decide only where no others passed, or a criterion
+// rests on them.
+func TestAPackageThatCannotRunIsNoGateOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		check, tests string
+		state        nexus.GateState // of the gate tests
+		want         nexus.GateState
+	}{
+		"others passed":       {"test", "test", nexus.Pass, nexus.Pass},
+		"a criterion":         {"test-docs", "test", nexus.Pass, nexus.NotRun},
+		"nothing else":        {"build", "lint", nexus.Pass, nexus.NotRun},
+		"others are red":      {"test", "test", nexus.Fail, nexus.Fail},
+		"another one passed":  {"build", "test-web", nexus.Pass, nexus.Pass},
+		"of another tree yet": {"build", "test elsewhere", nexus.Pass, nexus.NotRun},
+	} {
+		tree, gate := "t", c.tests
+		if gate == "test elsewhere" {
+			tree, gate = "u", "test"
+		}
+		v := repair.Sum("T1.1", nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: c.check}}}, "t", []nexus.Evidence{
+			{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: gate, State: c.state, Tree: tree}, {Gate: "test-docs", State: nexus.NotRun, Tree: "t"},
+		})
+		if v.State != c.want {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}

@@ -238,7 +238,7 @@ func (k *Kit) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool
 		})
 		if f, ok := errors.AsType[*failed](err); ok {
 			f.Need = j.need
-			if f.Bare {
+			if f.Bare || f.outer {
 				k.give(j.key, f.Failure)
 			}
 			r.Failed = append(r.Failed, f.Failure)

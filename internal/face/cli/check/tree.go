@@ -172,7 +172,6 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 		return err
 	}
 	r.Net = grant.Gate
-	r = programmed(r, x.dir)
 	old, err := again.Recorded(ctx, p, x.hash)
 	if err != nil {
 		return err
@@ -183,7 +182,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	out := reproduced{Tree: x.hash}
 	var all []nexus.Evidence
 	for _, g := range gates {
-		e, err := r.Judge(ctx, gate.Tree{Dir: x.dir, Hash: x.hash}, g)
+		e, err := programmed(r, x.dir).Judge(ctx, gate.Tree{Dir: x.dir, Hash: x.hash}, g)
 		if err != nil {
 			return err
 		}
