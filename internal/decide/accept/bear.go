@@ -31,6 +31,7 @@ type Work struct {
 	// Without is what was seen of the change's tests where the rest of the change
 	// is not there; nil: nobody looked.
 	Without *nexus.TestsProved
+	Hollow  bool // these could only not be loaded there, and look at nothing
 }
 
 // Weigh says of each criterion whose check is a gate what shows it. That a gate
@@ -174,7 +175,7 @@ func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
 		s.By, s.Why = criterion.Turned, fmt.Sprintf("gate %s failed without the change, and passes with it", s.Gate)
 	case len(turned) > 0:
 		s.By, s.Tests, s.Why = criterion.Turned, turned, "failed without the change, and pass with it: "+few(turned)
-	case w.Without != nil && w.Without.Proof == nexus.ProofRed:
+	case w.Without != nil && w.Without.Proof == nexus.ProofRed && !w.Hollow:
 		s.By, s.Tests, s.Own = criterion.New, w.Without.Tests, true
 		s.Why = "nothing shows it but tests that came with the change, and fail without the rest of it: " + few(w.Without.Tests)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
@@ -362,6 +363,8 @@ func (w Work) nothing(gate string) string {
 		why = append(why, "the change has no test")
 	case p == nil:
 		why = append(why, "the change has no test that was seen to fail without the rest of it")
+	case w.Hollow:
+		why = append(why, "the tests of the change look at nothing: without the rest of it they could only not be built")
 	case p.Proof == nexus.ProofGreen:
 		why = append(why, "the tests of the change pass without the rest of it, too")
 	default:

@@ -83,6 +83,7 @@ func TestWeigh(t *testing.T) {
 		"new tests, green without the work": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofGreen}
 		}), "sizes are printed", "test", "", "pass without the rest of it, too"},
+		"new tests that look at nothing": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without, w.Hollow = tested, red, true }), "sizes are printed", "test", "", "look at nothing"},
 		"new tests, at fault themselves": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofBroken, Why: "no syntax"}
 		}), "sizes are printed", "test", "", "show nothing: no syntax"},

@@ -41,7 +41,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		}
 	}
 	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
-		known.Without = p
+		known.Without, known.Hollow = p, w.hollow(ctx, *p, snap.Tree)
 	}
 	all := accept.Weigh(known)
 	open := slices.ContainsFunc(all, func(s criterion.Shown) bool { return s.By == "" && !s.Left })
@@ -50,7 +50,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		if err != nil {
 			return fmt.Errorf("run the tests of %s without its work: %w", w.a.ID, err)
 		}
-		known.Without = &p
+		known.Without, known.Hollow = &p, w.hollow(ctx, p, snap.Tree)
 		all = accept.Weigh(known)
 	}
 	own, err := w.commands(ctx, snap.Tree, tests, rest)
@@ -233,6 +233,17 @@ func (w *work) seenBefore() string {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")
 	}
 	return strings.TrimSpace(text)
+}
+
+// hollow reports whether tests that were red look at nothing on a tree.
+func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) bool {
+	return proof.Hollow(p, func(file string) string {
+		text, err := w.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
+		if err != nil {
+			return "assert" // nobody can say that it looks at nothing
+		}
+		return text
+	})
 }
 
 // apart runs the tests of a change on a tree that has nothing else of it.
