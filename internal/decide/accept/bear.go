@@ -25,6 +25,9 @@ type Work struct {
 	// Ended returns how the tests that a gate named ended, by their names: pass,
 	// fail, skip. Nil, and a nil map: the runner does not say which passed.
 	Ended func(e nexus.Evidence) map[string]string
+	// Again is what gates said of the base when they ran once more: a test that
+	// passed then did not need the change. Empty: nobody looked.
+	Again []nexus.Evidence
 	// Undone says that the change takes tests away or keeps some from running: then
 	// that more pass than before does not tell which.
 	Undone bool
@@ -196,7 +199,7 @@ func (w Work) meant(c nexus.Criterion) (all, left []string) {
 	wishes := ReadAll(Texts(nexus.Task{Title: w.Task.Title, Criteria: []nexus.Criterion{c}}))
 	for _, b := range w.Base {
 		for _, f := range b.Findings {
-			if strings.HasPrefix(b.Gate, nexus.AcceptGate) || !wishes.Mean(f) || slices.Contains(all, Label(f)) || !wishes.Name(f) && w.spared(f) {
+			if strings.HasPrefix(b.Gate, nexus.AcceptGate) || !w.steady(b, f) || !wishes.Mean(f) || slices.Contains(all, Label(f)) || !wishes.Name(f) && w.spared(f) {
 				continue
 			}
 			all = append(all, Label(f))
@@ -234,12 +237,57 @@ func (w Work) turned() []string {
 		named := false
 		for _, f := range b.Findings {
 			named = named || f.Test != ""
-			if f.Test != "" && !slices.Contains(all, f.Test) && w.gone(b, f) {
+			if f.Test != "" && !slices.Contains(all, f.Test) && w.steady(b, f) && w.gone(b, f) {
 				all = append(all, f.Test)
 			}
 		}
-		if !named && clean(evidence.Of(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
+		if !named && w.steady(b, nexus.Finding{}) && clean(evidence.Of(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
 			all = append(all, "gate "+b.Gate)
+		}
+	}
+	return all
+}
+
+// Reds returns the gates whose failures on the base show criteria now, if they
+// are no accident.
+func (w Work) Reds(all []criterion.Shown) []string {
+	var gates []string
+	for _, s := range all {
+		if s.By != criterion.Named && s.By != criterion.Turned {
+			continue
+		}
+		for _, b := range w.Base {
+			if b.State == nexus.Fail && testing(b, b.Gate) {
+				gates = once(gates, b.Gate)
+			}
+		}
+	}
+	return gates
+}
+
+// steady reports whether a test that failed on the base failed there again.
+func (w Work) steady(b nexus.Evidence, f nexus.Finding) bool {
+	e := evidence.Of(w.Again, b.Gate)
+	switch e.State {
+	case nexus.Pass:
+		return false
+	case nexus.Fail:
+		return f.Test == "" || slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test == f.Test }) ||
+			!slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test != "" }) // no test could be told
+	default:
+		return true
+	}
+}
+
+// accidents returns the tests that failed on the base, and passed there when they
+// ran again.
+func (w Work) accidents() []string {
+	var all []string
+	for _, b := range w.Base {
+		for _, f := range b.Findings {
+			if f.Test != "" && !w.steady(b, f) {
+				all = once(all, f.Test)
+			}
 		}
 	}
 	return all
@@ -369,6 +417,9 @@ func (w Work) nothing(gate string) string {
 		why = append(why, "the tests of the change pass without the rest of it, too")
 	default:
 		why = append(why, "the tests of the change show nothing: "+p.Why)
+	}
+	if n := w.accidents(); len(n) > 0 {
+		why = append(why, "without the change these fail by accident, and pass when they run again: "+few(n))
 	}
 	if old > 0 {
 		why = append(why, fmt.Sprintf("%d fail as they did before", old))

@@ -44,6 +44,12 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		known.Without, known.Hollow = p, w.hollow(ctx, *p, snap.Tree)
 	}
 	all := accept.Weigh(known)
+	if reds := known.Reds(all); len(reds) > 0 {
+		if known.Again, err = w.twice(ctx, snap.Tree); err != nil {
+			return fmt.Errorf("run what failed before %s once more: %w", w.a.ID, err)
+		}
+		all = accept.Weigh(known)
+	}
 	open := slices.ContainsFunc(all, func(s criterion.Shown) bool { return s.By == "" && !s.Left })
 	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
 		p, err := w.apart(ctx, snap, tests, rest)
@@ -244,6 +250,24 @@ func (w *work) hollow(ctx context.Context, p nexus.TestsProved, tree string) boo
 		}
 		return text
 	})
+}
+
+// twice returns what the tests say of the base when they run there once more: one
+// that failed by accident passes without the change, too. Then it puts the tree
+// back.
+func (w *work) twice(ctx context.Context, back string) ([]nexus.Evidence, error) {
+	if w.again == nil {
+		base, err := w.Trees.Git().Tree(ctx, w.a.Base)
+		if err != nil {
+			return nil, err
+		}
+		_, now, err := w.tests(ctx, base)
+		if err != nil {
+			return nil, err
+		}
+		w.again = w.whole(now)
+	}
+	return w.again, w.tree.Exact(ctx, back)
 }
 
 // apart runs the tests of a change on a tree that has nothing else of it.
