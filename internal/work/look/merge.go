@@ -86,8 +86,10 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 			to   **string
 			mode *string
 		}{
-			{m.Base, &s.Base, &s.Modes.Base}, {m.Landed, &s.Landed, &s.Modes.Landed},
-			{m.Change, &s.Change, &s.Modes.Change}, {m.Result, &s.Result, &s.Modes.Result},
+			{m.Base, &s.Base, &s.Modes.Base},
+			{m.Landed, &s.Landed, &s.Modes.Landed},
+			{m.Change, &s.Change, &s.Modes.Change},
+			{m.Result, &s.Result, &s.Modes.Result},
 		} {
 			if *v.to, *v.mode, err = entry(ctx, repo, v.rev, file); err != nil {
 				return nil, err
