@@ -25,12 +25,16 @@ type Work struct {
 	// Ended returns how the tests that a gate named ended, by their names: pass,
 	// fail, skip. Nil, and a nil map: the runner does not say which passed.
 	Ended func(e nexus.Evidence) map[string]string
+	// Again is what gates said of the base when they ran once more: a test that
+	// passed then did not need the change. Empty: nobody looked.
+	Again []nexus.Evidence
 	// Undone says that the change takes tests away or keeps some from running: then
 	// that more pass than before does not tell which.
 	Undone bool
 	// Without is what was seen of the change's tests where the rest of the change
 	// is not there; nil: nobody looked.
 	Without *nexus.TestsProved
+	Hollow  bool // these could only not be loaded there, and look at nothing
 }
 
 // Weigh says of each criterion whose check is a gate what shows it. That a gate
@@ -185,7 +189,7 @@ func (w Work) show(s *criterion.Shown, c nexus.Criterion) {
 		s.By, s.Why = criterion.Turned, fmt.Sprintf("gate %s failed without the change, and passes with it", s.Gate)
 	case len(turned) > 0:
 		s.By, s.Tests, s.Why = criterion.Turned, turned, "failed without the change, and pass with it: "+few(turned)
-	case w.Without != nil && w.Without.Proof == nexus.ProofRed:
+	case w.Without != nil && w.Without.Proof == nexus.ProofRed && !w.Hollow:
 		s.By, s.Tests, s.Own = criterion.New, w.Without.Tests, true
 		s.Why = "nothing shows it but tests that came with the change, and fail without the rest of it: " + few(w.Without.Tests)
 	case w.testsAlone() && (w.Task.Kind == nexus.TestTask || aboutTests(w.Task, c)) && (w.Altered || w.more()):
@@ -206,7 +210,7 @@ func (w Work) meant(c nexus.Criterion) (all, left []string) {
 	wishes := ReadAll(Texts(nexus.Task{Title: w.Task.Title, Criteria: []nexus.Criterion{c}})).On(found(w.Base))
 	for _, b := range w.Base {
 		for _, f := range b.Findings {
-			if strings.HasPrefix(b.Gate, nexus.AcceptGate) || !wishes.Mean(f) || slices.Contains(all, Label(f)) || !wishes.Name(f) && w.spared(f) {
+			if strings.HasPrefix(b.Gate, nexus.AcceptGate) || !w.steady(b, f) || !wishes.Mean(f) || slices.Contains(all, Label(f)) || !wishes.Name(f) && w.spared(f) {
 				continue
 			}
 			all = append(all, Label(f))
@@ -244,12 +248,57 @@ func (w Work) turned() []string {
 		named := false
 		for _, f := range b.Findings {
 			named = named || f.Test != ""
-			if f.Test != "" && !slices.Contains(all, f.Test) && w.gone(b, f) {
+			if f.Test != "" && !slices.Contains(all, f.Test) && w.steady(b, f) && w.gone(b, f) {
 				all = append(all, f.Test)
 			}
 		}
-		if !named && clean(evidence.Of(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
+		if !named && w.steady(b, nexus.Finding{}) && clean(evidence.Of(w.Now, b.Gate)) { // the runner names no test, or none could be loaded
 			all = append(all, "gate "+b.Gate)
+		}
+	}
+	return all
+}
+
+// Reds returns the gates whose failures on the base show criteria now, if they
+// are no accident.
+func (w Work) Reds(all []criterion.Shown) []string {
+	var gates []string
+	for _, s := range all {
+		if s.By != criterion.Named && s.By != criterion.Turned {
+			continue
+		}
+		for _, b := range w.Base {
+			if b.State == nexus.Fail && testing(b, b.Gate) {
+				gates = once(gates, b.Gate)
+			}
+		}
+	}
+	return gates
+}
+
+// steady reports whether a test that failed on the base failed there again.
+func (w Work) steady(b nexus.Evidence, f nexus.Finding) bool {
+	e := evidence.Of(w.Again, b.Gate)
+	switch e.State {
+	case nexus.Pass:
+		return false
+	case nexus.Fail:
+		return f.Test == "" || slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test == f.Test }) ||
+			!slices.ContainsFunc(e.Findings, func(o nexus.Finding) bool { return o.Test != "" }) // no test could be told
+	default:
+		return true
+	}
+}
+
+// accidents returns the tests that failed on the base, and passed there when they
+// ran again.
+func (w Work) accidents() []string {
+	var all []string
+	for _, b := range w.Base {
+		for _, f := range b.Findings {
+			if f.Test != "" && !w.steady(b, f) {
+				all = once(all, f.Test)
+			}
 		}
 	}
 	return all
@@ -374,10 +423,15 @@ func (w Work) nothing(gate string) string {
 		why = append(why, "the change has no test")
 	case p == nil:
 		why = append(why, "the change has no test that was seen to fail without the rest of it")
+	case w.Hollow:
+		why = append(why, "the tests of the change look at nothing: without the rest of it they could only not be built")
 	case p.Proof == nexus.ProofGreen:
 		why = append(why, "the tests of the change pass without the rest of it, too")
 	default:
 		why = append(why, "the tests of the change show nothing: "+p.Why)
+	}
+	if n := w.accidents(); len(n) > 0 {
+		why = append(why, "without the change these fail by accident, and pass when they run again: "+few(n))
 	}
 	if old > 0 {
 		why = append(why, fmt.Sprintf("%d fail as they did before", old))

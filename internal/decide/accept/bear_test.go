@@ -69,6 +69,11 @@ func TestWeigh(t *testing.T) {
 		"it was taken away, and another came": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
 			w.Ended = ended(map[string]string{"m.TestB": "pass", "m.TestC": "pass"})
 		}), "sizes are printed", "test", "", "none failed before"},
+		"it failed by accident":                          {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "sizes are printed", "test", "", "none failed before"},
+		"another fails by accident":                      {with(both(said(1, "m.TestA", "m.TestB"), said(3)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2, "m.TestB")} }), "sizes are printed", "test", criterion.Turned, "pass with it: m.TestB"},
+		"a named one failed by accident":                 {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "TestA passes", "test", "", "none failed before"},
+		"nobody could look again":                        {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) { w.Again = []nexus.Evidence{{Gate: "test", State: nexus.Timeout}} }), "sizes are printed", "test", criterion.Turned, "m.TestA"},
+		"an exit code that was red by accident":          {with(both(nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "b"}, nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}), func(w *accept.Work) { w.Again = []nexus.Evidence{said(2)} }), "sizes are printed", "test", "", "none failed before"},
 		"nobody says which pass, and one was taken away": {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "sizes are printed", "test", "", "none failed before"},
 		"nor where it is named":                          {with(both(said(1, "m.TestA"), said(3)), func(w *accept.Work) { w.Changed, w.Undone = tested, true }), "TestA passes", "test", "", "m.TestA failed before"},
 		"it was taken away, and it was seen to pass": {with(both(said(1, "m.TestA"), said(2)), func(w *accept.Work) {
@@ -84,6 +89,7 @@ func TestWeigh(t *testing.T) {
 		"new tests, green without the work": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofGreen}
 		}), "sizes are printed", "test", "", "pass without the rest of it, too"},
+		"new tests that look at nothing": {with(both(said(1), said(2)), func(w *accept.Work) { w.Changed, w.Without, w.Hollow = tested, red, true }), "sizes are printed", "test", "", "look at nothing"},
 		"new tests, at fault themselves": {with(both(said(1), said(2)), func(w *accept.Work) {
 			w.Changed, w.Without = tested, &nexus.TestsProved{Proof: nexus.ProofBroken, Why: "no syntax"}
 		}), "sizes are printed", "test", "", "show nothing: no syntax"},

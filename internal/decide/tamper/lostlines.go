@@ -251,20 +251,29 @@ func (v vocabulary) covered(a absent, results [][]laid) bool {
 	other := func(w string) bool { return kept >= minimum && replaced(w) }
 	for _, lines := range results {
 		for i := range lines {
-			var have []string
-			fresh := false
-			for _, l := range lines[i:min(len(lines), i+joined)] {
-				if l.silent && !silent(a.key) {
-					break
-				}
-				have, fresh = append(have, l.words...), fresh || l.fresh
-				if len(have) > slack*len(want)+2*joined || l.fresh && slices.ContainsFunc(l.words, v.alien) {
-					break
-				}
-				if fresh && follows(want, have, other) {
-					return true
-				}
+			if v.spread(want, lines[i:min(len(lines), i+joined)], silent(a.key), other) {
+				return true
 			}
+		}
+	}
+	return false
+}
+
+// spread reports whether the first of some lines, a new one among them, have
+// words in their order. Comments have none of a line that is none.
+func (v vocabulary) spread(want []string, lines []laid, comments bool, other func(string) bool) bool {
+	var have []string
+	fresh := false
+	for _, l := range lines {
+		if l.silent && !comments {
+			return false
+		}
+		have, fresh = append(have, l.words...), fresh || l.fresh
+		if len(have) > slack*len(want)+2*joined || l.fresh && slices.ContainsFunc(l.words, v.alien) {
+			return false
+		}
+		if fresh && follows(want, have, other) {
+			return true
 		}
 	}
 	return false

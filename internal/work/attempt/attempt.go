@@ -34,6 +34,8 @@ type work struct {
 	desk shop.Desk
 	tree *worktree.Tree
 	ran  map[string]nexus.Evidence // commands of criteria without the change, by gate and tree
+
+	again []nexus.Evidence // what the tests said of the base when they ran there once more
 }
 
 // Work makes the attempt of the view, from its start or from where another
