@@ -104,6 +104,8 @@ func fills(argv []arg.Word) bool {
 	switch name := argv[0].Text; name {
 	case "yes":
 		return true
+	case "seq":
+		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return len(w.Text) > 9 || strings.HasPrefix(strings.ToLower(w.Text), "inf") })
 	case "od", "xxd", "hexdump", "cmp":
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool {
 			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)

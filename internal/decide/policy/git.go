@@ -66,6 +66,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
 		j.gitCompares(args, operands)
 		return
+	case verb == "archive" && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--output" })...):
 	case has(runs...):
 		j.add(Ask, "git.option", "an option of git may run or write something else")
 	}
@@ -81,7 +82,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case "var":
 		j.gitConfig(len(args) == 1 && args[0] != "-l")
 	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
-		"count-objects", "version", "whatchanged", "cherry", "range-diff":
+		"count-objects", "version", "whatchanged", "cherry", "range-diff", "diff-files", "diff-index", "check-attr", "show-branch", "merge-tree", "fsck":
 		j.reads(arg.Literals(operands))
 	case "grep":
 		if has("-O", "-f") {
@@ -175,23 +176,55 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 	case "switch":
 		return (first == "-c" || first == "--create") && len(args) == 2 && seen
 	case "checkout":
+		if i := slices.Index(args, "--"); i == 0 || i == 1 && seen && !strings.HasPrefix(first, "-") {
+			return j.gitFile(operands[i:])
+		}
 		return first == "-b" && len(args) == 2 && seen
 	case "restore":
-		if first != "--staged" && first != "-S" || has("-W", "--worktree", "-s", "--source", "-p", "--patch", "--pathspec-from-file") {
+		if has("-p", "--patch", "--pathspec-from-file", "-m", "--merge", "--ours", "--theirs") {
 			return false
 		}
-		j.reads(operands)
-		return true
+		if i := slices.IndexFunc(args, func(a string) bool { return a == "-s" || a == "--source" }); i >= 0 {
+			operands = operands[min(1, len(operands)):]
+		}
+		if (first == "--staged" || first == "-S") && !has("-W", "--worktree") {
+			j.reads(operands)
+			return true
+		}
+		return j.gitFile(operands)
 	case "apply":
-		if !slices.Contains([]string{"--check", "--stat", "--numstat", "--summary"}, first) || has("--apply", "--index", "--directory", "--unsafe-paths", "--build-fake-ancestor", "-3", "--3way", "--cached", "-z") {
+		if has("--directory", "--unsafe-paths", "--build-fake-ancestor", "--allow-empty") || !seen {
 			return false
 		}
 		j.reads(operands)
 		return true
+	case "archive":
+		if has("--remote", "--exec", "--add-file", "--add-virtual-file") || !seen {
+			return false
+		}
+		j.gitShows("show", nil, operands)
+		for i, a := range args {
+			if value, ok := strings.CutPrefix(a, "-o"); ok && value != "" {
+				j.writes([]arg.Word{arg.Literal(value)})
+			} else if ok && i+1 < len(args) {
+				j.writes([]arg.Word{arg.Literal(args[i+1])})
+			}
+		}
+		return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
 	case "format-patch":
 		return slices.Contains(args, "--stdout") && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff") && seen
 	}
 	return false
+}
+
+// gitFile reports whether operands name files or directories whose changes are
+// undone, each by its own path: not the whole tree, nor all of its work.
+func (j *judgement) gitFile(operands []arg.Word) bool {
+	j.writes(operands)
+	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w arg.Word) bool {
+		at, name := j.where(w)
+		return w.Dynamic || at != place.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
+	})
 }
 
 // gitWrite judges what changes more than the task's own work.

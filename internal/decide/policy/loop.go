@@ -28,7 +28,7 @@ func (j *judgement) loop(n *syntax.ForClause) {
 	if table.Powerful(over.Name.Value) {
 		j.add(Deny, "env.programs", over.Name.Value+" decides which programs run or how")
 	}
-	plain, listed := len(over.Items) > 0 && !j.rebinds && !slices.Contains(j.sets, over.Name.Value), false
+	plain, listed := len(over.Items) > 0 && !j.rebinds && count(j.sets, over.Name.Value) == 1, false
 	for _, item := range chain.BracesOf(over.Items) {
 		w := j.word(item)
 		if !w.Listed {
@@ -53,4 +53,92 @@ func (j *judgement) item(name string, at syntax.Pos) (arg.Word, bool) {
 		}
 	}
 	return arg.Word{}, false
+}
+
+// setting is a variable that has one value wherever it stands in a part of the
+// line.
+type setting struct {
+	name     string
+	value    *syntax.Word
+	from, to syntax.Pos
+}
+
+// settle finds the variables that are set once, before all else or before what
+// runs only where that worked.
+func (j *judgement) settle(file *syntax.File) {
+	for _, s := range file.Stmts {
+		j.settleIn(s, file.End(), s.End())
+	}
+}
+
+// settleIn takes what a statement sets for certain up to one place, and what it
+// sets after something else up to the end of its list.
+func (j *judgement) settleIn(s *syntax.Stmt, certain, list syntax.Pos) {
+	if s.Background || s.Negated || s.Coprocess {
+		return
+	}
+	var sets []*syntax.Assign
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) == 0 {
+			sets = c.Assigns
+		}
+	case *syntax.DeclClause:
+		if c.Variant.Value == "export" {
+			sets = c.Args
+		}
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.AndStmt {
+			j.settleIn(c.X, certain, list)
+			j.settleIn(c.Y, list, list)
+		}
+	}
+	for _, a := range sets {
+		if a.Name != nil && a.Value != nil && !a.Append && a.Index == nil {
+			j.settled = append(j.settled, setting{a.Name.Value, a.Value, s.End(), certain})
+		}
+	}
+}
+
+// value returns what a variable holds there, where that is certain and one
+// word.
+func (j *judgement) value(name string, at syntax.Pos) (arg.Word, bool) {
+	if (name == "TMPDIR") && !slices.Contains(j.sets, name) {
+		return arg.Literal("/tmp"), true // private
+	}
+	for _, s := range j.settled {
+		if s.name != name || s.from.After(at) || at.After(s.to) || j.rebinds || count(j.sets, name) != 1 {
+			continue
+		}
+		v := j.word(s.value)
+		if v.Dynamic && !v.Fixed || v.Home || v.Glob || v.Listed || strings.ContainsAny(v.Text, " \t\n*?[{~") {
+			return arg.Word{}, false
+		}
+		return v, true
+	}
+	return arg.Word{}, false
+}
+
+func count(names []string, name string) (n int) {
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
+}
+
+// rebinding notes which variables a command sets, or that it may set any.
+func (j *judgement) rebinding(name string, args []*syntax.Word) {
+	switch name {
+	case "", "eval", "source", ".", "command", "builtin":
+		j.rebinds = true
+	case "read", "mapfile", "readarray", "getopts", "unset", "printf":
+		for _, w := range args {
+			text := w.Lit()
+			j.rebinds = j.rebinds || name != "printf" && text == "" || name == "printf" && strings.HasPrefix(text, "-v")
+			j.sets = append(j.sets, text)
+		}
+		j.sets = append(j.sets, "REPLY", "MAPFILE", "OPTARG")
+	}
 }

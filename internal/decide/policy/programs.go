@@ -55,6 +55,12 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.unzip
 	case "make", "gmake":
 		return j.make
+	case "sqlite3":
+		return j.sqlite
+	case "sysctl":
+		return j.sysctl
+	case "printenv":
+		return j.printenv
 	case "ps":
 		return j.ps
 	case "valgrind":
@@ -81,13 +87,18 @@ func (j *judgement) wrapper(argv []arg.Word) {
 		}
 	case "xargs":
 		j.feeds = true
+		for i, w := range argv[:len(argv)-1] {
+			if w.Text == "-a" || w.Text == "--arg-file" {
+				j.reads(argv[i+1 : i+2])
+			}
+		}
 		if boundless(argv) {
 			j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
 		}
 		if len(rest) == 0 {
 			return // echo
 		}
-		rest = append(slices.Clone(rest), arg.Word{Dynamic: true})
+		rest = append(slices.Clone(rest), arg.Word{Dynamic: true, Listed: j.lists, Fixed: j.lists})
 		if e, ok := table.Find(rest[0].Text); ok && e.OnlyReads() {
 			rest = rest[:len(rest)-1] // it reads what was listed
 		} else if ok && e.Rule == "build.go" {
@@ -149,6 +160,8 @@ func (j *judgement) shell(argv []arg.Word) {
 		run = run || strings.Contains(o.Text, "c")
 	}
 	switch {
+	case len(rest) == 0 && j.given && !run:
+		j.nested(j.input)
 	case len(rest) == 0:
 		j.add(Ask, "shell.stdin", "what the shell runs is not seen")
 	case run && (rest[0].Dynamic || rest[0].Glob && script.Code(rest[0].Text)):
@@ -408,6 +421,12 @@ func (j *judgement) make(argv []arg.Word) {
 			file = argv[i+2].Text
 		case strings.HasPrefix(a.Text, "-f") && !strings.HasPrefix(a.Text, "--"):
 			file = a.Text[2:]
+		}
+		if slices.Contains([]string{"install", "uninstall", "install-strip"}, a.Text) && !slices.ContainsFunc(argv, func(w arg.Word) bool { return w.Text == "-n" || w.Text == "--dry-run" || w.Text == "--just-print" }) && !slices.ContainsFunc(argv, func(w arg.Word) bool {
+			name, value, _ := strings.Cut(w.Text, "=")
+			return slices.Contains([]string{"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT"}, name) && value != ""
+		}) {
+			j.add(Ask, "path.outside", "it installs outside the worktree, unless a prefix in the tree is given")
 		}
 		if file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
 			j.add(Ask, "build.make.option", "which rules it follows is not seen")

@@ -11,7 +11,7 @@ import (
 var (
 	round = flag.String("round", "", "score this round of testdata/rounds alone") //nolint:gochecknoglobals // flags
 	half  = flag.String("half", "", "score this half alone: dev or held")         //nolint:gochecknoglobals
-	rows  = flag.Bool("rows", false, "show the rows that are not as they should")  //nolint:gochecknoglobals
+	rows  = flag.Bool("rows", false, "show the rows that are not as they should") //nolint:gochecknoglobals
 )
 
 // inHalf tells the half that rules were written after, dev, from the one that

@@ -56,6 +56,7 @@ func judge(command string, r Rules, depth int) Decision {
 	}
 	j := judgement{rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
 	j.look(file)
+	j.settle(file)
 	syntax.Walk(file, j.visit)
 	if j.parts > maxParts {
 		j.add(Ask, "shell.parts", fmt.Sprintf("it has more than %d parts", maxParts))
@@ -90,13 +91,18 @@ type judgement struct {
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
 	dirs       chain.Dirs
-	inBare     bool // it may be in a repository without a work tree
-	decodes    bool // it turns text into what is not seen
-	scripts    bool // it runs a file of the tree
-	seeks      bool // it looks for files that are named as those with secrets
-	feeds      bool // it hands what is found to another program
-	floods     bool // it reads what never ends
-	takes      bool // it takes no more than so much of that
+	inBare     bool   // it may be in a repository without a work tree
+	decodes    bool   // it turns text into what is not seen
+	scripts    bool   // it runs a file of the tree
+	seeks      bool   // it looks for files that are named as those with secrets
+	feeds      bool   // it hands what is found to another program
+	floods     bool   // it reads what never ends
+	takes      bool   // it takes no more than so much of that
+	input      string // what the command is given in the line itself, as a here-document
+	given      bool   // and whether all of that is seen
+	settled    []setting
+	lists      bool           // xargs is given names that a command lists
+	fed        []*syntax.Stmt // the parts of pipes that are given such names
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
@@ -115,6 +121,14 @@ func (j *judgement) look(file *syntax.File) {
 			}
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 			j.arithmetic = true
+			syntax.Walk(n, func(n syntax.Node) bool {
+				if l, ok := n.(*syntax.Lit); ok {
+					j.sets = append(j.sets, l.Value)
+				}
+				return true
+			})
+		case *syntax.WordIter:
+			j.sets = append(j.sets, n.Name.Value)
 		case *syntax.BinaryTest:
 			switch n.Op {
 			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
@@ -123,10 +137,13 @@ func (j *judgement) look(file *syntax.File) {
 			}
 		case *syntax.BinaryCmd:
 			j.dirs.Add(n)
+			if n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
+				j.fed = append(j.fed, n.Y)
+			}
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				name := n.Args[0].Lit()
-				j.rebinds = j.rebinds || name == "" || slices.Contains([]string{"read", "mapfile", "readarray", "getopts", "printf", "unset", "eval", "source", ".", "command", "builtin"}, name)
+				j.rebinding(name, n.Args[1:])
 			}
 		case *syntax.Assign:
 			if n.Name != nil {
@@ -145,10 +162,16 @@ func (j *judgement) look(file *syntax.File) {
 // visit judges one node; its children are visited by themselves.
 func (j *judgement) visit(n syntax.Node) bool {
 	switch n := n.(type) {
+	case *syntax.Stmt:
+		if _, plain := n.Cmd.(*syntax.CallExpr); plain {
+			j.input, j.given = j.stands(n.Redirs)
+			j.lists = slices.Contains(j.fed, n)
+		}
 	case *syntax.CallExpr:
 		j.parts++
 		j.below = j.dirs.At(n.Pos())
 		j.call(n)
+		j.given = false
 	case *syntax.Redirect:
 		j.parts++
 		j.below = j.dirs.At(n.Pos())
@@ -293,7 +316,7 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
-	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && table.Toggle(name, j.word(a.Value).Text):
+	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !table.Hidden(name) && table.Plain(name, j.word(a.Value).Text):
 	case exported && !table.Harmless(name):
 		j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,6 +40,10 @@ func (j *judgement) simple(argv []arg.Word) {
 			return
 		}
 	}
+	if len(argv) == 2 && !argv[1].Dynamic && (argv[1].Text == "--version" || argv[1].Text == "--help") && argv[0].Text != "git" {
+		j.own(argv)
+		return // any program only tells what it is
+	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
 	j.fills(argv)
@@ -51,9 +56,8 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
-	version := len(argv) == 2 && argv[1].Text == "--version" && !argv[1].Dynamic
 	if !ok {
-		if !allowed && !version {
+		if !allowed {
 			j.add(Ask, "unknown", argv[0].Text+" is not a known program")
 		}
 		j.reads(arg.Literals(argv[1:]))
@@ -75,7 +79,9 @@ func (j *judgement) program(argv []arg.Word) {
 	}
 	j.scripts = true
 	j.frontEnd(path.Base(name), argv[1:])
-	_, operands := arg.Split(argv[1:])
+	_, operands := arg.Split(slices.DeleteFunc(slices.Clone(argv[1:]), func(w arg.Word) bool {
+		return path.Base(name) == "configure" && regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`).MatchString(w.Text) // it is only noted for later
+	}))
 	j.writes(arg.Literals(operands))
 }
 
@@ -88,7 +94,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	j.frontEnd(name, argv[1:])
 	j.maybeOptions(e.Asked, argv[1:])
-	if arg.Asks(j.configured(name, options, argv[1:]), e.Asked) {
+	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
 	}
 	switch e.Operands {
@@ -107,18 +113,31 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		if slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
 			j.add(Ask, e.Rule+".option", "its options are in a file")
 		}
+		if name == "truncate" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Glob }) {
+			j.add(Ask, "tree.delete", "it empties every file that matches")
+		}
 		if name == "cp" || name == "ln" {
 			j.copies(operands)
 			return
 		}
 		j.writes(operands)
 	case "delete":
-		j.deletes(operands)
-		if name == "mv" {
+		if to := len(operands) - 1; name == "mv" && to > 0 {
+			j.deletes(operands[:to])
+			j.writes(operands[to:])
 			j.movesAway(operands)
+		} else {
+			j.deletes(operands)
 		}
 		if name == "rm" {
 			j.trees(argv)
+		}
+		if e.Rule == "build.tools" { // it takes directories, and patterns in quotes
+			for _, w := range operands {
+				w.Glob = w.Glob || strings.ContainsAny(w.Text, "*?")
+				j.deletes([]arg.Word{w})
+			}
+			j.trees(append([]arg.Word{argv[0], arg.Literal("-r")}, operands...))
 		}
 	default:
 		for _, w := range operands {

@@ -21,6 +21,12 @@ func (p paths) Reads(words []arg.Word) { p.j.reads(words) }
 // Writes implements [builds.Paths].
 func (p paths) Writes(words []arg.Word) { p.j.writes(words) }
 
+// Own implements [builds.Paths].
+func (p paths) Own(w arg.Word) bool {
+	at, name := p.j.where(w)
+	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@") && Path(name, true).Allowed()
+}
+
 // Ask implements [builds.Runs].
 func (r runs) Ask(rule, reason string) { r.j.add(Ask, rule, reason) }
 
@@ -29,6 +35,9 @@ func (r runs) Run(argv []arg.Word) { r.j.simple(argv) }
 
 // Script implements [builds.Runs].
 func (r runs) Script(argv []arg.Word) { r.j.program(argv) }
+
+// Input implements [builds.Runs].
+func (r runs) Input() (string, bool) { return r.j.input, r.j.given }
 
 // carried returns the well-known program that a tree carries along at a path,
 // such as that of a virtual environment; empty for the tree's own programs.

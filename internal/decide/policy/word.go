@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -49,12 +50,22 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 			out.Listed = out.Listed || item.Listed
 			return
 		}
+		if v, ok := j.value(name, p.Pos()); ok && (p.Short || plainly(p)) {
+			out.Fixed = out.Fixed || first && v.Fixed
+			out.Text += v.Text
+			out.Dynamic = out.Dynamic || v.Dynamic
+			return
+		}
 		named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
 		out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
 		out.Dynamic = true
 	case *syntax.ProcSubst:
 		out.Text += "/dev/fd/63"
 	case *syntax.CmdSubst:
+		if made, ok := j.prints(p.Stmts); ok {
+			out.Text += made
+			return
+		}
 		out.Dynamic, out.Listed = true, first && lists(p.Stmts)
 	default: // arithmetic, extended globs
 		out.Dynamic = true
@@ -186,11 +197,73 @@ func (j *judgement) deletes(words []arg.Word) {
 	}
 }
 
+// plainly reports whether an expansion gives no more than the variable's value,
+// which is not empty: ${X} or ${X:-Y}.
+func plainly(p *syntax.ParamExp) bool {
+	return !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Flags == nil && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.NestedParam == nil &&
+		(p.Exp == nil || p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull)
+}
+
+// prints returns the directory that a substitution stands for: the tree's root
+// or a new one in the private /tmp.
+func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return "", false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 {
+		return "", false
+	}
+	words := make([]string, 0, len(c.Args))
+	for _, w := range c.Args {
+		words = append(words, w.Lit())
+	}
+	switch line := strings.Join(words, " "); {
+	case slices.Contains([]string{"nproc", "sysctl -n hw.ncpu", "sysctl -n hw.logicalcpu", "sysctl -n hw.physicalcpu", "getconf _NPROCESSORS_ONLN"}, line):
+		return "2", true
+	case words[0] == "mktemp" && !slices.ContainsFunc(words[1:], func(w string) bool {
+		return w != "-d" && w != "-q" && w != "-t" && !strings.HasPrefix(w, "/tmp/") || strings.Contains(w, "..")
+	}):
+		return "/tmp/made", true
+	case line == "git rev-parse --show-toplevel" && !j.away && !j.inBare && path.IsAbs(j.rules.Dir), line == "pwd" && !j.away && j.dirs.At(c.Pos()) == "" && path.IsAbs(j.rules.Dir):
+		return path.Clean(j.rules.Dir), true
+	}
+	return "", false
+}
+
+// stands returns what redirections give a command from the line itself: a
+// here-document or a here-string, if all of it is seen.
+func (j *judgement) stands(redirects []*syntax.Redirect) (string, bool) {
+	text, given := "", false
+	for _, r := range redirects {
+		from := r.Hdoc
+		if r.Op == syntax.WordHdoc {
+			from = r.Word
+		}
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			if from == nil || given || r.N != nil {
+				return "", false
+			}
+			w := j.word(from)
+			if text, given = w.Text, !w.Dynamic; !given {
+				return "", false
+			}
+		case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
+			return "", false
+		}
+	}
+	return text, given
+}
+
 // lists reports whether a substitution gives names of files of the worktree
 // and nothing else. What it runs is judged where it stands.
 func lists(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+	if len(stmts) != 1 || slices.ContainsFunc(stmts[0].Redirs, func(r *syntax.Redirect) bool { return r.N == nil || r.N.Value != "2" }) {
 		return false
+	}
+	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.Pipe { // some of the names, in some order
+		return lists([]*syntax.Stmt{b.X}) && slices.Contains([]string{"grep", "egrep", "head", "tail", "sort", "uniq"}, called(b.Y))
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Assigns) > 0 {
@@ -201,4 +274,13 @@ func lists(stmts []*syntax.Stmt) bool {
 		words = append(words, w.Lit())
 	}
 	return arg.Lists(words)
+}
+
+// called returns the program that a statement runs, if that is all it does.
+func called(s *syntax.Stmt) string {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(s.Redirs) > 0 {
+		return ""
+	}
+	return c.Args[0].Lit()
 }

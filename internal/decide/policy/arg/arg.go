@@ -3,6 +3,7 @@
 package arg
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -97,9 +98,22 @@ func Asks(options []Word, asked []string) bool {
 	return false
 }
 
+// Place reports whether the value of an option, wherever programs that build
+// have it, is a file or the name of a part: configuration, a plugin, what is
+// loaded before.
+func Place(option string) bool {
+	return slices.Contains([]string{
+		"-c", "--config", "--config-file", "--configfile", "--configuration", "--config-path", "--rcfile", "--conf", "--settings", "--rootdir", "--root", "--rootDir",
+		"--confcutdir", "--project", "--bootstrap", "--autoload-file", "--rulesdir", "--resolve-plugins-relative-to", "--require", "-r", "--import", "--loader",
+		"--plugin", "--plugins", "--load-plugins", "-p", "--reporter", "--formatter", "--report-formatter", "--format", "--parser", "--globalSetup", "--outputFile",
+		"--noxfile", "-f", "-F", "--basetemp", "--cache-dir", "--include-path", "-I", "--rakefile", "--rakelibdir", "--justfile", "--taskfile", "--import-map", "--lock-file",
+		"--workdir", "--out", "--output", "--ruleset", "-R", "--rules", "--standard", "--options", "-O", "--config-dir", "--ignore-path", "--path",
+	}, option)
+}
+
 // Unquoted adds text that bash still expands.
 func (w *Word) Unquoted(s string, first bool) {
-	if first && strings.HasPrefix(s, "~") {
+	if first && regexp.MustCompile(`^~([+-]?\d*|[A-Za-z_][\w.-]*)(/|$)`).MatchString(s) || first && s == "~" {
 		w.Home, w.Dynamic = true, true
 	}
 	if strings.ContainsAny(s, "*?") || strings.Contains(s, "[") && s != "[" {
@@ -135,7 +149,7 @@ func Unwrap(argv []Word) (rest []Word, known bool) {
 	name := argv[0].Text
 	values := map[string]string{ // options that take the next word
 		"timeout": "-k -s --kill-after --signal", "nice": "-n --adjustment", "stdbuf": "-i -o -e", "ionice": "-c -n -p",
-		"env": "-u --unset", "xargs": "-n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
+		"env": "-u --unset", "xargs": "-a --arg-file -n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
 	}[name]
 	flags := map[string]string{
 		"xargs": "-0 -r -t -x --null --no-run-if-empty --verbose -i", "env": "-i -0 - --ignore-environment", "command": "-v -V -p", "time": "-p -v",
@@ -178,7 +192,9 @@ func Lists(argv []string) bool {
 	case argv[0] == "seq":
 		return len(argv) > 1 && strings.Trim(strings.Join(argv[1:], ""), "0123456789") == "" // numbers
 	case argv[0] == "git":
-		return len(argv) > 1 && argv[1] == "ls-files"
+		return len(argv) > 1 && (argv[1] == "ls-files" || slices.Contains(argv, "--name-only") && slices.Contains([]string{"diff", "show"}, argv[1]))
+	case argv[0] == "fd" || argv[0] == "fdfind":
+		return !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "xXlHIu") })
 	}
 	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
 }

@@ -14,6 +14,7 @@ import (
 type Paths interface {
 	Reads(words []arg.Word)
 	Writes(words []arg.Word)
+	Own(w arg.Word) bool // it is for certain a file of the tree that may be changed
 }
 
 // Runs is what is told of what may not simply run, and of what else runs.
@@ -21,6 +22,7 @@ type Runs interface {
 	Ask(rule, reason string)
 	Run(argv []arg.Word)    // another program
 	Script(argv []arg.Word) // a program of the tree, named by its path
+	Input() (string, bool)  // what stands on the command line as its standard input, if all of that is seen
 }
 
 type judge struct {

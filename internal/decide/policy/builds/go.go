@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,12 +14,27 @@ func (j judge) cmake(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
 	for _, o := range options {
-		name, _, _ := strings.Cut(o.Text, "=")
+		name, value, _ := strings.Cut(o.Text, "=")
+		if strings.HasPrefix(name, "-D") && !o.Dynamic && strings.HasSuffix(strings.Split(name, ":")[0], "_FLAGS") && linkerFlags(value) {
+			continue
+		}
 		if slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name) || strings.HasPrefix(name, "-D") && script.Compiles(name) {
 			j.Ask("build.cmake", "cmake runs a command or a script")
 		}
 	}
 	j.Writes(operands)
+}
+
+// linkerFlags reports whether flags of a compiler or linker name no program, no
+// plugin and no file.
+func linkerFlags(text string) bool {
+	for f := range strings.FieldsSeq(text) {
+		if !regexp.MustCompile(`^-(fsanitize=[a-z,-]+|fno-[a-z-]+|f(PIC|pic|lto|uzzer)[=a-z]*|fuse-ld=(lld|gold|bfd|mold)|Wl,[a-zA-Z0-9,=_-]+|static[a-z+-]*|pthread|l[a-z0-9]+|O[0-3sgz]|g[0-9]?|s|m(32|64)|stdlib=libc\+\+|coverage|-coverage|rdynamic|shared|no-?pie|pie)$`).MatchString(f) ||
+			strings.Contains(f, "plugin") || strings.Contains(f, "dynamic-linker") {
+			return false
+		}
+	}
+	return true
 }
 
 func (j judge) golang(argv []arg.Word) {

@@ -27,14 +27,16 @@ func plain(name, option string) bool {
 }
 
 // interpreter judges a script of the tree, which may run as the tree's build
-// may; of code in an argument only what plainly calculates and prints.
+// may, or code in an argument or on standard input.
 func (j judge) interpreter(argv []arg.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
-		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o)
+		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o) || name == "php" && o == "-d"
 		switch {
-		case value && len(rest) > 1:
+		case value && name == "php" && len(rest) > 1 && phpSetting(rest[1]):
+			rest = rest[1:]
+		case value && name != "php" && len(rest) > 1:
 			for part := range strings.SplitSeq(rest[1].Text, ":") {
 				j.Writes([]arg.Word{{Text: part, Dynamic: rest[1].Dynamic, Fixed: true}})
 			}
@@ -45,6 +47,7 @@ func (j judge) interpreter(argv []arg.Word) {
 			}
 		case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
 			j.Writes([]arg.Word{arg.Literal(o[2:])})
+		case name == "php" && strings.HasPrefix(o, "-d") && len(o) > 2 && phpSetting(arg.Word{Text: o[2:]}):
 		case !plain(name, o):
 			j.code(argv[0].Text, name, rest, tests)
 			return
@@ -55,6 +58,16 @@ func (j judge) interpreter(argv []arg.Word) {
 	j.code(argv[0].Text, name, rest, tests)
 }
 
+// phpSetting reports whether a setting of PHP's loads nothing.
+func phpSetting(w arg.Word) bool {
+	name, value, _ := strings.Cut(w.Text, "=")
+	return !w.Dynamic && !strings.ContainsAny(value, "/\\") && slices.Contains([]string{
+		"memory_limit", "error_reporting", "display_errors", "display_startup_errors", "max_execution_time", "zend.assertions", "assert.exception", "assert.active",
+		"xdebug.mode", "xdebug.max_nesting_level", "opcache.enable", "opcache.enable_cli", "opcache.jit", "opcache.jit_buffer_size", "phar.readonly", "date.timezone",
+		"short_open_tag", "pcov.enabled", "pcov.directory", "pcre.jit", "precision", "variables_order", "log_errors", "html_errors",
+	}, name)
+}
+
 // code judges what an interpreter is to run.
 func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 	first := ""
@@ -63,22 +76,25 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 	}
 	switch {
 	case len(rest) == 0 && tests:
-	case len(rest) == 0:
+	case len(rest) == 0, first == "-" && !rest[0].Dynamic:
+		if code, seen := j.Input(); seen {
+			j.inline(name, code, rest[min(1, len(rest)):])
+			return
+		}
 		j.Ask("code.inline", "what it runs is not seen")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
 	case first == "-m" && len(rest) > 1 && name == "python":
 		j.module(called, rest[1:])
 	case first == "-jar" && len(rest) > 1 && name == "java":
 		j.Script(rest[1:])
-	case len(rest) > 1 && !rest[1].Dynamic && (name == "python" && first == "-c" || name == "node" && slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, first)):
-		files, ok := script.Prints(name, rest[1].Text)
-		if !ok {
-			j.Ask("code.inline", "code in another language is not judged")
+	case strings.HasPrefix(first, "-") && given(name, rest) > 0:
+		at := given(name, rest)
+		for _, w := range rest[at:] {
+			if name == "ruby" && strings.HasPrefix(w.Text, "-") {
+				j.Ask("code.inline", "an option of ruby may run something else")
+			}
 		}
-		for _, f := range files {
-			j.Reads([]arg.Word{arg.Literal(f)})
-		}
-		j.Writes(arg.Literals(rest[2:]))
+		j.inline(name, rest[at-1].Text, rest[at:])
 	case strings.HasPrefix(first, "-"), strings.HasPrefix(first, "@"), rest[0].Dynamic:
 		j.Ask("code.inline", "code in another language is not judged")
 	default:
@@ -86,15 +102,77 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 	}
 }
 
-// module judges python -m.
+// given returns where the words begin that stand behind the code in an
+// argument, 0 if there is none that is seen.
+func given(name string, rest []arg.Word) int {
+	for i := 0; i+1 < len(rest) && !rest[i].Dynamic && strings.HasPrefix(rest[i].Text, "-"); i++ {
+		letters, o := strings.TrimPrefix(rest[i].Text, "-"), rest[i].Text
+		code := false
+		switch name {
+		case "python":
+			code = o == "-c" || strings.HasSuffix(o, "c") && strings.Trim(letters, "BIuqc") == ""
+		case "node":
+			code = slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, o)
+		case "php":
+			code = o == "-r"
+		case "ruby", "perl":
+			switches := strings.HasPrefix(o, "-i.") && strings.Trim(o[3:], "abcdefghijklmnopqrstuvwxyz") == "" || strings.Trim(letters, "0123456789lnpawsiEe") == ""
+			code = switches && strings.HasSuffix(o, "e") && !strings.HasPrefix(o, "-i.")
+			if modules := strings.HasPrefix(o, "-rjson") || strings.HasPrefix(o, "-ryaml") || strings.HasPrefix(o, "-MJSON") || o == "-Mstrict" || o == "-Mwarnings"; !switches && !modules || strings.Contains(o, "ie") {
+				return 0
+			}
+		}
+		if code && !rest[i+1].Dynamic {
+			return i + 2
+		}
+		if name != "ruby" && name != "perl" && !code && o != "--input-type=module" {
+			return 0
+		}
+	}
+	return 0
+}
+
+// inline judges code that is seen, and what it is given.
+func (j judge) inline(name, code string, args []arg.Word) {
+	names, ok := script.Inline(name, code)
+	if !ok {
+		j.Ask("code.inline", "the code may start programs, use the network or the environment, or remove files")
+	}
+	for _, text := range names {
+		if strings.ContainsAny(text, "/~") || strings.HasPrefix(text, ".") {
+			j.Writes([]arg.Word{arg.Literal(text)})
+		} else {
+			j.Reads([]arg.Word{arg.Literal(text)})
+		}
+	}
+	for _, w := range args {
+		if !strings.HasPrefix(w.Text, "-") {
+			j.Writes([]arg.Word{w})
+		}
+	}
+}
+
+// module judges python -m: a module of the tree or of its dependencies may run
+// as a script may, and those of Python itself that reach further may not.
 func (j judge) module(called string, argv []arg.Word) {
-	switch name := argv[0].Text; name {
-	case "pytest", "mypy", "ruff", "black", "flake8", "isort", "pip", "coverage", "pylint", "pyright", "tox", "nox", "pre_commit":
+	switch name := argv[0].Text; {
+	case argv[0].Dynamic:
+		j.Ask("code.module", "which module runs is not known before it runs")
+	case slices.Contains([]string{"pytest", "mypy", "ruff", "black", "flake8", "isort", "pip", "coverage", "pylint", "pyright", "tox", "nox", "pre_commit", "twine", "poetry", "uv", "pdm", "hatch", "alembic"}, name):
 		j.Run(append([]arg.Word{arg.Literal(strings.ReplaceAll(name, "_", "-"))}, argv[1:]...))
-	case "unittest", "compileall", "py_compile", "json.tool", "doctest", "build", "venv", "tokenize", "ast", "dis", "pyflakes", "pycodestyle":
-		_, operands := arg.Split(argv[1:])
-		j.Writes(arg.Literals(operands))
+	case slices.Contains([]string{
+		"smtplib", "ftplib", "telnetlib", "poplib", "imaplib", "nntplib", "webbrowser", "antigravity", "code", "codeop", "pdb", "idlelib", "timeit", "trace",
+		"profile", "cProfile", "runpy", "ensurepip", "pipx", "conda", "ansible", "invoke", "fabric", "urllib", "ssl", "asyncio", "IPython", "ptpython", "bdb", "pty", "smtpd", "base64", "uu", "quopri", "http",
+	}, strings.Split(name, ".")[0]):
+		j.Ask("code.module", called+" -m "+name+" may run or reach something else")
 	default:
-		j.Ask("code.module", called+" -m "+name+" is not known")
+		options, operands := arg.Split(argv[1:])
+		if arg.Asks(options, []string{"-e", "--eval", "--exec", "-m"}) {
+			j.Ask("code.module", "an option of "+name+" may run something else")
+		}
+		j.Writes(arg.Literals(operands))
+		if name == "zipfile" || name == "tarfile" {
+			j.Writes(operands)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 	name, rest := argv[0].Text, argv[1:]
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
-		j.Ask("build.toolchain", "it chooses another toolchain")
+		if rest[0].Dynamic || !regexp.MustCompile(`^\+(stable|beta|nightly|\d+\.\d+)[\d.-]*$`).MatchString(rest[0].Text) {
+			j.Ask("build.toolchain", "it chooses another toolchain")
+		}
 		rest = rest[1:]
 	}
 	if len(v.Options) > 0 {
@@ -29,6 +32,10 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 	}
 	if scripted(name, verb) {
 		verb, next = "run", ""
+	}
+	if runsScript(name, verb) {
+		j.script(name, rest[1:])
+		return true
 	}
 	switch n := v.Runs(verb, next); {
 	case rest[0].Dynamic:
@@ -54,12 +61,82 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 }
 
 // scripted reports whether a word is the name of a script of the project's, as
-// people name those that build and test: lint:fix, test-unit. These managers
-// take what they do not know for one, and fetch nothing for it.
+// people name them: lint:fix, test-unit, gen:types. These managers take what
+// they do not know for one, and fetch nothing for it. Names that say that
+// something leaves the machine are none.
 func scripted(name, verb string) bool {
-	head, rest, ok := strings.Cut(strings.Replace(verb, "-", ":", 1), ":")
-	return ok && rest != "" && (name == "yarn" || name == "pnpm" || name == "bun") &&
-		slices.Contains([]string{"test", "build", "lint", "format", "fmt", "check", "typecheck", "types", "dev", "coverage", "e2e", "docs"}, head)
+	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)+$`).MatchString(verb) || Leaves(verb) {
+		return false
+	}
+	parts := strings.FieldsFunc(verb, func(r rune) bool { return r == ':' || r == '-' })
+	return strings.Contains(verb, ":") && name != "composer" || slices.ContainsFunc([]string{parts[0], parts[len(parts)-1]}, func(part string) bool {
+		return slices.Contains([]string{
+			"test", "tests", "build", "lint", "format", "fmt", "check", "checks", "typecheck", "types", "tsc", "dev", "coverage", "e2e", "docs", "unit", "integration", "spec", "cs", "qa", "ci",
+			"analyse", "analyze", "stan", "phpstan", "psalm", "style", "fix", "gen", "generate", "codegen", "compile", "clean", "verify", "validate", "bench", "watch", "serve", "preview", "start",
+			"snapshots", "refactor", "rector", "normalize", "update", "prettier", "eslint", "jest", "vitest", "storybook", "bundle", "prepare", "sync", "i18n", "infection", "mutation",
+		}, part)
+	})
+}
+
+// Leaves reports whether the name of a script says that something leaves the
+// machine, or is brought to it.
+func Leaves(name string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(":-_./", r) }), func(part string) bool {
+		return part == "x" || slices.Contains([]string{
+			"deploy", "release", "publish", "login", "logout", "push", "upload", "global", "add", "dlx", "upgrade", "remote", "ship", "token", "secret", "secrets", "install", "create", "exec",
+			"prod", "production", "evil", "config", "self", "require", "send", "pull", "fetch", "download", "init", "link", "version", "npm", "audit", "owner", "team", "access",
+		}, part)
+	})
+}
+
+// runsScript reports whether a verb runs a script of the project's, to which
+// the rest of the line goes.
+func runsScript(name, verb string) bool {
+	switch name {
+	case "yarn", "pnpm", "bun", "composer":
+		return slices.Contains([]string{"run", "run-script", "test", "t", "start", "lint", "dev", "typecheck", "type-check", "format", "check", "fmt", "coverage", "e2e"}, verb) ||
+			verb == "build" && name != "bun"
+	case "npm":
+		return slices.Contains([]string{"run", "run-script", "test", "t", "tst", "start"}, verb)
+	}
+	return false
+}
+
+// script judges what a script of the project's is given. npm takes options up
+// to -- for itself.
+func (j judge) script(name string, words []arg.Word) {
+	for i, w := range words {
+		option := strings.HasPrefix(w.Text, "-")
+		switch {
+		case w.Text == "--" && name == "npm":
+			j.Writes(arg.Literals(words[i+1:]))
+			return
+		case name == "npm" && option && arg.Asks([]arg.Word{w}, []string{
+			"--script-shell", "--userconfig", "--globalconfig", "--registry", "--node-options", "--shell", "--call", "--init-module", "--cache", "--git", "--editor", "--viewer",
+			"--global", "--location", "-C", "-g", "--prefix", "--https-proxy", "--proxy", "--cafile",
+		}) && !(strings.HasPrefix(w.Text, "--prefix") && j.prefixed(words[i:])),
+			name == "bun" && option && arg.Asks([]arg.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
+			name != "npm" && i == 0 && option && (arg.Asks([]arg.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
+			j.Ask(name+".option", "an option of "+name+" may run or write something else")
+		}
+		if w.Dynamic && !w.Fixed && !w.Listed {
+			j.unseen([]string{name}, []arg.Word{w})
+		}
+	}
+	_, operands := arg.Split(words)
+	j.Writes(arg.Literals(operands))
+}
+
+// prefixed reports whether npm is told to work in a directory of the tree.
+func (j judge) prefixed(words []arg.Word) bool {
+	_, value, joined := strings.Cut(words[0].Text, "=")
+	at := words[0]
+	at.Text = value
+	if !joined && len(words) > 1 {
+		at = words[1]
+	}
+	j.Writes([]arg.Word{at})
+	return j.Own(at)
 }
 
 func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
@@ -67,7 +144,7 @@ func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
 		switch {
 		case v.Operands == "each" && (w.Dynamic || !v.Does(w.Text, "")):
 			j.Ask(name+".verb", name+" "+w.Text+" is not a known way to build or test")
-		case strings.Contains(w.Text, "://"):
+		case strings.Contains(w.Text, "://"), name == "deno" && (strings.HasPrefix(w.Text, "npm:") || strings.HasPrefix(w.Text, "jsr:")):
 			j.Ask("net.read", "it reads from the network")
 		case v.Operands == "write":
 			j.Writes(arg.Literals([]arg.Word{w}))
@@ -98,7 +175,13 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			}
 			others = append(others, w)
 			continue
-		case v.Exact(w.Text), !v.Only && arg.Asks([]arg.Word{w}, v.Options), !v.Knows(option):
+		case !v.Exact(w.Text) && !(!v.Only && arg.Asks([]arg.Word{w}, v.Options)) && v.Knows(option):
+		case arg.Place(option) && name != "npx" && name != "npm" && name != "bunx" && j.places(joined, value, words[i:]):
+			if !joined {
+				i++
+			}
+			continue
+		default:
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
 		}
 		at := w
@@ -119,6 +202,19 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 		j.Writes(arg.Literals(operands))
 	}
 	return others
+}
+
+// places reports whether the value of an option is a file of the tree.
+func (j judge) places(joined bool, value string, words []arg.Word) bool {
+	w := words[0]
+	w.Text = value
+	if !joined {
+		if len(words) < 2 {
+			return false
+		}
+		w = words[1]
+	}
+	return j.Own(w)
 }
 
 // runs judges the program that another one runs: one that comes with the
@@ -148,7 +244,9 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 	case strings.HasSuffix(file, ".py") || name == "bun" && (strings.HasSuffix(file, ".ts") || strings.HasSuffix(file, ".js")):
 		j.Script(argv)
 	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
-		if e, ok := table.Find(file); !ok || e.Rule != "build.js" && e.Rule != "build.tsc" {
+		fetches := slices.Contains([]string{"npm", "npx", "bunx"}, name)
+		e, ok := table.Find(file)
+		if !ok && !Knows(file) || fetches && ok && e.Rule != "build.js" && e.Rule != "build.tsc" && e.Rule != "build.tools" {
 			j.Ask("deps.new", name+" may fetch and run "+file)
 			return
 		}
