@@ -72,3 +72,46 @@ func (j *judgement) printenv(argv []arg.Word) {
 		j.add(Ask, "credentials", "it shows every variable")
 	}
 }
+
+// commands judges programs whose operands are commands.
+func (j *judgement) commands(argv []arg.Word) {
+	values := []string{"-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-s", "--success", "-m", "--max-processes", "--restart-tries", "--restart-after", "-w", "--warmup", "-r", "--runs", "-i", "-N", "--min-runs", "--max-runs", "--expect"}
+	for i := 1; i < len(argv); i++ {
+		w := argv[i]
+		switch {
+		case w.Dynamic:
+			j.add(Ask, "shell.dynamic", "what "+argv[0].Text+" runs is not known before it runs")
+		case slices.Contains(values, w.Text) && (argv[0].Text == "concurrently" && w.Text != "-r" && w.Text != "-i" || argv[0].Text == "hyperfine" && w.Text != "-i" && w.Text != "-N" && w.Text != "-n" && w.Text != "-c" && w.Text != "-p" && w.Text != "-s" || w.Text == "--expect"):
+			i++
+		case slices.Contains([]string{"-k", "--kill-others", "--kill-others-on-fail", "-r", "--raw", "-g", "--group", "--no-color", "--hide", "-i", "--ignore-failure", "-N"}, w.Text), regexp.MustCompile(`^--?(names|prefix-colors|success|max-processes|timings|warmup|runs)=`).MatchString(w.Text):
+		case strings.HasPrefix(w.Text, "-"):
+			j.add(Ask, "wrapper.option", "an option of "+argv[0].Text+" is not known")
+		case regexp.MustCompile(`^(\d+|(https?(-get)?://)?(localhost|127\.0\.0\.1)(:\d+)?(/[\w/-]*)?|npm:[\w:*-]+)$`).MatchString(w.Text):
+		case argv[0].Text == "start-server-and-test" && regexp.MustCompile(`^[a-z][\w:-]*$`).MatchString(w.Text):
+			j.nested("npm run " + w.Text)
+		default:
+			j.nested(w.Text)
+		}
+	}
+}
+
+// fd judges a search for files, and what is run on those that it finds.
+func (j *judgement) fd(argv []arg.Word) {
+	end := slices.IndexFunc(argv, func(w arg.Word) bool { return slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, w.Text) })
+	search := argv
+	if end > 0 {
+		search = argv[:end]
+		run := argv[end+1:]
+		if stop := slices.IndexFunc(run, func(w arg.Word) bool { return w.Text == ";" }); stop >= 0 {
+			search = append(slices.Clone(search), run[stop+1:]...)
+			run = run[:stop]
+		}
+		if !slices.ContainsFunc(run, func(w arg.Word) bool { return strings.Contains(w.Text, "{") }) {
+			run = append(slices.Clone(run), arg.Literal("{}"))
+		}
+		j.found(run, false)
+	}
+	if e, ok := table.Find("fd"); ok {
+		j.listed(e, append([]arg.Word{arg.Literal("fd")}, search[1:]...))
+	}
+}

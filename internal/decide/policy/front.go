@@ -45,8 +45,12 @@ func (j *judgement) configured(e table.Entry, options, args []arg.Word) []arg.Wo
 			o.Text = value
 			return paths{j}.Own(o)
 		}
-		i := slices.IndexFunc(args, func(w arg.Word) bool { return w.Text == o.Text })
-		return i >= 0 && i+1 < len(args) && paths{j}.Own(args[i+1]) && !slices.ContainsFunc(args[i+1:], func(w arg.Word) bool { return w.Text == o.Text })
+		for i, w := range args {
+			if w.Text == o.Text && (i+1 == len(args) || !paths{j}.Own(args[i+1])) {
+				return false
+			}
+		}
+		return true
 	})
 }
 

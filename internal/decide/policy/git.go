@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,6 +94,11 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 			j.gitWrite(verb, args)
 		}
 	case "config":
+		if slices.ContainsFunc(args, func(a string) bool {
+			return regexp.MustCompile(`(?i)credential|extraheader|token|password|askpass`).MatchString(a)
+		}) {
+			j.add(Deny, "credentials", "git's settings may hold a secret")
+		}
 		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
 		j.gitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
 	case "branch", "tag":
@@ -102,7 +108,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case "add", "mv", "rm":
 		j.gitFiles(verb, operands, has)
 	case "commit":
-		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
+		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C", "--fixup") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
 			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
 		}
 		j.reads(arg.Literals(operands))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/fetch"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
@@ -55,6 +56,10 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.unzip
 	case "make", "gmake":
 		return j.make
+	case "concurrently", "start-server-and-test", "hyperfine":
+		return j.commands
+	case "fd", "fdfind":
+		return j.fd
 	case "sqlite3":
 		return j.sqlite
 	case "sysctl":
@@ -98,7 +103,8 @@ func (j *judgement) wrapper(argv []arg.Word) {
 		if len(rest) == 0 {
 			return // echo
 		}
-		rest = append(slices.Clone(rest), arg.Word{Dynamic: true, Listed: j.lists, Fixed: j.lists})
+		listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
+		rest = append(slices.Clone(rest), arg.Word{Dynamic: true, Listed: listed, Fixed: listed})
 		if e, ok := table.Find(rest[0].Text); ok && e.OnlyReads() {
 			rest = rest[:len(rest)-1] // it reads what was listed
 		} else if ok && e.Rule == "build.go" {

@@ -267,6 +267,9 @@ func (j *judgement) redirect(n *syntax.Redirect) {
 		j.floods = j.floods || source(w.Text)
 		j.reads([]arg.Word{w})
 	default:
+		if w.Listed && (n.Op == syntax.RdrOut || n.Op == syntax.RdrClob) {
+			j.add(Ask, "path.unseen", "which files it empties is not known before it runs")
+		}
 		j.writes([]arg.Word{w})
 	}
 }

@@ -110,11 +110,22 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		if e.Rule == "build.make" {
 			j.settings(operands)
 		}
+		if (name == "ninja" || name == "mage") && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.Contains(w.Text, "install") }) {
+			j.add(Ask, "path.outside", "it may install outside the worktree")
+		}
 		if slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
 			j.add(Ask, e.Rule+".option", "its options are in a file")
 		}
-		if name == "truncate" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Glob }) {
+		if name == "truncate" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Glob || w.Listed }) {
 			j.add(Ask, "tree.delete", "it empties every file that matches")
+		}
+		if name == "tee" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Listed }) {
+			j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
+		}
+		if e.Rule == "build.tools" && slices.ContainsFunc(operands, func(w arg.Word) bool {
+			return strings.ContainsAny(w.Text, ";`") || strings.Contains(w.Text, "&&") || strings.Contains(w.Text, "$(")
+		}) {
+			j.add(Ask, "shell.code", "what it is given may be run as a command")
 		}
 		if name == "cp" || name == "ln" {
 			j.copies(operands)
@@ -152,7 +163,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 // settings judges what make is given: variables may say which programs its
 // rules run.
 func (j *judgement) settings(operands []arg.Word) {
-	installs := slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "install") })
+	installs := slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(strings.TrimPrefix(w.Text, "un"), "install") })
 	for _, w := range operands {
 		name, value, ok := strings.Cut(w.Text, "=")
 		name = strings.TrimRight(name, ":+?!")
@@ -194,6 +205,9 @@ func (j *judgement) hides(name string, args []arg.Word) {
 func (j *judgement) copies(operands []arg.Word) {
 	for i, w := range operands {
 		if i == len(operands)-1 {
+			if w.Listed {
+				j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
+			}
 			j.writes([]arg.Word{w})
 			continue
 		}

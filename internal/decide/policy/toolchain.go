@@ -36,6 +36,19 @@ func (r runs) Run(argv []arg.Word) { r.j.simple(argv) }
 // Script implements [builds.Runs].
 func (r runs) Script(argv []arg.Word) { r.j.program(argv) }
 
+// Entry implements [builds.Runs].
+func (r runs) Entry(argv []arg.Word) {
+	r.j.own(argv)
+	options, operands := arg.Split(argv[1:])
+	if arg.Asks(options, []string{"--exec", "--eval", "-e", "--command"}) {
+		r.j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
+	}
+	r.j.writes(arg.Literals(operands))
+}
+
+// Special implements [builds.Runs].
+func (r runs) Special(name string) bool { return r.j.special(name) != nil }
+
 // Input implements [builds.Runs].
 func (r runs) Input() (string, bool) { return r.j.input, r.j.given }
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,9 +16,15 @@ func (j *judgement) word(w *syntax.Word) arg.Word {
 	var out arg.Word
 	for i, p := range w.Parts {
 		j.part(&out, p, i == 0)
-		out.Fixed = out.Fixed || out.Text != "" && !out.Dynamic
+		out.Fixed = out.Fixed || begins(&out)
 	}
 	return out
+}
+
+// begins reports whether a word begins with something that is seen, which makes
+// it no option but the one that is seen.
+func begins(w *arg.Word) bool {
+	return w.Text != "" && !w.Dynamic && w.Text != "-" && w.Text != "--"
 }
 
 func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
@@ -32,6 +39,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 		for i, q := range p.Parts {
 			if l, ok := q.(*syntax.Lit); ok {
 				out.Text += arg.Unescape(l.Value, true)
+				out.Fixed = out.Fixed || begins(out)
 				continue
 			}
 			j.part(out, q, first && i == 0)
@@ -221,6 +229,8 @@ func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
 	switch line := strings.Join(words, " "); {
 	case slices.Contains([]string{"nproc", "sysctl -n hw.ncpu", "sysctl -n hw.logicalcpu", "sysctl -n hw.physicalcpu", "getconf _NPROCESSORS_ONLN"}, line):
 		return "2", true
+	case oneWord(words, line):
+		return "printed", true
 	case words[0] == "mktemp" && !slices.ContainsFunc(words[1:], func(w string) bool {
 		return w != "-d" && w != "-q" && w != "-t" && !strings.HasPrefix(w, "/tmp/") || strings.Contains(w, "..")
 	}):
@@ -229,6 +239,22 @@ func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
 		return path.Clean(j.rules.Dir), true
 	}
 	return "", false
+}
+
+// oneWord reports whether a program prints a word that is no path and no
+// option: a date, a hash, a version, the machine's kind.
+func oneWord(words []string, line string) bool {
+	switch words[0] {
+	case "date":
+		return len(words) == 2 && regexp.MustCompile(`^\+[%A-Za-z0-9_.:]+[%A-Za-z0-9_.:-]*$`).MatchString(words[1]) && !regexp.MustCompile(`%[Dxc]`).MatchString(words[1])
+	case "uname", "arch", "whoami":
+		return len(words) < 3
+	case "id":
+		return line == "id -u" || line == "id -g" || line == "id -un" || line == "id -gn"
+	case "git":
+		return regexp.MustCompile(`^git (rev-parse (--short(=\d+)? )?[A-Za-z0-9_~^@{}/.]+|merge-base [\w/.-]+ [\w/.-]+|rev-list (--tags )?(--max-count=1|-n ?1|-1)( [A-Za-z0-9_~^/.]+)?|log -1 (--pretty|--format)=(format:)?%[hH])$`).MatchString(line)
+	}
+	return false
 }
 
 // stands returns what redirections give a command from the line itself: a

@@ -22,7 +22,9 @@ type Runs interface {
 	Ask(rule, reason string)
 	Run(argv []arg.Word)    // another program
 	Script(argv []arg.Word) // a program of the tree, named by its path
-	Input() (string, bool)  // what stands on the command line as its standard input, if all of that is seen
+	Entry(argv []arg.Word)  // a program that the project brings under a name of its own
+	Special(name string) bool
+	Input() (string, bool) // what stands on the command line as its standard input, if all of that is seen
 }
 
 type judge struct {

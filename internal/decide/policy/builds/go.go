@@ -13,8 +13,18 @@ import (
 func (j judge) cmake(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
+	for i, w := range argv {
+		if (w.Text == "--target" || w.Text == "-t") && slices.ContainsFunc(argv[i+1:], func(t arg.Word) bool { return strings.Contains(t.Text, "install") }) || strings.HasPrefix(w.Text, "--target=") && strings.Contains(w.Text, "install") {
+			j.Ask("path.outside", "it may install outside the worktree")
+		}
+	}
+	prefix := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--prefix" })
+	inside := prefix >= 0 && prefix+1 < len(argv) && j.Own(argv[prefix+1])
 	for _, o := range options {
 		name, value, _ := strings.Cut(o.Text, "=")
+		if name == "--install" && inside {
+			continue
+		}
 		if strings.HasPrefix(name, "-D") && !o.Dynamic && strings.HasSuffix(strings.Split(name, ":")[0], "_FLAGS") && linkerFlags(value) {
 			continue
 		}
@@ -53,6 +63,11 @@ func (j judge) golang(argv []arg.Word) {
 		}
 		rest = rest[1:]
 	}
+	if verb == "tool" || strings.HasPrefix(verb, "tool ") {
+		if tool := j.tool(rest); tool {
+			return
+		}
+	}
 	if rest[0].Dynamic || !slices.Contains([]string{
 		"build", "test", "vet", "fmt", "run", "list", "env", "version", "doc", "clean", "fix", "help", "generate",
 		"mod init", "mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
@@ -78,6 +93,32 @@ func (j judge) golang(argv []arg.Word) {
 		}
 		j.Writes(arg.Literals([]arg.Word{a}))
 	}
+}
+
+// tool judges a tool that the module names, in its go.mod or one of the tree,
+// and reports whether it is one.
+func (j judge) tool(words []arg.Word) bool {
+	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.Own(arg.Literal(file)) {
+		words = words[1:]
+	}
+	name := words[0].Text
+	if strings.HasPrefix(name, "-") {
+		return false
+	}
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	if words[0].Dynamic || name == "" || Leaves(name) || slices.Contains([]string{
+		"addr2line", "asm", "buildid", "cgo", "compile", "covdata", "cover", "doc", "fix", "link", "nm", "objdump", "pack", "pprof", "preprofile", "test2json", "trace", "vet", "dist", "distpack",
+	}, name) || strings.Contains(words[0].Text, "@") {
+		return false
+	}
+	if j.unknown(name) {
+		j.Entry(append([]arg.Word{arg.Literal(name)}, words[1:]...))
+	} else {
+		j.Run(append([]arg.Word{arg.Literal(name)}, words[1:]...))
+	}
+	return true
 }
 
 // goOption judges an option of go, which takes one dash or two, and its value

@@ -140,9 +140,9 @@ func (j judge) inline(name, code string, args []arg.Word) {
 	}
 	for _, text := range names {
 		if strings.ContainsAny(text, "/~") || strings.HasPrefix(text, ".") {
-			j.Writes([]arg.Word{arg.Literal(text)})
+			j.Writes([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		} else {
-			j.Reads([]arg.Word{arg.Literal(text)})
+			j.Reads([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		}
 	}
 	for _, w := range args {

@@ -65,17 +65,26 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 // they do not know for one, and fetch nothing for it. Names that say that
 // something leaves the machine are none.
 func scripted(name, verb string) bool {
-	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)+$`).MatchString(verb) || Leaves(verb) {
+	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || Leaves(verb) {
 		return false
 	}
 	parts := strings.FieldsFunc(verb, func(r rune) bool { return r == ':' || r == '-' })
-	return strings.Contains(verb, ":") && name != "composer" || slices.ContainsFunc([]string{parts[0], parts[len(parts)-1]}, func(part string) bool {
+	if strings.Contains(verb, ":") && name != "composer" {
+		return true
+	}
+	known := func(part string) bool {
 		return slices.Contains([]string{
 			"test", "tests", "build", "lint", "format", "fmt", "check", "checks", "typecheck", "types", "tsc", "dev", "coverage", "e2e", "docs", "unit", "integration", "spec", "cs", "qa", "ci",
-			"analyse", "analyze", "stan", "phpstan", "psalm", "style", "fix", "gen", "generate", "codegen", "compile", "clean", "verify", "validate", "bench", "watch", "serve", "preview", "start",
-			"snapshots", "refactor", "rector", "normalize", "update", "prettier", "eslint", "jest", "vitest", "storybook", "bundle", "prepare", "sync", "i18n", "infection", "mutation",
+			"analyse", "analyze", "stan", "phpstan", "psalm", "style", "fix", "gen", "generate", "codegen", "compile", "clean", "verify", "validate", "bench", "benchmark", "watch", "serve",
+			"preview", "start", "snapshots", "refactor", "rector", "normalize", "prettier", "eslint", "jest", "vitest", "storybook", "bundle", "prepare", "sync", "i18n", "infection", "mutation",
+			"lints", "develop", "doc", "examples", "example", "demo", "perf", "size", "db", "migrate", "seed", "prebuild", "postbuild", "pretest", "tokens", "tailwind", "css", "styles", "biome",
+			"typings", "schema", "graphql", "proto", "cypress", "playwright", "knip", "all", "quality", "precommit", "local", "client", "server", "web", "app", "api", "site", "website", "studio",
 		}, part)
-	})
+	}
+	if len(parts) == 1 {
+		return known(verb) && (name != "bun" && name != "composer" || verb != "build" && verb != "check")
+	}
+	return known(parts[0]) || known(parts[len(parts)-1])
 }
 
 // Leaves reports whether the name of a script says that something leaves the
@@ -251,9 +260,17 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 			return
 		}
 		j.Run(argv)
+	case slices.Contains([]string{"uv", "poetry", "pdm", "hatch", "pipenv", "bundle"}, name) && j.unknown(file) && !Leaves(file):
+		j.Entry(argv) // of the project or of what its lock file names
 	default:
 		j.Run(argv)
 	}
+}
+
+// unknown reports whether a word is the name of no program that has a rule.
+func (j judge) unknown(name string) bool {
+	_, listed := table.Find(name)
+	return !listed && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-z][\w.:-]*$`).MatchString(name)
 }
 
 // colon returns an option of dotnet's as other programs write theirs: it takes a

@@ -110,7 +110,7 @@ func Plain(name, value string) bool {
 		return false
 	}
 	return !slices.ContainsFunc([]string{
-		"LINK", "CERT", "SSL", "FZF", "TOOL", "INTERPRETER", "LIB", "INIT", "SCRIPT", "INDEX", "MIRROR", "MODULE", "PYTHON", "NODE", "RUBY", "PERL", "JAVA", "BASH", "PHP", "CARGO", "RUST", "BIN", "SDK",
+		"LINK", "PKG_CONFIG", "KUBE", "CONFIG_FILE", "CERT", "SSL", "FZF", "TOOL", "INTERPRETER", "LIB", "INIT", "SCRIPT", "INDEX", "MIRROR", "MODULE", "PYTHON", "NODE", "RUBY", "PERL", "JAVA", "BASH", "PHP", "CARGO", "RUST", "BIN", "SDK",
 		"STARTUP", "SPAWN", "VIEWER", "DIFF", "OPEN", "EXT", "LOAD", "BROWSER", "ASKPASS", "SSH", "GIT", "NPM", "YARN", "MAVEN", "GRADLE", "DOTNET", "MSBUILD", "CMAKE", "COMPOSER", "BUNDLE", "GEM_", "RC", "TMP", "HOME", "PREFIX", "ROOT",
 	}, func(part string) bool { return strings.Contains(upper, part) }) && !slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "NM", "FC", "RM", "AWK", "SED", "INSTALL", "LEX", "YACC", "CLASSPATH", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}, upper)
 }
@@ -120,7 +120,7 @@ func Plain(name, value string) bool {
 func modest(name string) bool {
 	upper := strings.ToUpper(name)
 	return !Powerful(name) && !slices.ContainsFunc([]string{
-		"SHELL", "EDITOR", "PAGER", "CMD", "COMMAND", "EXEC", "PROG", "COMPILER", "LAUNCHER", "WRAPPER", "RUNNER", "PRELOAD", "PATH", "PLUGIN", "HOOK", "CONFIG", "PROXY",
+		"SHELL", "EDITOR", "PAGER", "CMD", "COMMAND", "EXEC", "PROG", "COMPILER", "LAUNCHER", "WRAPPER", "RUNNER", "PRELOAD", "PATH", "PLUGIN", "HOOK", "PROXY",
 		"REGISTRY", "TLS", "VERIFY", "INSECURE", "UNSAFE", "TRUST", "UNAUTHORIZED", "ALLOW", "CHECKSUM", "NOSUM", "EVENT", "AGENT", "JVM", "FORK", "CLASS",
 	}, func(part string) bool { return strings.Contains(upper, part) })
 }
