@@ -31,6 +31,9 @@ func (j *judgement) endless(n syntax.Node) {
 		}
 		do = n.Do
 	}
+	if many && crowded(n) {
+		j.add(Ask, "host.damage", "it runs a great many times")
+	}
 	ends := many
 	for _, s := range do {
 		syntax.Walk(s, func(n syntax.Node) bool {
@@ -88,6 +91,14 @@ func crowd(n *syntax.ForClause) bool {
 		}
 	}
 	return false
+}
+
+// crowded reports whether a loop runs a hundred thousand times or more.
+func crowded(n syntax.Node) bool {
+	var text strings.Builder
+	_ = syntax.NewPrinter().Print(&text, n)
+	head, _, _ := strings.Cut(text.String(), "do")
+	return regexp.MustCompile(`\d{6}`).MatchString(head)
 }
 
 // fills asks about a program that writes without an end.

@@ -49,7 +49,7 @@ func (j *judgement) loop(n *syntax.ForClause) {
 func (j *judgement) item(name string, at syntax.Pos) (arg.Word, bool) {
 	for _, l := range j.loops {
 		if l.name == name && at.After(l.from) && l.to.After(at) {
-			return arg.Word{Text: "item", Fixed: true, Listed: l.listed}, true
+			return arg.Word{Text: "item", Fixed: true, Listed: l.listed, Each: true}, true
 		}
 	}
 	return arg.Word{}, false

@@ -16,7 +16,7 @@ import (
 // nil for the others.
 func (j *judgement) special(name string) func([]arg.Word) {
 	switch name {
-	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox":
+	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox", "shx":
 		return j.wrapper
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish":
 		return j.shell
@@ -104,7 +104,19 @@ func (j *judgement) wrapper(argv []arg.Word) {
 			return // echo
 		}
 		listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
-		rest = append(slices.Clone(rest), arg.Word{Dynamic: true, Listed: listed, Fixed: listed})
+		name := arg.Word{Dynamic: true, Listed: listed, Fixed: listed}
+		if mark := placed(argv); mark != "" {
+			rest = slices.Clone(rest)
+			for i, w := range rest {
+				if w.Text == mark {
+					rest[i] = name
+				} else if strings.Contains(w.Text, mark) {
+					rest[i] = arg.Word{Dynamic: true}
+				}
+			}
+			break
+		}
+		rest = append(slices.Clone(rest), name)
 		if e, ok := table.Find(rest[0].Text); ok && e.OnlyReads() {
 			rest = rest[:len(rest)-1] // it reads what was listed
 		} else if ok && e.Rule == "build.go" {
@@ -114,6 +126,19 @@ func (j *judgement) wrapper(argv []arg.Word) {
 	if len(rest) > 0 {
 		j.simple(rest)
 	}
+}
+
+// placed returns the mark in whose place xargs puts a name, if it is given one.
+func placed(argv []arg.Word) string {
+	for i, w := range argv {
+		if w.Text == "-I" && i+1 < len(argv) {
+			return argv[i+1].Text
+		}
+		if mark, ok := strings.CutPrefix(w.Text, "-I"); ok && mark != "" {
+			return mark
+		}
+	}
+	return ""
 }
 
 // assigned judges the variables that env sets, and returns the rest.
@@ -129,6 +154,9 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 		case table.Powerful(name) && quiet(name, given):
 		case table.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		case strings.HasPrefix(value, "/") || strings.Contains(value, ".."):
+			j.reads([]arg.Word{given})
+			j.add(Ask, "env.unknown", name+" names a place outside the worktree")
 		case !given.Dynamic && !given.Glob && j.toggles(name, given, after(args)):
 		case !table.Harmless(name) || script.Code(value):
 			j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
@@ -428,7 +456,7 @@ func (j *judgement) make(argv []arg.Word) {
 		case strings.HasPrefix(a.Text, "-f") && !strings.HasPrefix(a.Text, "--"):
 			file = a.Text[2:]
 		}
-		if slices.Contains([]string{"install", "uninstall", "install-strip"}, a.Text) && !slices.ContainsFunc(argv, func(w arg.Word) bool { return w.Text == "-n" || w.Text == "--dry-run" || w.Text == "--just-print" }) && !slices.ContainsFunc(argv, func(w arg.Word) bool {
+		if slices.Contains([]string{"install", "uninstall", "install-strip", "install-exec", "install-data", "install-headers", "install-lib", "install-libs", "install-bin", "install-static", "install-shared", "install-man", "install-pc", "install-includes", "install-programs"}, a.Text) && !slices.ContainsFunc(argv, func(w arg.Word) bool { return w.Text == "-n" || w.Text == "--dry-run" || w.Text == "--just-print" }) && !slices.ContainsFunc(argv, func(w arg.Word) bool {
 			name, value, _ := strings.Cut(w.Text, "=")
 			return slices.Contains([]string{"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT"}, name) && value != ""
 		}) {

@@ -54,7 +54,7 @@ func judge(command string, r Rules, depth int) Decision {
 	if err != nil {
 		return Decision{Ask, "shell.unparsed", "it cannot be parsed"}
 	}
-	j := judgement{rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
+	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
 	j.look(file)
 	j.settle(file)
 	syntax.Walk(file, j.visit)
@@ -101,8 +101,9 @@ type judgement struct {
 	input      string // what the command is given in the line itself, as a here-document
 	given      bool   // and whether all of that is seen
 	settled    []setting
-	lists      bool           // xargs is given names that a command lists
-	fed        []*syntax.Stmt // the parts of pipes that are given such names
+	calls      map[string][]string // what functions declared in it call
+	lists      bool                // xargs is given names that a command lists
+	fed        []*syntax.Stmt      // the parts of pipes that are given such names
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
@@ -116,6 +117,7 @@ func (j *judgement) look(file *syntax.File) {
 		case *syntax.FuncDecl:
 			for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
 				if name != nil {
+					j.calls[name.Value] = append(j.calls[name.Value], calls(n)...)
 					j.functions = append(j.functions, name.Value)
 				}
 			}
@@ -239,17 +241,36 @@ func text(x syntax.ArithmExpr) string {
 	return ""
 }
 
+// function denies a function that calls itself, also through others.
 func (j *judgement) function(n *syntax.FuncDecl) {
-	name := ""
-	if n.Name != nil {
-		name = n.Name.Value
+	if n.Name == nil {
+		return
 	}
+	reached, next := map[string]bool{}, []string{n.Name.Value}
+	for len(next) > 0 {
+		name := next[0]
+		next = next[1:]
+		for _, called := range j.calls[name] {
+			if called == n.Name.Value {
+				j.add(Deny, "host.damage", "a function that calls itself may never end")
+			}
+			if !reached[called] {
+				reached[called] = true
+				next = append(next, called)
+			}
+		}
+	}
+}
+
+// calls returns the words that commands in a function begin with.
+func calls(n *syntax.FuncDecl) (names []string) {
 	syntax.Walk(n.Body, func(b syntax.Node) bool {
-		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
-			j.add(Deny, "host.damage", "a function that calls itself may never end")
+		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+			names = append(names, c.Args[0].Lit())
 		}
 		return true
 	})
+	return names
 }
 
 func (j *judgement) redirect(n *syntax.Redirect) {
@@ -267,7 +288,7 @@ func (j *judgement) redirect(n *syntax.Redirect) {
 		j.floods = j.floods || source(w.Text)
 		j.reads([]arg.Word{w})
 	default:
-		if w.Listed && (n.Op == syntax.RdrOut || n.Op == syntax.RdrClob) {
+		if (w.Listed || w.Each && w.Text == "item") && (n.Op == syntax.RdrOut || n.Op == syntax.RdrClob) {
 			j.add(Ask, "path.unseen", "which files it empties is not known before it runs")
 		}
 		j.writes([]arg.Word{w})
@@ -320,6 +341,8 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
 	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !table.Hidden(name) && table.Plain(name, j.word(a.Value).Text):
+	case exported && a.Value != nil && script.Code(literal(a.Value)):
+		j.add(Ask, "env.unknown", "a program may expand what "+name+" holds")
 	case exported && !table.Harmless(name):
 		j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 	}
@@ -360,4 +383,15 @@ func (j *judgement) own(argv []arg.Word) (allowed bool) {
 		}
 	}
 	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return own.Begins(argv, entry) })
+}
+
+// literal returns the text of a word that is quoted as it is.
+func literal(w *syntax.Word) string {
+	var text strings.Builder
+	for _, p := range w.Parts {
+		if q, ok := p.(*syntax.SglQuoted); ok {
+			text.WriteString(q.Value)
+		}
+	}
+	return text.String()
 }

@@ -93,7 +93,11 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	}
 	options, operands := arg.Split(argv[1:])
 	j.frontEnd(name, argv[1:])
-	j.maybeOptions(e.Asked, argv[1:])
+	if seen := argv[1:]; name == "printf" { // it has options before its format alone
+		j.maybeOptions(e.Asked, seen[:min(1, len(seen))])
+	} else {
+		j.maybeOptions(e.Asked, seen)
+	}
 	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
 	}
@@ -212,6 +216,9 @@ func (j *judgement) copies(operands []arg.Word) {
 			continue
 		}
 		j.reads([]arg.Word{w})
+		if to := operands[len(operands)-1]; w.Text == "/dev/null" && to.Each && to.Text == "item" {
+			j.add(Ask, "tree.delete", "it empties every file that it goes over")
+		}
 		if at, _ := j.where(w); at == place.System {
 			j.add(Ask, "file.copy", "a file of the system gets another name")
 		}

@@ -56,6 +56,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 		if item, ok := j.item(name, p.Pos()); ok && p.Short {
 			out.Text += item.Text
 			out.Listed = out.Listed || item.Listed
+			out.Each = true
 			return
 		}
 		if v, ok := j.value(name, p.Pos()); ok && (p.Short || plainly(p)) {
@@ -198,6 +199,9 @@ func (j *judgement) deletes(words []arg.Word) {
 		at, name := j.where(w)
 		if w.Listed {
 			j.add(Ask, "path.unseen", "which files it removes is not known before it runs")
+		}
+		if w.Glob && strings.HasPrefix(w.Text, "**") && !strings.Contains(w.Text, "node_modules") && !strings.Contains(w.Text, "dist") && !strings.Contains(w.Text, "__pycache__") {
+			j.add(Ask, "path.unseen", "which files it removes, anywhere in the tree, is not known before it runs")
 		}
 		if at == place.Tree && (name == "." || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
 			j.add(Deny, "tree.delete", "it deletes the worktree itself")

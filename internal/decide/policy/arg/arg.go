@@ -15,6 +15,7 @@ type Word struct {
 	Glob    bool   // it stands for names that match
 	Home    bool   // it begins in somebody's home
 	Listed  bool   // it stands for names that a command lists, below where it looks
+	Each    bool   // it stands for each of several names, in turn
 	Fixed   bool   // it begins with something literal, so it does not become an option
 }
 
@@ -119,7 +120,7 @@ func (w *Word) Unquoted(s string, first bool) {
 	if strings.ContainsAny(s, "*?") || strings.Contains(s, "[") && s != "[" {
 		w.Glob = true
 	}
-	if strings.Contains(s, "{") && strings.ContainsAny(s, ",.") && s != "{}" {
+	if regexp.MustCompile(`\{[^{}]*(,|\.\.)`).MatchString(s) {
 		w.Dynamic = true // braces make several words
 	}
 	w.Text += Unescape(s, false)

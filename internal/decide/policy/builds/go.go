@@ -25,7 +25,10 @@ func (j judge) cmake(argv []arg.Word) {
 		if name == "--install" && inside {
 			continue
 		}
-		if strings.HasPrefix(name, "-D") && !o.Dynamic && strings.HasSuffix(strings.Split(name, ":")[0], "_FLAGS") && linkerFlags(value) {
+		if strings.HasPrefix(name, "-D") && strings.Contains(name, "_FLAGS") {
+			if o.Dynamic || !linkerFlags(value) && (script.Compiles(name) || regexp.MustCompile(`plugin|wrapper|specs|@|-B|fuse-ld=/|Xlinker|Xclang|(^|[\s=,])/(opt|home|root|etc|var|tmp|srv|mnt)|\.\./\.\.|~`).MatchString(value)) {
+				j.Ask("build.cmake", "flags of the compiler may run another program")
+			}
 			continue
 		}
 		if slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name) || strings.HasPrefix(name, "-D") && script.Compiles(name) {

@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,18 +13,20 @@ import (
 func plain(name, option string) bool {
 	switch name {
 	case "node":
-		return slices.Contains([]string{"--test", "--check", "-c", "--watch", "--enable-source-maps", "--no-warnings", "--trace-warnings", "--experimental-strip-types", "--experimental-vm-modules", "--expose-gc", "--test-only", "--experimental-test-coverage"}, option) ||
-			strings.HasPrefix(option, "--max-old-space-size=") || strings.HasPrefix(option, "--test-reporter=") || strings.HasPrefix(option, "--test-name-pattern=") || strings.HasPrefix(option, "--test-concurrency=")
+		word, _, _ := strings.Cut(option, "=")
+		return option == "-c" || regexp.MustCompile(`^--[a-z][a-z0-9_-]+(=[\w.,:*/ -]*)?$`).MatchString(option) && !strings.Contains(option, "=/") && !strings.Contains(option, "..") && !slices.ContainsFunc([]string{
+			"require", "import", "loader", "eval", "print", "env-file", "inspect", "icu", "openssl", "policy", "interactive", "build-snapshot", "run", "tls", "snapshot", "report", "prof", "input-type", "redirect", "diagnostic", "cpu", "heap", "title", "security", "localstorage", "version",
+		}, func(part string) bool { return strings.Contains(word, part) })
 	case "php":
-		return option == "-l"
+		return option == "-l" || option == "-n" || option == "-q"
 	case "ruby":
-		return slices.Contains([]string{"-c", "-w", "-W0", "-W1", "-W2", "--yjit"}, option)
+		return slices.Contains([]string{"-c", "-w", "-W0", "-W1", "-W2", "--yjit"}, option) || strings.HasPrefix(option, "-W:")
 	case "perl":
-		return option == "-c" || option == "-w"
+		return option == "-c" || option == "-w" || option == "-T"
 	case "java":
-		return option == "-ea" || strings.HasPrefix(option, "-Xmx") || strings.HasPrefix(option, "-Xms") || strings.HasPrefix(option, "-Xss")
+		return option == "-ea" || strings.HasPrefix(option, "-Xmx") || strings.HasPrefix(option, "-Xms") || strings.HasPrefix(option, "-Xss") || option == "--enable-preview"
 	}
-	return option == "-u" || option == "-B" || option == "-I" || option == "-q"
+	return slices.Contains([]string{"-u", "-B", "-I", "-q", "-O", "-OO", "-s", "-E", "-bb", "-Wd", "-Werror", "-Wall", "-Wignore", "-Xdev"}, option)
 }
 
 // interpreter judges a script of the tree, which may run as the tree's build
@@ -32,11 +35,13 @@ func (j judge) interpreter(argv []arg.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
-		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o) || name == "php" && o == "-d"
+		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o) || name == "php" && o == "-d" || name == "node" && o == "-C" || name == "python" && (o == "-W" || o == "-X")
 		switch {
+		case value && (name == "node" || name == "python") && len(rest) > 1 && regexp.MustCompile(`^[a-z][\w:=-]*$`).MatchString(rest[1].Text):
+			rest = rest[1:]
 		case value && name == "php" && len(rest) > 1 && phpSetting(rest[1]):
 			rest = rest[1:]
-		case value && name != "php" && len(rest) > 1:
+		case value && (name == "ruby" || name == "java") && len(rest) > 1:
 			for part := range strings.SplitSeq(rest[1].Text, ":") {
 				j.Writes([]arg.Word{{Text: part, Dynamic: rest[1].Dynamic, Fixed: true}})
 			}
@@ -118,12 +123,20 @@ func given(name string, rest []arg.Word) int {
 		case "ruby", "perl":
 			switches := strings.HasPrefix(o, "-i.") && strings.Trim(o[3:], "abcdefghijklmnopqrstuvwxyz") == "" || strings.Trim(letters, "0123456789lnpawsiEe") == ""
 			code = switches && strings.HasSuffix(o, "e") && !strings.HasPrefix(o, "-i.")
+			if o == "-r" || o == "-I" {
+				break
+			}
 			if modules := strings.HasPrefix(o, "-rjson") || strings.HasPrefix(o, "-ryaml") || strings.HasPrefix(o, "-MJSON") || o == "-Mstrict" || o == "-Mwarnings"; !switches && !modules || strings.Contains(o, "ie") {
 				return 0
 			}
 		}
 		if code && !rest[i+1].Dynamic {
 			return i + 2
+		}
+		if name == "ruby" && (o == "-r" || o == "-I") && !rest[i+1].Dynamic && regexp.MustCompile(`^(bundler/setup|json|yaml|set|time|date|\.?/?[a-z][\w-]*)$`).MatchString(rest[i+1].Text) &&
+			!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, rest[i+1].Text) {
+			i++
+			continue
 		}
 		if name != "ruby" && name != "perl" && !code && o != "--input-type=module" {
 			return 0

@@ -34,7 +34,7 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 		verb, next = "run", ""
 	}
 	if runsScript(name, verb) {
-		j.script(name, rest[1:])
+		j.script(name, strings.HasPrefix(rest[0].Text, "run"), rest[1:])
 		return true
 	}
 	switch n := v.Runs(verb, next); {
@@ -92,8 +92,7 @@ func scripted(name, verb string) bool {
 func Leaves(name string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(":-_./", r) }), func(part string) bool {
 		return part == "x" || slices.Contains([]string{
-			"deploy", "release", "publish", "login", "logout", "push", "upload", "global", "add", "dlx", "upgrade", "remote", "ship", "token", "secret", "secrets", "install", "create", "exec",
-			"prod", "production", "evil", "config", "self", "require", "send", "pull", "fetch", "download", "init", "link", "version", "npm", "audit", "owner", "team", "access",
+			"deploy", "release", "publish", "login", "logout", "push", "upload", "global", "add", "dlx", "upgrade", "remote", "ship", "send", "evil",
 		}, part)
 	})
 }
@@ -113,7 +112,13 @@ func runsScript(name, verb string) bool {
 
 // script judges what a script of the project's is given. npm takes options up
 // to -- for itself.
-func (j judge) script(name string, words []arg.Word) {
+func (j judge) script(name string, run bool, words []arg.Word) {
+	if len(words) > 0 && words[0].Dynamic && !words[0].Fixed {
+		j.Ask("shell.dynamic", "which script runs is not known before it runs")
+	}
+	if len(words) > 0 && run && Leaves(words[0].Text) {
+		j.Ask(name+".script", "the name of the script says that something leaves the machine")
+	}
 	for i, w := range words {
 		option := strings.HasPrefix(w.Text, "-")
 		switch {
@@ -175,6 +180,17 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			}
 		}
 		option, value, joined := strings.Cut(w.Text, "=")
+		if name == "uv" && (option == "--python" || option == "-p") {
+			if !joined && i+1 < len(words) {
+				value = words[i+1].Text
+			}
+			if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) {
+				if !joined {
+					i++
+				}
+				continue
+			}
+		}
 		switch {
 		case w.Text == "--":
 			return append(others, words[i+1:]...)
@@ -184,7 +200,8 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			}
 			others = append(others, w)
 			continue
-		case !v.Exact(w.Text) && !(!v.Only && arg.Asks([]arg.Word{w}, v.Options)) && v.Knows(option):
+		case v.Dir(option), v.Value(option), option == "--no":
+		case !strings.HasPrefix(w.Text, "--config.") && !v.Exact(w.Text) && !(!v.Only && arg.Asks([]arg.Word{w}, v.Options)) && v.Knows(option):
 		case arg.Place(option) && name != "npx" && name != "npm" && name != "bunx" && j.places(joined, value, words[i:]):
 			if !joined {
 				i++

@@ -13,7 +13,7 @@ func MayMatch(pattern string) bool {
 	if meta < 0 {
 		return false
 	}
-	if pattern == "*.pem" || pattern == "*.key" {
+	if pattern == "*.pem" || pattern == "*.key" || pattern == "*.env" {
 		return true // it may be a private key
 	}
 	if strings.HasPrefix(pattern, ".env") && !strings.HasPrefix(pattern, ".env.ex") {

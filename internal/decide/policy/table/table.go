@@ -103,7 +103,7 @@ func Plain(name, value string) bool {
 		return true
 	}
 	upper := strings.ToUpper(name)
-	if !modest(name) || len(value) > 200 || regexp.MustCompile(`["$\x60\\~;|&<>(){}\n!]|(^|[=:, ])/|\.\.|@|plugin|wrapper|exec|specs|load|require|agent|javaagent|-B|-Xlinker|-fuse|eval`).MatchString(strings.ReplaceAll(value, ":///./", "")) {
+	if !modest(name) || len(value) > 200 || regexp.MustCompile(`["$\x60\\~;|&<>(){}\n!]|(^|[=:, ])/|\.\.|@|plugin|wrapper|exec|specs|load|require|agent|javaagent|-B|-Xlinker|-fuse|eval`).MatchString(regexp.MustCompile(`://(/\./)?`).ReplaceAllString(value, " ")) {
 		return false
 	}
 	if host := regexp.MustCompile(`://([^/:?]*)`).FindStringSubmatch(value); host != nil && host[1] != "localhost" && host[1] != "127.0.0.1" {
