@@ -121,7 +121,7 @@ func fills(argv []arg.Word) bool {
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool {
 			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)
 		})
-	case "head", "truncate", "fallocate":
+	case "head", "truncate", "fallocate", "openssl":
 		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return huge(w.Text) })
 	case "dd":
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "count=") && !huge(w.Text) })

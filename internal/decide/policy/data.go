@@ -109,7 +109,7 @@ func (j *judgement) fd(argv []arg.Word) {
 		if !slices.ContainsFunc(run, func(w arg.Word) bool { return strings.Contains(w.Text, "{") }) {
 			run = append(slices.Clone(run), arg.Literal("{}"))
 		}
-		j.found(run, false)
+		j.found(run, false, false)
 	}
 	if e, ok := table.Find("fd"); ok {
 		j.listed(e, append([]arg.Word{arg.Literal("fd")}, search[1:]...))

@@ -46,7 +46,7 @@ func (j *judgement) configured(e table.Entry, options, args []arg.Word) []arg.Wo
 			return paths{j}.Own(o)
 		}
 		for i, w := range args {
-			if w.Text == o.Text && (i+1 == len(args) || !paths{j}.Own(args[i+1])) {
+			if w.Text == o.Text && (i+1 == len(args) || !paths{j}.Own(args[i+1]) && !strings.HasPrefix(args[i+1].Text, "no:")) {
 				return false
 			}
 		}

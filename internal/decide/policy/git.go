@@ -204,6 +204,15 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		}
 		j.reads(operands)
 		return true
+	case "cherry-pick", "revert":
+		return len(operands) > 0 && seen && !has("--abort", "--quit", "--skip", "--continue", "-e", "--edit", "-S", "--gpg-sign", "--strategy", "--cleanup") &&
+			(verb == "cherry-pick" || slices.ContainsFunc(args, func(a string) bool { return a == "--no-edit" || a == "-n" || a == "--no-commit" }))
+	case "worktree", "reflog", "submodule", "notes", "bundle":
+		return slices.Contains([]string{"worktree list", "reflog show", "submodule status", "submodule summary", "notes list", "notes show", "bundle verify", "bundle list-heads"}, verb+" "+first) && seen ||
+			verb == "reflog" && (first == "" || strings.HasPrefix(first, "-") || first == "HEAD") && seen
+	case "hash-object":
+		j.reads(operands)
+		return !has("-w", "--stdin-paths", "--path") && seen
 	case "archive":
 		if has("--remote", "--exec", "--add-file", "--add-virtual-file") || !seen {
 			return false
@@ -218,7 +227,7 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		}
 		return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
 	case "format-patch":
-		return slices.Contains(args, "--stdout") && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff") && seen
+		return seen && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff", "--attach", "--inline", "--from", "--force-in-body-from")
 	}
 	return false
 }

@@ -142,3 +142,24 @@ func (j *judgement) rebinding(name string, args []*syntax.Word) {
 		j.sets = append(j.sets, "REPLY", "MAPFILE", "OPTARG")
 	}
 }
+
+// reading notes the variable that a loop reads names into which a command
+// lists, one after the other.
+func (j *judgement) reading(n *syntax.WhileClause) {
+	if len(n.Cond) != 1 || n.Until {
+		return
+	}
+	c, ok := n.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || c.Args[0].Lit() != "read" {
+		return
+	}
+	name := c.Args[len(c.Args)-1].Lit()
+	for _, w := range c.Args[1 : len(c.Args)-1] {
+		if w.Lit() != "-r" {
+			return
+		}
+	}
+	if name != "" && name != "-r" {
+		j.loops = append(j.loops, loop{name, n.DoPos, n.DonePos, true})
+	}
+}

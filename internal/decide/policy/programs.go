@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -381,7 +382,7 @@ func (j *judgement) find(argv []arg.Word) {
 			for end < len(argv) && argv[end].Text != ";" && argv[end].Text != "+" {
 				end++
 			}
-			j.found(argv[i+1:end], within && arg.Narrow(argv[begin:i]))
+			j.found(argv[i+1:end], within && arg.Narrow(argv[begin:i]), within && arg.Made(argv[begin:i]))
 			i = end
 		case "-delete":
 			if !within || !arg.Narrow(argv[begin:i]) {
@@ -398,10 +399,10 @@ func (j *judgement) find(argv []arg.Word) {
 	}
 }
 
-// found judges what find runs on each file that it finds; litter
-// may be deleted.
-func (j *judgement) found(argv []arg.Word, litter bool) {
-	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, arg.Line(argv)) {
+// found judges what find runs on each file that it finds; litter, and
+// directories that builds make, may be deleted.
+func (j *judgement) found(argv []arg.Word, litter, made bool) {
+	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, arg.Line(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, arg.Line(argv)) {
 		j.own(argv)
 		return
 	}
@@ -471,12 +472,21 @@ func (j *judgement) make(argv []arg.Word) {
 	}
 }
 
+// plainTar reports whether an option of tar only says what is taken and how it
+// is written down.
+func plainTar(w arg.Word) bool {
+	return !w.Dynamic && regexp.MustCompile(`^--(strip-components=\d+|exclude-vcs|exclude-vcs-ignores|exclude=.*|wildcards|no-same-owner|no-same-permissions|sort=\w+|mtime=[\w@: +-]+|owner=\w+(:\d+)?|group=\w+(:\d+)?|numeric-owner|format=\w+|list|extract|create|gzip|verbose|null|zstd|bzip2|xz|auto-compress|keep-old-files|one-top-level)$`).MatchString(w.Text)
+}
+
 func (j *judgement) tar(argv []arg.Word) {
 	for i, a := range argv[1:] {
 		if i == 0 && !strings.HasPrefix(a.Text, "-") {
 			if a.Dynamic || strings.Trim(a.Text, "cxtzjJvf") != "" {
 				j.add(Ask, "file.tar", "an option of tar may run or write something else")
 			}
+			continue
+		}
+		if plainTar(a) {
 			continue
 		}
 		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvf") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {

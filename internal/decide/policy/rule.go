@@ -139,6 +139,9 @@ func (j *judgement) look(file *syntax.File) {
 			}
 		case *syntax.BinaryCmd:
 			j.dirs.Add(n)
+			if w, ok := n.Y.Cmd.(*syntax.WhileClause); ok && n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
+				j.reading(w)
+			}
 			if n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
 				j.fed = append(j.fed, n.Y)
 			}

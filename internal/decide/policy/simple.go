@@ -80,6 +80,9 @@ func (j *judgement) program(argv []arg.Word) {
 	j.scripts = true
 	j.frontEnd(path.Base(name), argv[1:])
 	_, operands := arg.Split(slices.DeleteFunc(slices.Clone(argv[1:]), func(w arg.Word) bool {
+		if i := slices.Index(argv, w); regexp.MustCompile(`^/[^/]+/[a-z]?$`).MatchString(w.Text) && slices.Contains([]string{"-n", "-i", "--name", "-t", "-m"}, argv[i-1].Text) {
+			return true // a pattern
+		}
 		return path.Base(name) == "configure" && regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`).MatchString(w.Text) // it is only noted for later
 	}))
 	j.writes(arg.Literals(operands))
@@ -93,7 +96,12 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	}
 	options, operands := arg.Split(argv[1:])
 	j.frontEnd(name, argv[1:])
-	if seen := argv[1:]; name == "printf" { // it has options before its format alone
+	if seen := argv[1:]; name == "jq" {
+		j.maybeOptions(e.Asked, slices.DeleteFunc(slices.Clone(seen), func(w arg.Word) bool {
+			i := slices.Index(seen, w)
+			return i > 1 && (seen[i-2].Text == "--arg" || seen[i-2].Text == "--argjson")
+		}))
+	} else if name == "printf" { // it has options before its format alone
 		j.maybeOptions(e.Asked, seen[:min(1, len(seen))])
 	} else {
 		j.maybeOptions(e.Asked, seen)

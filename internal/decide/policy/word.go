@@ -256,7 +256,7 @@ func oneWord(words []string, line string) bool {
 	case "id":
 		return line == "id -u" || line == "id -g" || line == "id -un" || line == "id -gn"
 	case "git":
-		return regexp.MustCompile(`^git (rev-parse (--short(=\d+)? )?[A-Za-z0-9_~^@{}/.]+|merge-base [\w/.-]+ [\w/.-]+|rev-list (--tags )?(--max-count=1|-n ?1|-1)( [A-Za-z0-9_~^/.]+)?|log -1 (--pretty|--format)=(format:)?%[hH])$`).MatchString(line)
+		return regexp.MustCompile(`^git (rev-parse (--short(=\d+)? )?[A-Za-z0-9_~^@{}/.]+|merge-base [\w/.-]+ [\w/.-]+|rev-list (--tags )?(--max-count=1|-n ?1|-1)( [A-Za-z0-9_~^/.]+)?|rev-parse --abbrev-ref HEAD|branch --show-current|describe( --[a-z-]+(=[\w.*-]+)?)*( [A-Za-z][\w./~^-]*)?|log -1 (--pretty|--format)=(format:)?%[hH])$`).MatchString(line)
 	}
 	return false
 }

@@ -219,6 +219,21 @@ func Narrow(argv []Word) bool {
 	return named
 }
 
+// Made reports whether the tests that stand before what find does let only
+// directories through that builds and tests make.
+func Made(argv []Word) bool {
+	named := false
+	for i, a := range argv {
+		switch {
+		case a.Dynamic, slices.Contains([]string{"-o", "-or", "-not", "!", ",", "(", ")", "-L", "-follow"}, a.Text):
+			return false
+		case a.Text == "-name" && i+1 < len(argv):
+			named = slices.Contains([]string{"__pycache__", "node_modules", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".turbo", ".tox", "*.egg-info", ".nyc_output", ".gradle", "htmlcov"}, argv[i+1].Text)
+		}
+	}
+	return named
+}
+
 // Filled returns a command with a found file in the place of {}: one of any
 // name, or a word that is not seen where a name could be more than read.
 func Filled(argv []Word, reads bool) []Word {

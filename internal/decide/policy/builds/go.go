@@ -31,11 +31,31 @@ func (j judge) cmake(argv []arg.Word) {
 			}
 			continue
 		}
+		if strings.HasPrefix(name, "-D") && !o.Dynamic && j.compilers(name, value) {
+			continue
+		}
 		if slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name) || strings.HasPrefix(name, "-D") && script.Compiles(name) {
 			j.Ask("build.cmake", "cmake runs a command or a script")
 		}
 	}
 	j.Writes(operands)
+}
+
+// compilers reports whether a setting of cmake's switches something, or names a
+// usual compiler or a file of the tree.
+func (j judge) compilers(name, value string) bool {
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-D"), ":")
+	switch {
+	case slices.Contains([]string{"ON", "OFF", "on", "off", "0", "1", "TRUE", "FALSE", "YES", "NO"}, value):
+		return true
+	case strings.HasSuffix(name, "_COMPILER_LAUNCHER"):
+		return value == "ccache" || value == "sccache"
+	case strings.HasSuffix(name, "_COMPILER"):
+		return regexp.MustCompile(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|nvcc|icx|icpx|gfortran)(-\d+)?$`).MatchString(value)
+	case name == "CMAKE_TOOLCHAIN_FILE":
+		return j.Own(arg.Literal(value))
+	}
+	return false
 }
 
 // linkerFlags reports whether flags of a compiler or linker name no program, no
@@ -110,6 +130,10 @@ func (j judge) tool(words []arg.Word) bool {
 	}
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
+	}
+	if name == "pprof" && len(words) > 1 && slices.Contains([]string{"-top", "-text", "-tree", "-traces", "-raw"}, words[1].Text) && !slices.ContainsFunc(words, func(w arg.Word) bool { return w.Dynamic || strings.Contains(w.Text, ":") }) {
+		j.Writes(words[2:])
+		return true
 	}
 	if words[0].Dynamic || name == "" || Leaves(name) || slices.Contains([]string{
 		"addr2line", "asm", "buildid", "cgo", "compile", "covdata", "cover", "doc", "fix", "link", "nm", "objdump", "pack", "pprof", "preprofile", "test2json", "trace", "vet", "dist", "distpack",

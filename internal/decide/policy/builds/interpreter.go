@@ -37,6 +37,9 @@ func (j judge) interpreter(argv []arg.Word) {
 		o := rest[0].Text
 		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o) || name == "php" && o == "-d" || name == "node" && o == "-C" || name == "python" && (o == "-W" || o == "-X")
 		switch {
+		case name == "node" && slices.Contains([]string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, o) && len(rest) > 1 && j.Own(rest[1]):
+			rest = rest[1:]
+		case name == "node" && regexp.MustCompile(`^--inspect(-brk)?(=((localhost|127\.0\.0\.1):)?\d+)?$`).MatchString(o):
 		case value && (name == "node" || name == "python") && len(rest) > 1 && regexp.MustCompile(`^[a-z][\w:=-]*$`).MatchString(rest[1].Text):
 			rest = rest[1:]
 		case value && name == "php" && len(rest) > 1 && phpSetting(rest[1]):

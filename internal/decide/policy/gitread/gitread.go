@@ -111,14 +111,19 @@ func Setting(setting string) bool {
 
 // Lists reports whether branch or tag is only asked to list.
 func Lists(args []string) bool {
-	list := slices.Contains(args, "--list") || slices.Contains(args, "-l")
+	list := slices.ContainsFunc(args, func(a string) bool { return a == "--list" || a == "-l" || sorts(a) })
 	for _, a := range args {
 		if !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "--contains", "--merged", "--no-merged", "HEAD"}, a) &&
-			(strings.HasPrefix(a, "-") || !list) {
+			!sorts(a) && (strings.HasPrefix(a, "-") || !list) {
 			return false
 		}
 	}
 	return true
+}
+
+// sorts reports whether an option only says how refs are listed.
+func sorts(option string) bool {
+	return strings.HasPrefix(option, "--sort=") || strings.HasPrefix(option, "--format=") || strings.HasPrefix(option, "--points-at=") || option == "-n" || option == "-n1"
 }
 
 // Shown reports whether a setting may be printed: it is no place for a secret,
