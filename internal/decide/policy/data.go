@@ -86,7 +86,7 @@ func (j *judgement) commands(argv []arg.Word) {
 		case slices.Contains([]string{"-k", "--kill-others", "--kill-others-on-fail", "-r", "--raw", "-g", "--group", "--no-color", "--hide", "-i", "--ignore-failure", "-N"}, w.Text), regexp.MustCompile(`^--?(names|prefix-colors|success|max-processes|timings|warmup|runs)=`).MatchString(w.Text):
 		case strings.HasPrefix(w.Text, "-"):
 			j.add(Ask, "wrapper.option", "an option of "+argv[0].Text+" is not known")
-		case regexp.MustCompile(`^(\d+|(https?(-get)?://)?(localhost|127\.0\.0\.1)(:\d+)?(/[\w/-]*)?|npm:[\w:*-]+)$`).MatchString(w.Text):
+		case regexp.MustCompile(`^(\d+|(https?(-get)?://)?(localhost|127\.0\.0\.1)(:\d+)?(/[\w/-]*)?|(npm|pnpm|yarn|bun|node):[\w:*-]+)$`).MatchString(w.Text):
 		case argv[0].Text == "start-server-and-test" && regexp.MustCompile(`^[a-z][\w:-]*$`).MatchString(w.Text):
 			j.nested("npm run " + w.Text)
 		default:
@@ -114,4 +114,48 @@ func (j *judgement) fd(argv []arg.Word) {
 	if e, ok := table.Find("fd"); ok {
 		j.listed(e, append([]arg.Word{arg.Literal("fd")}, search[1:]...))
 	}
+}
+
+// covers judges a program whose coverage is measured.
+func (j *judgement) covers(argv []arg.Word) {
+	rest := argv[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && !rest[0].Dynamic {
+		option, _, joined := strings.Cut(rest[0].Text, "=")
+		if option == "--cwd" || option == "--nycrc-path" || option == "--require" || option == "-i" || option == "--config" || option == "-c" {
+			j.add(Ask, "wrapper.option", "an option of "+argv[0].Text+" may run something else")
+		}
+		valued := slices.Contains([]string{"-x", "--exclude", "-n", "--include", "-r", "--reporter", "--report-dir", "-o", "--temp-dir", "-t", "-e", "--extension", "--lines", "--branches", "--functions", "--statements", "--src"}, option)
+		if joined {
+			_, operands := arg.Split(rest[:1])
+			j.writes(operands)
+		} else if valued && len(rest) > 1 {
+			j.writes(arg.Literals(rest[1:2]))
+			rest = rest[1:]
+		}
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && !slices.Contains([]string{"report", "check-coverage", "merge", "instrument"}, rest[0].Text) {
+		j.simple(rest)
+	} else {
+		j.writes(arg.Literals(rest))
+	}
+}
+
+// watches judges a program that is started again after each change.
+func (j *judgement) watches(argv []arg.Word) {
+	for i, w := range argv[1:] {
+		switch option, value, joined := strings.Cut(w.Text, "="); {
+		case (w.Text == "-x" || w.Text == "--exec") && i+2 < len(argv):
+			if argv[i+2].Dynamic {
+				j.add(Ask, "shell.dynamic", "what it starts is not known before it runs")
+			}
+			j.nested(argv[i+2].Text + " ./file")
+		case joined && option == "--exec":
+			j.nested(value + " ./file")
+		case w.Text == "--config" || w.Text == "-r" || w.Text == "--require" || w.Text == "-e" && i+2 == len(argv):
+			j.add(Ask, "wrapper.option", "an option of nodemon may run something else")
+		}
+	}
+	_, operands := arg.Split(argv[1:])
+	j.writes(arg.Literals(operands))
 }

@@ -16,7 +16,7 @@ func (j *judgement) frontEnd(name string, args []arg.Word) {
 	verbs := map[string][]string{
 		"rails":         {"runner", "r", "console", "c", "dbconsole", "db", "credentials:show", "credentials:edit", "secrets:show", "encrypted:show"},
 		"golangci-lint": {"custom"}, "playwright": {"install", "install-deps", "uninstall", "codegen", "open", "cr", "ff", "wk"}, "cypress": {"install", "open"},
-		"artisan": {"tinker", "db"}, "manage.py": {"shell", "shell_plus", "dbshell", "runscript"}, "setup.py": {"upload", "register"},
+		"artisan": {"tinker", "db"}, "manage.py": {"shell", "shell_plus", "dbshell", "runscript"}, "setup.py": {"upload", "register", "install", "develop", "easy_install"},
 	}[name]
 	options, operands := arg.Split(args)
 	for i, w := range operands {

@@ -59,6 +59,10 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.make
 	case "concurrently", "start-server-and-test", "hyperfine":
 		return j.commands
+	case "nyc", "c8":
+		return j.covers
+	case "nodemon":
+		return j.watches
 	case "fd", "fdfind":
 		return j.fd
 	case "sqlite3":

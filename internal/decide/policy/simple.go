@@ -86,6 +86,14 @@ func (j *judgement) program(argv []arg.Word) {
 		return path.Base(name) == "configure" && regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`).MatchString(w.Text) // it is only noted for later
 	}))
 	j.writes(arg.Literals(operands))
+	for _, w := range operands { // NAME=PLACE, as configure takes it
+		if name, value, ok := strings.Cut(w.Text, "="); ok && !w.Dynamic && !strings.Contains(name, "/") && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "..")) {
+			j.reads([]arg.Word{arg.Literal(value)})
+		}
+	}
+	if base := path.Base(name); strings.HasPrefix(base, "coveralls") || strings.HasPrefix(base, "php-coveralls") || strings.HasPrefix(base, "codecov") {
+		j.add(Ask, "net.send", base+" sends what was measured")
+	}
 }
 
 func (j *judgement) listed(e table.Entry, argv []arg.Word) {
@@ -108,6 +116,12 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	}
 	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
+	}
+	if name == "rake" && slices.ContainsFunc(operands, func(w arg.Word) bool { return builds.Leaves(w.Text) }) {
+		j.add(Ask, "net.send", "the name of the task says that something leaves the machine")
+	}
+	if strings.HasPrefix(e.Rule, "build.") && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.Contains(w.Text, "://") && !script.Loopback(w.Text) }) {
+		j.add(Ask, "net.read", "it names what is somewhere else")
 	}
 	switch e.Operands {
 	case "read":

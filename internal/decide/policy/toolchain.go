@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 )
 
@@ -42,6 +43,9 @@ func (r runs) Entry(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	if arg.Asks(options, []string{"--exec", "--eval", "-e", "--command"}) {
 		r.j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
+	}
+	if len(operands) > 0 && builds.Leaves(operands[0].Text) {
+		r.j.add(Ask, "net.send", "it says that something leaves the machine")
 	}
 	r.j.writes(arg.Literals(operands))
 }

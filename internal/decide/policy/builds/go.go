@@ -107,8 +107,7 @@ func (j judge) golang(argv []arg.Word) {
 		if strings.Contains(a.Text, "@") && verb != "list" {
 			j.Ask("deps.new", "it runs another version of a module")
 		}
-		switch strings.TrimPrefix(rest[i].Text, "-") {
-		case "-run", "-bench", "-fuzz", "-skip", "-f", "-tags", "-ldflags", "-gcflags", "run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags":
+		if strings.HasPrefix(rest[i].Text, "-") && slices.Contains([]string{"run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags"}, strings.TrimLeft(rest[i].Text, "-")) {
 			continue // its value, and no path
 		}
 		if a.Dynamic && !a.Fixed {

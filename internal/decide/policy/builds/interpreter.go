@@ -155,7 +155,7 @@ func (j judge) inline(name, code string, args []arg.Word) {
 		j.Ask("code.inline", "the code may start programs, use the network or the environment, or remove files")
 	}
 	for _, text := range names {
-		if strings.ContainsAny(text, "/~") || strings.HasPrefix(text, ".") {
+		if strings.ContainsAny(text, "/~.") {
 			j.Writes([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
 		} else {
 			j.Reads([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})

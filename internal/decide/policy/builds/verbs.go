@@ -37,6 +37,9 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 		j.script(name, strings.HasPrefix(rest[0].Text, "run"), rest[1:])
 		return true
 	}
+	if strings.Contains(verb, "/") && name != "sbt" {
+		j.Writes(rest[:1])
+	}
 	switch n := v.Runs(verb, next); {
 	case rest[0].Dynamic:
 		j.Ask("shell.dynamic", "what "+name+" does is not known before it runs")
@@ -52,6 +55,12 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 		j.Ask(name+".verb", name+" "+verb+" is not a known way to build or test")
 		return true
 	}
+	if name == "meson" && verb == "install" {
+		at := slices.IndexFunc(rest, func(w arg.Word) bool { return w.Text == "--destdir" })
+		if at < 0 || at+1 == len(rest) || !j.Own(rest[at+1]) {
+			j.Ask("path.outside", "it installs outside the worktree, unless a directory of the tree is given")
+		}
+	}
 	operands := j.options(name, v, rest[1:], false)
 	if len(operands) > 0 && v.Brings(verb) {
 		j.Ask("deps.new", "it brings in a new dependency")
@@ -65,7 +74,7 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 // they do not know for one, and fetch nothing for it. Names that say that
 // something leaves the machine are none.
 func scripted(name, verb string) bool {
-	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || Leaves(verb) {
+	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || Leaves(verb) || strings.HasPrefix(verb, "x:") {
 		return false
 	}
 	parts := strings.FieldsFunc(verb, func(r rune) bool { return r == ':' || r == '-' })
@@ -91,7 +100,7 @@ func scripted(name, verb string) bool {
 // machine, or is brought to it.
 func Leaves(name string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(":-_./", r) }), func(part string) bool {
-		return part == "x" || slices.Contains([]string{
+		return slices.Contains([]string{
 			"deploy", "release", "publish", "login", "logout", "push", "upload", "global", "add", "dlx", "upgrade", "remote", "ship", "send", "evil",
 		}, part)
 	})
@@ -132,6 +141,9 @@ func (j judge) script(name string, run bool, words []arg.Word) {
 			name == "bun" && option && arg.Asks([]arg.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
 			name != "npm" && i == 0 && option && (arg.Asks([]arg.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
+		}
+		if i == 0 && name == "bun" && strings.Contains(w.Text, "://") {
+			j.Ask("net.read", "it runs what is somewhere else")
 		}
 		if w.Dynamic && !w.Fixed && !w.Listed {
 			j.unseen([]string{name}, []arg.Word{w})
@@ -184,7 +196,7 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			if !joined && i+1 < len(words) {
 				value = words[i+1].Text
 			}
-			if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) {
+			if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(arg.Literal(value)) {
 				if !joined {
 					i++
 				}
@@ -270,6 +282,10 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 	case strings.HasSuffix(file, ".py") || name == "bun" && (strings.HasSuffix(file, ".ts") || strings.HasSuffix(file, ".js")):
 		j.Script(argv)
 	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
+		if name != "npm" && name != "npx" && name != "bunx" && j.unknown(file) && verb == file && !strings.HasPrefix(file, "x:") && !builtin(name, file) && !Leaves(file) {
+			j.Entry(argv) // a script of the project, or a program that its dependencies bring
+			return
+		}
 		fetches := slices.Contains([]string{"npm", "npx", "bunx"}, name)
 		e, ok := table.Find(file)
 		if !ok && !Knows(file) || fetches && ok && e.Rule != "build.js" && e.Rule != "build.tsc" && e.Rule != "build.tools" {
@@ -284,10 +300,23 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 	}
 }
 
+// builtin reports whether a word is a command of a manager's own that no entry
+// of the table allows.
+func builtin(name, word string) bool {
+	return slices.Contains(strings.Fields(map[string]string{
+		"yarn": "add audit autoclean cache check config constraints create dedupe dlx generate-lock-entry global help import info init licenses link login logout node npm outdated owner " +
+			"patch patch-commit plugin policies publish rebuild search set stage tag team unlink unplug up upgrade upgrade-interactive version versions",
+		"pnpm": "add import install-test it link ln unlink update up upgrade audit licenses outdated create dlx env publish recursive server setup store cache cat-file cat-index " +
+			"find-hash completion config c deploy doctor fetch get set init login logout patch patch-commit patch-remove self-update approve-builds ignored-builds view info search owner whoami access token " +
+			"star dist-tag deprecate unpublish team profile ping edit docs repo bugs hook org adduser prefix explore with runtime",
+		"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch publish repl unlink update upgrade why x",
+	}[name]), word)
+}
+
 // unknown reports whether a word is the name of no program that has a rule.
 func (j judge) unknown(name string) bool {
 	_, listed := table.Find(name)
-	return !listed && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-z][\w.:-]*$`).MatchString(name)
+	return !listed && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
 }
 
 // colon returns an option of dotnet's as other programs write theirs: it takes a

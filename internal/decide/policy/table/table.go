@@ -103,6 +103,15 @@ func Plain(name, value string) bool {
 		return true
 	}
 	upper := strings.ToUpper(name)
+	switch {
+	case slices.Contains([]string{"CC", "CXX", "LD", "AR", "HOSTCC", "FC", "STRIP", "RANLIB", "NM", "OBJCOPY"}, upper):
+		program, flags, _ := strings.Cut(value, " ")
+		return regexp.MustCompile(`^([a-z0-9_]+(-[a-z0-9_]+)*-)?(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|tcc|ld|lld|ar|strip|ranlib|nm|objcopy|gfortran)(-\d+(\.\d+)?)?$`).MatchString(program) && flagsOnly(flags)
+	case slices.Contains([]string{"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MOREFLAGS", "EXTRA_CFLAGS", "FFLAGS", "CGO_CFLAGS", "CGO_LDFLAGS", "CGO_CXXFLAGS", "ASFLAGS", "LIBS", "LDLIBS"}, upper):
+		return flagsOnly(value)
+	case upper == "BUNDLE_GEMFILE":
+		return regexp.MustCompile(`^\w[\w./-]*$`).MatchString(value) && !strings.Contains(value, "..")
+	}
 	if !modest(name) || len(value) > 200 || regexp.MustCompile(`["$\x60\\~;|&<>(){}\n!]|(^|[=:, ])/|\.\.|@|plugin|wrapper|exec|specs|load|require|agent|javaagent|-B|-Xlinker|-fuse|eval`).MatchString(regexp.MustCompile(`://(/\./)?`).ReplaceAllString(value, " ")) {
 		return false
 	}
@@ -113,6 +122,17 @@ func Plain(name, value string) bool {
 		"LINK", "PKG_CONFIG", "KUBE", "CONFIG_FILE", "CERT", "SSL", "FZF", "TOOL", "INTERPRETER", "LIB", "INIT", "SCRIPT", "INDEX", "MIRROR", "MODULE", "PYTHON", "NODE", "RUBY", "PERL", "JAVA", "BASH", "PHP", "CARGO", "RUST", "BIN", "SDK",
 		"STARTUP", "SPAWN", "VIEWER", "DIFF", "OPEN", "EXT", "LOAD", "BROWSER", "ASKPASS", "SSH", "GIT", "NPM", "YARN", "MAVEN", "GRADLE", "DOTNET", "MSBUILD", "CMAKE", "COMPOSER", "BUNDLE", "GEM_", "RC", "TMP", "HOME", "PREFIX", "ROOT",
 	}, func(part string) bool { return strings.Contains(upper, part) }) && !slices.Contains([]string{"CC", "CXX", "CPP", "LD", "AR", "AS", "NM", "FC", "RM", "AWK", "SED", "INSTALL", "LEX", "YACC", "CLASSPATH", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS"}, upper)
+}
+
+// flagsOnly reports whether flags of a compiler or linker name no program, no
+// plugin and no place outside.
+func flagsOnly(value string) bool {
+	for f := range strings.FieldsSeq(value) {
+		if !strings.HasPrefix(f, "-") || regexp.MustCompile(`plugin|wrapper|specs|^-B|@|Xclang|Xlinker|Xassembler|fuse-ld=.*/|dynamic-linker|-load|[\x60$;|&]|\.\.|~|(^|[^\w.])/(opt|home|root|etc|var|tmp|srv|mnt|dev|proc|run)|=/`).MatchString(f) {
+			return false
+		}
+	}
+	return true
 }
 
 // modest reports whether a variable's name says nothing of programs, places and

@@ -49,7 +49,7 @@ func (v Verbs) Does(verb, next string) bool {
 		parts := strings.Split(strings.TrimPrefix(verb, ":"), ":")
 		first, last := parts[0], parts[len(parts)-1]
 		if len(no) < 3 {
-			return denied && (first == no || last == no)
+			return denied && verb == no
 		}
 		return denied && (strings.HasPrefix(last, no) || strings.HasPrefix(first, no) && !strings.HasPrefix(verb, ":"))
 	})
