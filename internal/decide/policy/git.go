@@ -210,6 +210,11 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 	case "worktree", "reflog", "submodule", "notes", "bundle":
 		return slices.Contains([]string{"worktree list", "reflog show", "submodule status", "submodule summary", "notes list", "notes show", "bundle verify", "bundle list-heads"}, verb+" "+first) && seen ||
 			verb == "reflog" && (first == "" || strings.HasPrefix(first, "-") || first == "HEAD") && seen
+	case "init":
+		j.writes(operands)
+		return seen && !slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "-") && a != "-q" && a != "--quiet" && a != "-b" && !strings.HasPrefix(a, "--initial-branch=")
+		})
 	case "hash-object":
 		j.reads(operands)
 		return !has("-w", "--stdin-paths", "--path") && seen

@@ -44,6 +44,9 @@ func (j *judgement) simple(argv []arg.Word) {
 		j.own(argv)
 		return // any program only tells what it is
 	}
+	if base := regexp.MustCompile(`^(python|pip|php|ruby|perl|node)3?(\.\d+)+$`).FindStringSubmatch(argv[0].Text); base != nil {
+		argv = append([]arg.Word{arg.Literal(base[1])}, argv[1:]...)
+	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
 	j.fills(argv)

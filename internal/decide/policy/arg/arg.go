@@ -54,6 +54,9 @@ func Split(args []Word) (options, operands []Word) {
 		switch {
 		case only || !strings.HasPrefix(a.Text, "-") || a.Text == "-":
 			operands = append(operands, a)
+			if v, ok := joined(a); ok && strings.HasPrefix(a.Text, "-") {
+				operands = append(operands, v)
+			}
 		case a.Text == "--":
 			only = true
 		default:

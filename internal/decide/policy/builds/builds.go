@@ -54,7 +54,7 @@ func Judge(argv []arg.Word, p Paths, r Runs) bool {
 
 // Knows reports whether a program builds, tests or fetches.
 func Knows(name string) bool {
-	if slices.Contains([]string{"go", "cmake", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
+	if slices.Contains([]string{"go", "cmake", "pip", "pip3", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
 		return true
 	}
 	_, ok := table.FindVerbs(name)

@@ -142,7 +142,7 @@ func (j judge) script(name string, run bool, words []arg.Word) {
 			name != "npm" && i == 0 && option && (arg.Asks([]arg.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
 		}
-		if i == 0 && name == "bun" && strings.Contains(w.Text, "://") {
+		if name == "bun" && strings.Contains(w.Text, "://") && !slices.ContainsFunc(words[:i], func(w arg.Word) bool { return !strings.HasPrefix(w.Text, "-") }) {
 			j.Ask("net.read", "it runs what is somewhere else")
 		}
 		if w.Dynamic && !w.Fixed && !w.Listed {
@@ -309,7 +309,7 @@ func builtin(name, word string) bool {
 		"pnpm": "add import install-test it link ln unlink update up upgrade audit licenses outdated create dlx env publish recursive server setup store cache cat-file cat-index " +
 			"find-hash completion config c deploy doctor fetch get set init login logout patch patch-commit patch-remove self-update approve-builds ignored-builds view info search owner whoami access token " +
 			"star dist-tag deprecate unpublish team profile ping edit docs repo bugs hook org adduser prefix explore with runtime",
-		"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch publish repl unlink update upgrade why x",
+		"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch pm publish repl unlink update upgrade why x",
 	}[name]), word)
 }
 

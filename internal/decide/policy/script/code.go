@@ -132,7 +132,7 @@ func leads(word string) bool {
 		}
 	}
 	return slices.Contains([]string{
-		"net", "tls", "dns", "vm", "v8", "repl", "pty", "tty", "env", "process", "global", "globalthis", "vars", "remove", "rm", "chr", "pack", "unpack", "kill", "io", "sep", "parents", "pardir",
+		"net", "tls", "dns", "vm", "v8", "antigravity", "this", "repl", "pty", "tty", "env", "process", "global", "globalthis", "vars", "remove", "rm", "chr", "pack", "unpack", "kill", "io", "sep", "parents", "pardir",
 		"sh", "bash", "hub", "code", "deno", "bun", "proxy", "mail", "send", "trap", "dir_", "boto", "boto3", "pip", "delete_", "dup2", "fd", "startfile", "posix", "nt", "ssl", "asyncio", "aiohttp", "httpx",
 	}, word)
 }

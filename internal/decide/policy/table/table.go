@@ -112,7 +112,7 @@ func Plain(name, value string) bool {
 	case upper == "BUNDLE_GEMFILE":
 		return regexp.MustCompile(`^\w[\w./-]*$`).MatchString(value) && !strings.Contains(value, "..")
 	}
-	if !modest(name) || len(value) > 200 || regexp.MustCompile(`["$\x60\\~;|&<>(){}\n!]|(^|[=:, ])/|\.\.|@|plugin|wrapper|exec|specs|load|require|agent|javaagent|-B|-Xlinker|-fuse|eval`).MatchString(regexp.MustCompile(`://(/\./)?`).ReplaceAllString(value, " ")) {
+	if !modest(name) || len(value) > 200 || regexp.MustCompile(`["$\x60\\~;|&<>(){}\n!]|(^|[=:, ])/|\.\.|@|-\w*(plugin|wrapper|exec|specs|load|require|agent|eval|import)|-B|-Xlinker|-fuse`).MatchString(regexp.MustCompile(`://(/\./)?`).ReplaceAllString(value, " ")) {
 		return false
 	}
 	if host := regexp.MustCompile(`://([^/:?]*)`).FindStringSubmatch(value); host != nil && host[1] != "localhost" && host[1] != "127.0.0.1" {
