@@ -183,6 +183,9 @@ func (j *judgement) trees(argv []arg.Word) {
 	for _, w := range operands {
 		at, name := j.where(w)
 		name = strings.TrimRight(name, "*/") // with all that is in there
+		if w.Each {
+			j.add(Ask, "tree.delete", "it removes each directory that it goes over")
+		}
 		if at == place.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it removes "+name+", a directory at the top of the tree; name the files, or use git rm -r")
 		}

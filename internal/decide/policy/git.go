@@ -243,7 +243,7 @@ func (j *judgement) gitFile(operands []arg.Word) bool {
 	j.writes(operands)
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w arg.Word) bool {
 		at, name := j.where(w)
-		return w.Dynamic || at != place.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
+		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != place.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
 	})
 }
 

@@ -414,7 +414,8 @@ func (j *judgement) found(argv []arg.Word, litter, made bool) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
-	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) || e.Rule == "build.go"))
+	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
+		ok && strings.HasPrefix(e.Rule, "build.") && e.Operands == "write" || slices.Contains([]string{"sed", "gsed", "chmod", "touch"}, argv[0].Text)))
 }
 
 // curl judges curl and wget.

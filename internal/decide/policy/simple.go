@@ -120,7 +120,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
 	}
-	if name == "rake" && slices.ContainsFunc(operands, func(w arg.Word) bool { return builds.Leaves(w.Text) }) {
+	if name == "rake" && slices.ContainsFunc(operands, func(w arg.Word) bool { return builds.Leaves(w.Text) || strings.HasPrefix(w.Text, "install") }) {
 		j.add(Ask, "net.send", "the name of the task says that something leaves the machine")
 	}
 	if strings.HasPrefix(e.Rule, "build.") && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.Contains(w.Text, "://") && !script.Loopback(w.Text) }) {
@@ -203,6 +203,7 @@ func (j *judgement) settings(operands []arg.Word) {
 			j.add(Ask, "build.make.setting", "it says what make's rules run")
 		case ok && strings.ContainsAny(value, "$`"):
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
+		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d arg.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
 		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
 			j.writes([]arg.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // where it is installed
 		}

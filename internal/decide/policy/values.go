@@ -44,8 +44,8 @@ func quiet(name string, v arg.Word) bool {
 	case "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS":
 		return regexp.MustCompile(`^(-Xm[sx]\d+[mMgG] ?|-Xss\d+[kmKM] ?|-Dfile\.encoding=[\w-]+ ?)+$`).MatchString(v.Text)
 	}
-	tuned := regexp.MustCompile(`^(UV|CARGO|PIP|NPM_CONFIG)_`).MatchString(strings.ToUpper(name)) && !regexp.MustCompile(`(?i)verify|trust|ssl|tls|insecure|audit|index|url|python|wrapper|rustc|linker|runner|path|dir|home|shell|registry|config_.*config|proxy|git|cmd|script`).MatchString(name)
-	return tuned && len(v.Text) < 7 && v.Text != "" && strings.Trim(v.Text, "0123456789.") == "" // a number
+	tuned := regexp.MustCompile(`^(UV|CARGO|PIP|NPM_CONFIG|OPENAI|GEMINI|ANTHROPIC)_`).MatchString(strings.ToUpper(name)) && !regexp.MustCompile(`(?i)verify|trust|ssl|tls|insecure|audit|index|url|python|wrapper|rustc|linker|runner|path|dir|home|shell|registry|config_.*config|proxy|git|cmd|script`).MatchString(name)
+	return tuned && len(v.Text) < 7 && v.Text != "" && (strings.Trim(v.Text, "0123456789.") == "" || v.Text == "true" || v.Text == "false")
 }
 
 // flags reports whether a text is made of these flags, each alone or with a

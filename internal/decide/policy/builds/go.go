@@ -18,6 +18,9 @@ func (j judge) cmake(argv []arg.Word) {
 			j.Ask("path.outside", "it may install outside the worktree")
 		}
 	}
+	if i := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--" }); i >= 0 {
+		j.Run(append([]arg.Word{arg.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
+	}
 	prefix := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--prefix" })
 	inside := prefix >= 0 && prefix+1 < len(argv) && j.Own(argv[prefix+1])
 	for _, o := range options {
@@ -125,6 +128,9 @@ func (j judge) tool(words []arg.Word) bool {
 	}
 	name := words[0].Text
 	if strings.HasPrefix(name, "-") {
+		return false
+	}
+	if strings.HasPrefix(name, "/") || strings.Contains(name, "..") || strings.HasPrefix(name, ".") {
 		return false
 	}
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {

@@ -91,6 +91,8 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 		}
 		j.Ask("code.inline", "what it runs is not seen")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
+	case name == "python" && len(first) > 2 && strings.HasPrefix(first, "-m") && !rest[0].Dynamic:
+		j.module(called, append([]arg.Word{arg.Literal(first[2:])}, rest[1:]...))
 	case first == "-m" && len(rest) > 1 && name == "python":
 		j.module(called, rest[1:])
 	case first == "-jar" && len(rest) > 1 && name == "java":

@@ -45,6 +45,9 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 		j.Ask("shell.dynamic", "what "+name+" does is not known before it runs")
 		return true
 	case v.Does(verb, next):
+		if v.Does("any", "") && Leaves(verb) && name != "gradle" { // whose projects are named so
+			j.Ask(name+".verb", "it says that something leaves the machine")
+		}
 	case n >= 0:
 		j.runs(name, verb, v, rest[n:])
 		return true

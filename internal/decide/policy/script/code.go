@@ -70,7 +70,7 @@ func starts(language, code string) bool {
 	case "node":
 		return regexp.MustCompile(`\b(require|import)\s*\(\s*[^'"\s]|\b(require|import)\s*\(\s*['"][^'"]*['"]\s*[^)\s]|\brequire\b\s*[^(\s.]|\bFunction\b`).MatchString(code)
 	case "ruby":
-		return regexp.MustCompile(`\b(File|Dir|IO|Pathname)\b.*\.delete|\.delete\b.*\b(File|Dir)\b|%x|\bsend\b|\bopen\b|<<~?['"]?\w*\x60`).MatchString(code)
+		return regexp.MustCompile(`\b(File|Dir|IO|Pathname)\b.*\.delete|\.delete\b.*\b(File|Dir)\b|%x|['"]\||\bsend\b|\bopen\b|<<~?['"]?\w*\x60`).MatchString(code)
 	case "perl":
 		return regexp.MustCompile(`\bqx\b|\bopen\b|\bdo\s*['"$(]|\brequire\b|<[^>]*[*?][^>]*>|\b(s|y|tr)\W.*\W[a-z]*e[a-z]*\b|@\{\[|\bpipe\b|%ENV|\$ENV|\|`).MatchString(code)
 	case "php":
@@ -119,7 +119,7 @@ func leads(word string) bool {
 		"constructor", "prototype", "reflect", "runpy", "rot13", "zlib", "importlib", "__", "loadurl", "import_module", "const_get", "method", "binding", "call_user",
 		"socket", "urllib", "http", "requests", "ftp", "smtp", "telnet", "fetch", "dgram", "xmlrpc", "websocket", "paramiko", "curl", "wget", "lwp", "passthru", "proc_",
 		"environ", "getenv", "putenv", "dotenv", "keyring", "getpass", "expanduser", "home", "printenv", "phpinfo", "get_defined", "_server", "_env",
-		"unlink", "rmtree", "rmdir", "rmsync", "rm_r", "shutil", "fileutils", "truncate", "chmod", "chown", "symlink", "signal", "ioctl", "mmap", "breakpoint", "inspector",
+		"unlink", "removed", "usersite", "rmtree", "rmdir", "rmsync", "rm_r", "shutil", "fileutils", "truncate", "chmod", "chown", "symlink", "signal", "ioctl", "mmap", "breakpoint", "inspector",
 		"file_get_contents_", "fsockopen", "stream_", "instance_", "class_eval", "autoload", "sysopen", "kernel", "webbrowser", "mainmodule", "open3", "capture2", "capture3", "settrace", "setprofile", "get_field", "formatter", "download", "pretrained",
 	} {
 		if strings.Contains(word, part) {
