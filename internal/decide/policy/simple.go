@@ -44,8 +44,8 @@ func (j *judgement) simple(argv []arg.Word) {
 		j.own(argv)
 		return // any program only tells what it is
 	}
-	if base := regexp.MustCompile(`^(python|pip|php|ruby|perl|node)3?(\.\d+)+$`).FindStringSubmatch(argv[0].Text); base != nil {
-		argv = append([]arg.Word{arg.Literal(base[1])}, argv[1:]...)
+	if builds.Versioned(argv[0].Text) {
+		argv = append([]arg.Word{arg.Literal(strings.TrimRight(argv[0].Text, "0123456789."))}, argv[1:]...)
 	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
@@ -131,7 +131,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		j.reads(operands)
 	case "pattern":
 		j.chooses(argv)
-		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) {
+		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) && !slices.ContainsFunc(options, func(o arg.Word) bool { return o.Text == "--files" }) {
 			operands = operands[1:]
 		}
 		j.reads(operands)

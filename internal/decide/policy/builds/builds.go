@@ -3,6 +3,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,6 +60,11 @@ func Knows(name string) bool {
 	}
 	_, ok := table.FindVerbs(name)
 	return ok
+}
+
+// Versioned reports whether a name is that of an interpreter with its version.
+func Versioned(name string) bool {
+	return regexp.MustCompile(`^(python|pip|php|ruby|perl|node)3?(\.\d+)+$`).MatchString(name)
 }
 
 // unseen asks where a word that is not seen could be one of the options.

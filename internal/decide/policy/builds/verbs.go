@@ -152,6 +152,9 @@ func (j judge) script(name string, run bool, words []arg.Word) {
 			j.unseen([]string{name}, []arg.Word{w})
 		}
 	}
+	if run && len(words) > 0 && strings.HasPrefix(words[0].Text, "/^") {
+		words = words[1:] // a pattern of names
+	}
 	_, operands := arg.Split(words)
 	j.Writes(arg.Literals(operands))
 }
@@ -319,7 +322,7 @@ func builtin(name, word string) bool {
 // unknown reports whether a word is the name of no program that has a rule.
 func (j judge) unknown(name string) bool {
 	_, listed := table.Find(name)
-	return !listed && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
+	return !listed && !Versioned(name) && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
 }
 
 // colon returns an option of dotnet's as other programs write theirs: it takes a
