@@ -9,6 +9,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
+// further returns how more programs are judged that the table cannot describe:
+// those with data of their own, and those whose words are commands.
+func (j *judgement) further(name string) func([]arg.Word) {
+	switch name {
+	case "nyc", "c8":
+		return j.covers
+	case "nodemon":
+		return j.watches
+	case "fd", "fdfind":
+		return j.fd
+	case "concurrently", "start-server-and-test", "hyperfine":
+		return j.commands
+	case "sqlite3":
+		return j.sqlite
+	case "sysctl":
+		return j.sysctl
+	case "printenv":
+		return j.printenv
+	case "ps":
+		return j.ps
+	case "valgrind":
+		return j.valgrind
+	}
+	return nil
+}
+
 // sqlite judges a database in a file of the tree: statements in SQL and what
 // shows, but nothing that runs a program or takes another file.
 func (j *judgement) sqlite(argv []arg.Word) {
@@ -75,13 +101,17 @@ func (j *judgement) printenv(argv []arg.Word) {
 
 // commands judges programs whose operands are commands.
 func (j *judgement) commands(argv []arg.Word) {
-	values := []string{"-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-s", "--success", "-m", "--max-processes", "--restart-tries", "--restart-after", "-w", "--warmup", "-r", "--runs", "-i", "-N", "--min-runs", "--max-runs", "--expect"}
+	values := map[string][]string{
+		"concurrently":          {"-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-s", "--success", "-m", "--max-processes", "--restart-tries", "--restart-after"},
+		"hyperfine":             {"-w", "--warmup", "-r", "--runs", "--min-runs", "--max-runs"},
+		"start-server-and-test": {"--expect"},
+	}[argv[0].Text]
 	for i := 1; i < len(argv); i++ {
 		w := argv[i]
 		switch {
 		case w.Dynamic:
 			j.add(Ask, "shell.dynamic", "what "+argv[0].Text+" runs is not known before it runs")
-		case slices.Contains(values, w.Text) && (argv[0].Text == "concurrently" && w.Text != "-r" && w.Text != "-i" || argv[0].Text == "hyperfine" && w.Text != "-i" && w.Text != "-N" && w.Text != "-n" && w.Text != "-c" && w.Text != "-p" && w.Text != "-s" || w.Text == "--expect"):
+		case slices.Contains(values, w.Text):
 			i++
 		case slices.Contains([]string{"-k", "--kill-others", "--kill-others-on-fail", "-r", "--raw", "-g", "--group", "--no-color", "--hide", "-i", "--ignore-failure", "-N"}, w.Text), regexp.MustCompile(`^--?(names|prefix-colors|success|max-processes|timings|warmup|runs)=`).MatchString(w.Text):
 		case strings.HasPrefix(w.Text, "-"):

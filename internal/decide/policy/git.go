@@ -181,35 +181,16 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		return true
 	case "switch":
 		return (first == "-c" || first == "--create") && len(args) == 2 && seen
-	case "checkout":
-		if i := slices.Index(args, "--"); i == 0 || i == 1 && seen && !strings.HasPrefix(first, "-") {
-			return j.gitFile(operands[i:])
-		}
-		return first == "-b" && len(args) == 2 && seen
-	case "restore":
-		if has("-p", "--patch", "--pathspec-from-file", "-m", "--merge", "--ours", "--theirs") {
-			return false
-		}
-		if i := slices.IndexFunc(args, func(a string) bool { return a == "-s" || a == "--source" }); i >= 0 {
-			operands = operands[min(1, len(operands)):]
-		}
-		if (first == "--staged" || first == "-S") && !has("-W", "--worktree") {
-			j.reads(operands)
-			return true
-		}
-		return j.gitFile(operands)
-	case "apply":
-		if has("--directory", "--unsafe-paths", "--build-fake-ancestor", "--allow-empty") || !seen {
-			return false
-		}
-		j.reads(operands)
-		return true
+	case "checkout", "restore", "apply":
+		return j.gitUndoes(verb, args, operands, has)
 	case "cherry-pick", "revert":
 		return len(operands) > 0 && seen && !has("--abort", "--quit", "--skip", "--continue", "-e", "--edit", "-S", "--gpg-sign", "--strategy", "--cleanup") &&
 			(verb == "cherry-pick" || slices.ContainsFunc(args, func(a string) bool { return a == "--no-edit" || a == "-n" || a == "--no-commit" }))
-	case "worktree", "reflog", "submodule", "notes", "bundle":
-		return slices.Contains([]string{"worktree list", "reflog show", "submodule status", "submodule summary", "notes list", "notes show", "bundle verify", "bundle list-heads"}, verb+" "+first) && seen ||
-			verb == "reflog" && (first == "" || strings.HasPrefix(first, "-") || first == "HEAD") && seen
+	case "worktree", "submodule", "notes", "bundle":
+		shows := []string{"worktree list", "submodule status", "submodule summary", "notes list", "notes show", "bundle verify", "bundle list-heads"}
+		return slices.Contains(shows, verb+" "+first) && seen
+	case "reflog":
+		return (first == "" || first == "show" || strings.HasPrefix(first, "-") || first == "HEAD") && seen
 	case "init":
 		j.writes(operands)
 		return seen && !slices.ContainsFunc(args, func(a string) bool {
@@ -219,22 +200,55 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		j.reads(operands)
 		return !has("-w", "--stdin-paths", "--path") && seen
 	case "archive":
-		if has("--remote", "--exec", "--add-file", "--add-virtual-file") || !seen {
-			return false
-		}
-		j.gitShows("show", nil, operands)
-		for i, a := range args {
-			if value, ok := strings.CutPrefix(a, "-o"); ok && value != "" {
-				j.writes([]arg.Word{arg.Literal(value)})
-			} else if ok && i+1 < len(args) {
-				j.writes([]arg.Word{arg.Literal(args[i+1])})
-			}
-		}
-		return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
+		return seen && !has("--remote", "--exec", "--add-file", "--add-virtual-file") && j.gitPacks(args, operands)
 	case "format-patch":
 		return seen && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff", "--attach", "--inline", "--from", "--force-in-body-from")
 	}
 	return false
+}
+
+// gitUndoes allows undoing changes of files that are named, another branch from
+// here, and patches.
+func (j *judgement) gitUndoes(verb string, args []string, operands []arg.Word, has func(...string) bool) bool {
+	seen := !slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Dynamic || w.Glob })
+	if len(args) == 0 {
+		return false
+	}
+	switch verb {
+	case "checkout":
+		if i := slices.Index(args, "--"); i == 0 || i == 1 && seen && !strings.HasPrefix(args[0], "-") {
+			return j.gitFile(operands[i:])
+		}
+		return args[0] == "-b" && len(args) == 2 && seen
+	case "restore":
+		if has("-p", "--patch", "--pathspec-from-file", "-m", "--merge", "--ours", "--theirs") {
+			return false
+		}
+		if slices.Contains(args, "-s") || slices.Contains(args, "--source") {
+			operands = operands[min(1, len(operands)):]
+		}
+		if (args[0] == "--staged" || args[0] == "-S") && !has("-W", "--worktree") {
+			j.reads(operands)
+			return true
+		}
+		return j.gitFile(operands)
+	default:
+		j.reads(operands)
+		return seen && !has("--directory", "--unsafe-paths", "--build-fake-ancestor", "--allow-empty")
+	}
+}
+
+// gitPacks allows writing an archive of a commit to a file of the tree.
+func (j *judgement) gitPacks(args []string, operands []arg.Word) bool {
+	j.gitShows("show", nil, operands)
+	for i, a := range args {
+		if value, ok := strings.CutPrefix(a, "-o"); ok && value != "" {
+			j.writes([]arg.Word{arg.Literal(value)})
+		} else if ok && i+1 < len(args) {
+			j.writes([]arg.Word{arg.Literal(args[i+1])})
+		}
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
 }
 
 // gitFile reports whether operands name files or directories whose changes are

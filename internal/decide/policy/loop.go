@@ -67,13 +67,16 @@ type setting struct {
 // runs only where that worked.
 func (j *judgement) settle(file *syntax.File) {
 	for _, s := range file.Stmts {
-		j.settleIn(s, file.End(), s.End())
+		j.settleIn(s, span{file.End(), s.End()})
 	}
 }
 
-// settleIn takes what a statement sets for certain up to one place, and what it
-// sets after something else up to the end of its list.
-func (j *judgement) settleIn(s *syntax.Stmt, certain, list syntax.Pos) {
+// span is how far a setting holds: one that runs for certain, and one that only
+// runs where what stands before it in a list worked.
+type span struct{ certain, list syntax.Pos }
+
+// settleIn takes what a statement sets.
+func (j *judgement) settleIn(s *syntax.Stmt, up span) {
 	if s.Background || s.Negated || s.Coprocess {
 		return
 	}
@@ -89,13 +92,13 @@ func (j *judgement) settleIn(s *syntax.Stmt, certain, list syntax.Pos) {
 		}
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.AndStmt {
-			j.settleIn(c.X, certain, list)
-			j.settleIn(c.Y, list, list)
+			j.settleIn(c.X, up)
+			j.settleIn(c.Y, span{up.list, up.list})
 		}
 	}
 	for _, a := range sets {
 		if a.Name != nil && a.Value != nil && !a.Append && a.Index == nil {
-			j.settled = append(j.settled, setting{a.Name.Value, a.Value, s.End(), certain})
+			j.settled = append(j.settled, setting{a.Name.Value, a.Value, s.End(), up.certain})
 		}
 	}
 }
@@ -143,10 +146,12 @@ func (j *judgement) rebinding(name string, args []*syntax.Word) {
 	}
 }
 
-// reading notes the variable that a loop reads names into which a command
-// lists, one after the other.
-func (j *judgement) reading(n *syntax.WhileClause) {
-	if len(n.Cond) != 1 || n.Until {
+// reading notes what is given names that a command lists: a program such as
+// xargs, or a loop that reads them into a variable, one after the other.
+func (j *judgement) reading(s *syntax.Stmt) {
+	j.fed = append(j.fed, s)
+	n, ok := s.Cmd.(*syntax.WhileClause)
+	if !ok || len(n.Cond) != 1 || n.Until {
 		return
 	}
 	c, ok := n.Cond[0].Cmd.(*syntax.CallExpr)

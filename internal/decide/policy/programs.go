@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,26 +56,8 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.unzip
 	case "make", "gmake":
 		return j.make
-	case "concurrently", "start-server-and-test", "hyperfine":
-		return j.commands
-	case "nyc", "c8":
-		return j.covers
-	case "nodemon":
-		return j.watches
-	case "fd", "fdfind":
-		return j.fd
-	case "sqlite3":
-		return j.sqlite
-	case "sysctl":
-		return j.sysctl
-	case "printenv":
-		return j.printenv
-	case "ps":
-		return j.ps
-	case "valgrind":
-		return j.valgrind
 	}
-	return nil
+	return j.further(name)
 }
 
 // wrapper judges what a program runs that only changes how it runs.
@@ -96,41 +77,47 @@ func (j *judgement) wrapper(argv []arg.Word) {
 			return // it only looks the program up
 		}
 	case "xargs":
-		j.feeds = true
-		for i, w := range argv[:len(argv)-1] {
-			if w.Text == "-a" || w.Text == "--arg-file" {
-				j.reads(argv[i+1 : i+2])
-			}
-		}
-		if boundless(argv) {
-			j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
-		}
-		if len(rest) == 0 {
-			return // echo
-		}
-		listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
-		name := arg.Word{Dynamic: true, Listed: listed, Fixed: listed}
-		if mark := placed(argv); mark != "" {
-			rest = slices.Clone(rest)
-			for i, w := range rest {
-				if w.Text == mark {
-					rest[i] = name
-				} else if strings.Contains(w.Text, mark) {
-					rest[i] = arg.Word{Dynamic: true}
-				}
-			}
-			break
-		}
-		rest = append(slices.Clone(rest), name)
-		if e, ok := table.Find(rest[0].Text); ok && e.OnlyReads() {
-			rest = rest[:len(rest)-1] // it reads what was listed
-		} else if ok && e.Rule == "build.go" {
-			rest[len(rest)-1] = arg.Literal("listed")
-		}
+		rest = j.xargs(argv, rest)
 	}
 	if len(rest) > 0 {
 		j.simple(rest)
 	}
+}
+
+// xargs returns the command that xargs runs, with what stands for a name in it.
+func (j *judgement) xargs(argv, rest []arg.Word) []arg.Word {
+	j.feeds = true
+	for i, w := range argv[:len(argv)-1] {
+		if w.Text == "-a" || w.Text == "--arg-file" {
+			j.reads(argv[i+1 : i+2])
+		}
+	}
+	if boundless(argv) {
+		j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
+	}
+	if len(rest) == 0 {
+		return nil // echo
+	}
+	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
+	name := arg.Word{Dynamic: true, Listed: listed, Fixed: listed}
+	rest = slices.Clone(rest)
+	if mark := placed(argv); mark != "" {
+		for i, w := range rest {
+			if w.Text == mark {
+				rest[i] = name
+			} else if strings.Contains(w.Text, mark) {
+				rest[i] = arg.Word{Dynamic: true}
+			}
+		}
+		return rest
+	}
+	switch e, ok := table.Find(rest[0].Text); {
+	case ok && e.OnlyReads():
+		return rest // it reads what was listed
+	case ok && e.Rule == "build.go":
+		return append(rest, arg.Literal("listed"))
+	}
+	return append(rest, name)
 }
 
 // placed returns the mark in whose place xargs puts a name, if it is given one.
@@ -431,25 +418,6 @@ func (j *judgement) curl(argv []arg.Word) {
 	}
 }
 
-// unzip judges what it reads, and the directory that it writes to.
-func (j *judgement) unzip(argv []arg.Word) {
-	for i := 1; i < len(argv); i++ {
-		switch a := argv[i]; {
-		case a.Text == "-d" && i+1 < len(argv):
-			i++
-			j.writes(argv[i : i+1])
-		case a.Dynamic && !a.Fixed, strings.HasPrefix(a.Text, "-d") && !a.Dynamic:
-			j.add(Ask, "file.write.option", "where unzip writes is not seen")
-		case strings.HasPrefix(a.Text, "-"):
-			if strings.Trim(a.Text, "-oqnltujvxZ1p") != "" {
-				j.add(Ask, "file.write.option", "an option of unzip may run or write something else")
-			}
-		default:
-			j.writes([]arg.Word{a})
-		}
-	}
-}
-
 // make judges a build whose rules stand in the tree.
 func (j *judgement) make(argv []arg.Word) {
 	for i, a := range argv[1:] {
@@ -474,34 +442,5 @@ func (j *judgement) make(argv []arg.Word) {
 	}
 	if e, ok := table.Find(argv[0].Text); ok {
 		j.listed(e, argv)
-	}
-}
-
-// plainTar reports whether an option of tar only says what is taken and how it
-// is written down.
-func plainTar(w arg.Word) bool {
-	return !w.Dynamic && regexp.MustCompile(`^--(strip-components=\d+|exclude-vcs|exclude-vcs-ignores|exclude=.*|wildcards|no-same-owner|no-same-permissions|sort=\w+|mtime=[\w@: +-]+|owner=\w+(:\d+)?|group=\w+(:\d+)?|numeric-owner|format=\w+|list|extract|create|gzip|verbose|null|zstd|bzip2|xz|auto-compress|keep-old-files|one-top-level)$`).MatchString(w.Text)
-}
-
-func (j *judgement) tar(argv []arg.Word) {
-	for i, a := range argv[1:] {
-		if i == 0 && !strings.HasPrefix(a.Text, "-") {
-			if a.Dynamic || strings.Trim(a.Text, "cxtzjJvf") != "" {
-				j.add(Ask, "file.tar", "an option of tar may run or write something else")
-			}
-			continue
-		}
-		if plainTar(a) {
-			continue
-		}
-		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvf") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {
-			j.add(Ask, "file.tar", "an option of tar may run or write something else")
-		}
-		if !strings.HasPrefix(a.Text, "-") {
-			if strings.Contains(a.Text, ":") {
-				j.add(Ask, "file.tar", "tar takes what stands before a colon for another machine")
-			}
-			j.writes([]arg.Word{a})
-		}
 	}
 }

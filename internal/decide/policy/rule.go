@@ -115,20 +115,10 @@ func (j *judgement) look(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
-				if name != nil {
-					j.calls[name.Value] = append(j.calls[name.Value], calls(n)...)
-					j.functions = append(j.functions, name.Value)
-				}
-			}
+			j.declares(n)
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 			j.arithmetic = true
-			syntax.Walk(n, func(n syntax.Node) bool {
-				if l, ok := n.(*syntax.Lit); ok {
-					j.sets = append(j.sets, l.Value)
-				}
-				return true
-			})
+			j.sets = append(j.sets, literals(n)...)
 		case *syntax.WordIter:
 			j.sets = append(j.sets, n.Name.Value)
 		case *syntax.BinaryTest:
@@ -139,16 +129,12 @@ func (j *judgement) look(file *syntax.File) {
 			}
 		case *syntax.BinaryCmd:
 			j.dirs.Add(n)
-			if w, ok := n.Y.Cmd.(*syntax.WhileClause); ok && n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
-				j.reading(w)
-			}
 			if n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
-				j.fed = append(j.fed, n.Y)
+				j.reading(n.Y)
 			}
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				name := n.Args[0].Lit()
-				j.rebinding(name, n.Args[1:])
+				j.rebinding(n.Args[0].Lit(), n.Args[1:])
 			}
 		case *syntax.Assign:
 			if n.Name != nil {
@@ -162,6 +148,27 @@ func (j *judgement) look(file *syntax.File) {
 		}
 		return true
 	})
+}
+
+// declares notes a function.
+func (j *judgement) declares(n *syntax.FuncDecl) {
+	for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
+		if name != nil {
+			j.calls[name.Value] = append(j.calls[name.Value], calls(n)...)
+			j.functions = append(j.functions, name.Value)
+		}
+	}
+}
+
+// literals returns the words in a node.
+func literals(n syntax.Node) (all []string) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if l, ok := n.(*syntax.Lit); ok {
+			all = append(all, l.Value)
+		}
+		return true
+	})
+	return all
 }
 
 // visit judges one node; its children are visited by themselves.

@@ -19,7 +19,7 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	name := argv[0]
-	if name.Dynamic || name.Glob {
+	if name.Dynamic || name.Glob || name.Text == "" {
 		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
 		return
 	}
@@ -29,23 +29,16 @@ func (j *judgement) simple(argv []arg.Word) {
 			return // its body is judged where it stands
 		}
 	}
-	if strings.Contains(name.Text, "/") {
-		if at, p := j.where(name); at == place.System && path.Base(path.Dir(p)) == "bin" || at == place.System && path.Base(path.Dir(p)) == "sbin" {
-			argv = append([]arg.Word{arg.Literal(path.Base(p))}, argv[1:]...)
-		} else if tool := j.carried(name); tool != "" {
-			argv = append([]arg.Word{arg.Literal(tool)}, argv[1:]...)
-		} else {
-			j.own(argv)
-			j.program(argv)
-			return
-		}
+	tool := j.tool(name)
+	if tool == "" {
+		j.own(argv)
+		j.program(argv)
+		return
 	}
+	argv = append([]arg.Word{arg.Literal(tool)}, argv[1:]...)
 	if len(argv) == 2 && !argv[1].Dynamic && (argv[1].Text == "--version" || argv[1].Text == "--help") && argv[0].Text != "git" {
 		j.own(argv)
 		return // any program only tells what it is
-	}
-	if builds.Versioned(argv[0].Text) {
-		argv = append([]arg.Word{arg.Literal(strings.TrimRight(argv[0].Text, "0123456789."))}, argv[1:]...)
 	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
@@ -67,6 +60,24 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	j.listed(e, argv)
+}
+
+// tool returns the name under which a program is known, empty for one of the
+// tree's own or of another place.
+func (j *judgement) tool(w arg.Word) string {
+	name := w.Text
+	if strings.Contains(name, "/") {
+		at, p := j.where(w)
+		if dir := path.Base(path.Dir(p)); at == place.System && (dir == "bin" || dir == "sbin") {
+			name = path.Base(p)
+		} else {
+			name = j.carried(w)
+		}
+	}
+	if builds.Versioned(name) {
+		name = strings.TrimRight(name, "0123456789.")
+	}
+	return name
 }
 
 // program judges a program that is named by its path: the tree's own may run,
@@ -99,6 +110,7 @@ func (j *judgement) program(argv []arg.Word) {
 	}
 }
 
+// listed judges a program of the table.
 func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
@@ -107,24 +119,12 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	}
 	options, operands := arg.Split(argv[1:])
 	j.frontEnd(name, argv[1:])
-	if seen := argv[1:]; name == "jq" {
-		j.maybeOptions(e.Asked, slices.DeleteFunc(slices.Clone(seen), func(w arg.Word) bool {
-			i := slices.Index(seen, w)
-			return i > 1 && (seen[i-2].Text == "--arg" || seen[i-2].Text == "--argjson")
-		}))
-	} else if name == "printf" { // it has options before its format alone
-		j.maybeOptions(e.Asked, seen[:min(1, len(seen))])
-	} else {
-		j.maybeOptions(e.Asked, seen)
-	}
+	j.maybeOptions(e.Asked, unclear(name, argv[1:]))
 	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
 	}
-	if name == "rake" && slices.ContainsFunc(operands, func(w arg.Word) bool { return builds.Leaves(w.Text) || strings.HasPrefix(w.Text, "install") }) {
-		j.add(Ask, "net.send", "the name of the task says that something leaves the machine")
-	}
-	if strings.HasPrefix(e.Rule, "build.") && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.Contains(w.Text, "://") && !script.Loopback(w.Text) }) {
-		j.add(Ask, "net.read", "it names what is somewhere else")
+	if strings.HasPrefix(e.Rule, "build.") {
+		j.built(e, name, operands)
 	}
 	switch e.Operands {
 	case "read":
@@ -136,49 +136,9 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		}
 		j.reads(operands)
 	case "write":
-		if e.Rule == "build.make" {
-			j.settings(operands)
-		}
-		if (name == "ninja" || name == "mage") && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.Contains(w.Text, "install") }) {
-			j.add(Ask, "path.outside", "it may install outside the worktree")
-		}
-		if slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
-			j.add(Ask, e.Rule+".option", "its options are in a file")
-		}
-		if name == "truncate" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Glob || w.Listed }) {
-			j.add(Ask, "tree.delete", "it empties every file that matches")
-		}
-		if name == "tee" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Listed }) {
-			j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
-		}
-		if e.Rule == "build.tools" && slices.ContainsFunc(operands, func(w arg.Word) bool {
-			return strings.ContainsAny(w.Text, ";`") || strings.Contains(w.Text, "&&") || strings.Contains(w.Text, "$(")
-		}) {
-			j.add(Ask, "shell.code", "what it is given may be run as a command")
-		}
-		if name == "cp" || name == "ln" {
-			j.copies(operands)
-			return
-		}
-		j.writes(operands)
+		j.written(name, operands)
 	case "delete":
-		if to := len(operands) - 1; name == "mv" && to > 0 {
-			j.deletes(operands[:to])
-			j.writes(operands[to:])
-			j.movesAway(operands)
-		} else {
-			j.deletes(operands)
-		}
-		if name == "rm" {
-			j.trees(argv)
-		}
-		if e.Rule == "build.tools" { // it takes directories, and patterns in quotes
-			for _, w := range operands {
-				w.Glob = w.Glob || strings.ContainsAny(w.Text, "*?")
-				j.deletes([]arg.Word{w})
-			}
-			j.trees(append([]arg.Word{argv[0], arg.Literal("-r")}, operands...))
-		}
+		j.removed(e, argv, operands)
 	default:
 		for _, w := range operands {
 			if w.Home || w.Glob && strings.Contains(w.Text, "/") {
@@ -186,6 +146,83 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 			}
 		}
 		j.hides(name, argv[1:])
+	}
+}
+
+// unclear returns the words that could turn out to be options: before its
+// format in printf, and no values of variables in jq.
+func unclear(name string, args []arg.Word) []arg.Word {
+	switch name {
+	case "printf":
+		return args[:min(1, len(args))]
+	case "jq":
+		var words []arg.Word
+		for i, w := range args {
+			if i < 2 || args[i-2].Text != "--arg" && args[i-2].Text != "--argjson" {
+				words = append(words, w)
+			}
+		}
+		return words
+	}
+	return args
+}
+
+// built asks about what programs that build are given: what is somewhere else,
+// what is installed or sent, options in files, and commands.
+func (j *judgement) built(e table.Entry, name string, operands []arg.Word) {
+	for _, w := range operands {
+		installs := strings.HasPrefix(w.Text, "install") || strings.HasPrefix(w.Text, "uninstall")
+		switch {
+		case strings.Contains(w.Text, "://") && !script.Loopback(w.Text):
+			j.add(Ask, "net.read", "it names what is somewhere else")
+		case name == "rake" && (builds.Leaves(w.Text) || installs):
+			j.add(Ask, "net.send", "the name of the task says that something leaves the tree")
+		case (name == "ninja" || name == "mage") && installs:
+			j.add(Ask, "path.outside", "it may install outside the worktree")
+		case slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && strings.HasPrefix(w.Text, "@"):
+			j.add(Ask, e.Rule+".option", "its options are in a file")
+		case e.Rule == "build.tools" && (strings.ContainsAny(w.Text, ";`") || strings.Contains(w.Text, "&&") || strings.Contains(w.Text, "$(")):
+			j.add(Ask, "shell.code", "what it is given may be run as a command")
+		}
+	}
+	if e.Rule == "build.make" {
+		j.settings(operands)
+	}
+}
+
+// written judges the operands of a program that makes or changes files.
+func (j *judgement) written(name string, operands []arg.Word) {
+	several := func(w arg.Word) bool { return w.Glob || w.Listed }
+	switch {
+	case name == "truncate" && slices.ContainsFunc(operands, several):
+		j.add(Ask, "tree.delete", "it empties every file that matches")
+	case name == "tee" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Listed }):
+		j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
+	case name == "cp" || name == "ln":
+		j.copies(operands)
+		return
+	}
+	j.writes(operands)
+}
+
+// removed judges the operands of a program that removes or moves files.
+func (j *judgement) removed(e table.Entry, argv, operands []arg.Word) {
+	name := argv[0].Text
+	if to := len(operands) - 1; name == "mv" && to > 0 {
+		j.deletes(operands[:to])
+		j.writes(operands[to:])
+		j.movesAway(operands)
+		return
+	}
+	tools := e.Rule == "build.tools" // they take directories, and patterns in quotes
+	for i := range operands {
+		operands[i].Glob = operands[i].Glob || tools && strings.ContainsAny(operands[i].Text, "*?")
+	}
+	j.deletes(operands)
+	if name == "rm" {
+		j.trees(argv)
+	} else if tools {
+		j.trees(append([]arg.Word{argv[0], arg.Literal("-r")}, operands...))
 	}
 }
 

@@ -45,29 +45,7 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 			j.part(out, q, first && i == 0)
 		}
 	case *syntax.ParamExp:
-		name := ""
-		if p.Param != nil {
-			name = p.Param.Value
-		}
-		if name == "PWD" && first && p.Short && !j.away && j.dirs.At(p.Pos()) == "" {
-			out.Text += "."
-			return
-		}
-		if item, ok := j.item(name, p.Pos()); ok && p.Short {
-			out.Text += item.Text
-			out.Listed = out.Listed || item.Listed
-			out.Each = true
-			return
-		}
-		if v, ok := j.value(name, p.Pos()); ok && (p.Short || plainly(p)) {
-			out.Fixed = out.Fixed || first && v.Fixed
-			out.Text += v.Text
-			out.Dynamic = out.Dynamic || v.Dynamic
-			return
-		}
-		named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
-		out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
-		out.Dynamic = true
+		j.parameter(out, p, first)
 	case *syntax.ProcSubst:
 		out.Text += "/dev/fd/63"
 	case *syntax.CmdSubst:
@@ -79,6 +57,33 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 	default: // arithmetic, extended globs
 		out.Dynamic = true
 	}
+}
+
+// parameter adds what a variable stands for, as far as that is known.
+func (j *judgement) parameter(out *arg.Word, p *syntax.ParamExp, first bool) {
+	name := ""
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	if name == "PWD" && first && p.Short && !j.away && j.dirs.At(p.Pos()) == "" {
+		out.Text += "."
+		return
+	}
+	if item, ok := j.item(name, p.Pos()); ok && p.Short {
+		out.Text += item.Text
+		out.Listed = out.Listed || item.Listed
+		out.Each = true
+		return
+	}
+	if v, ok := j.value(name, p.Pos()); ok && (p.Short || plainly(p)) {
+		out.Fixed = out.Fixed || first && v.Fixed
+		out.Text += v.Text
+		out.Dynamic = out.Dynamic || v.Dynamic
+		return
+	}
+	named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
+	out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
+	out.Dynamic = true
 }
 
 // where says where a path lies and, in the tree, its name there.
@@ -281,6 +286,7 @@ func (j *judgement) stands(redirects []*syntax.Redirect) (string, bool) {
 			}
 		case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
 			return "", false
+		default: // they take what it prints
 		}
 	}
 	return text, given

@@ -13,35 +13,41 @@ import (
 func (j judge) cmake(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
+	inside := false
 	for i, w := range argv {
-		if (w.Text == "--target" || w.Text == "-t") && slices.ContainsFunc(argv[i+1:], func(t arg.Word) bool { return strings.Contains(t.Text, "install") }) || strings.HasPrefix(w.Text, "--target=") && strings.Contains(w.Text, "install") {
+		next := argv[min(i+1, len(argv)-1):]
+		switch name, value, _ := strings.Cut(w.Text, "="); {
+		case (name == "--target" || name == "-t") && (strings.Contains(value, "install") || slices.ContainsFunc(next, func(t arg.Word) bool { return strings.Contains(t.Text, "install") })):
 			j.Ask("path.outside", "it may install outside the worktree")
+		case name == "--prefix":
+			inside = j.Own(next[0])
 		}
 	}
 	if i := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--" }); i >= 0 {
 		j.Run(append([]arg.Word{arg.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
 	}
-	prefix := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--prefix" })
-	inside := prefix >= 0 && prefix+1 < len(argv) && j.Own(argv[prefix+1])
 	for _, o := range options {
-		name, value, _ := strings.Cut(o.Text, "=")
-		if name == "--install" && inside {
-			continue
-		}
-		if strings.HasPrefix(name, "-D") && strings.Contains(name, "_FLAGS") {
-			if o.Dynamic || !linkerFlags(value) && (script.Compiles(name) || regexp.MustCompile(`plugin|wrapper|specs|@|-B|fuse-ld=/|Xlinker|Xclang|(^|[\s=,])/(opt|home|root|etc|var|tmp|srv|mnt)|\.\./\.\.|~`).MatchString(value)) {
-				j.Ask("build.cmake", "flags of the compiler may run another program")
-			}
-			continue
-		}
-		if strings.HasPrefix(name, "-D") && !o.Dynamic && j.compilers(name, value) {
-			continue
-		}
-		if slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name) || strings.HasPrefix(name, "-D") && script.Compiles(name) {
-			j.Ask("build.cmake", "cmake runs a command or a script")
+		if name, _, _ := strings.Cut(o.Text, "="); name != "--install" || !inside {
+			j.cmakeOption(o)
 		}
 	}
 	j.Writes(operands)
+}
+
+// cmakeOption asks about what runs a program: a mode, or a setting.
+func (j judge) cmakeOption(o arg.Word) {
+	name, value, _ := strings.Cut(o.Text, "=")
+	setting := strings.HasPrefix(name, "-D")
+	switch {
+	case setting && strings.Contains(name, "_FLAGS"):
+		risky := regexp.MustCompile(`plugin|wrapper|specs|@|-B|fuse-ld=/|Xlinker|Xclang|(^|[\s=,])/(opt|home|root|etc|var|tmp|srv|mnt)|\.\./\.\.|~`)
+		if o.Dynamic || !linkerFlags(value) && (script.Compiles(name) || risky.MatchString(value)) {
+			j.Ask("build.cmake", "flags of the compiler may run another program")
+		}
+	case setting && !o.Dynamic && j.compilers(name, value):
+	case setting && script.Compiles(name), slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name):
+		j.Ask("build.cmake", "cmake runs a command or a script")
+	}
 }
 
 // compilers reports whether a setting of cmake's switches something, or names a
@@ -105,19 +111,25 @@ func (j judge) golang(argv []arg.Word) {
 	for i, a := range rest[1:] {
 		if strings.HasPrefix(a.Text, "-") {
 			j.goOption(verb, a, rest[min(i+2, len(rest)-1)])
-			continue
+		} else {
+			j.goOperand(verb, rest[i].Text, a)
 		}
-		if strings.Contains(a.Text, "@") && verb != "list" {
-			j.Ask("deps.new", "it runs another version of a module")
-		}
-		if strings.HasPrefix(rest[i].Text, "-") && slices.Contains([]string{"run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags"}, strings.TrimLeft(rest[i].Text, "-")) {
-			continue // its value, and no path
-		}
-		if a.Dynamic && !a.Fixed {
-			j.Ask("path.unseen", "it may be given options that are not known before it runs")
-		}
-		j.Writes(arg.Literals([]arg.Word{a}))
 	}
+}
+
+// goOperand judges a word that is no option of go's, but may be the value of
+// one before it.
+func (j judge) goOperand(verb, before string, a arg.Word) {
+	if strings.Contains(a.Text, "@") && verb != "list" {
+		j.Ask("deps.new", "it runs another version of a module")
+	}
+	if strings.HasPrefix(before, "-") && slices.Contains([]string{"run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags"}, strings.TrimLeft(before, "-")) {
+		return // its value, and no path
+	}
+	if a.Dynamic && !a.Fixed {
+		j.Ask("path.unseen", "it may be given options that are not known before it runs")
+	}
+	j.Writes(arg.Literals([]arg.Word{a}))
 }
 
 // tool judges a tool that the module names, in its go.mod or one of the tree,

@@ -35,35 +35,47 @@ func (j judge) interpreter(argv []arg.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
-		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o) || name == "php" && o == "-d" || name == "node" && o == "-C" || name == "python" && (o == "-W" || o == "-X")
-		switch {
-		case name == "node" && slices.Contains([]string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, o) && len(rest) > 1 && j.Own(rest[1]):
-			rest = rest[1:]
-		case name == "node" && regexp.MustCompile(`^--inspect(-brk)?(=((localhost|127\.0\.0\.1):)?\d+)?$`).MatchString(o):
-		case value && (name == "node" || name == "python") && len(rest) > 1 && regexp.MustCompile(`^[a-z][\w:=-]*$`).MatchString(rest[1].Text):
-			rest = rest[1:]
-		case value && name == "php" && len(rest) > 1 && phpSetting(rest[1]):
-			rest = rest[1:]
-		case value && (name == "ruby" || name == "java") && len(rest) > 1:
-			for part := range strings.SplitSeq(rest[1].Text, ":") {
-				j.Writes([]arg.Word{{Text: part, Dynamic: rest[1].Dynamic, Fixed: true}})
-			}
-			rest = rest[1:]
-			if name == "java" && len(rest) > 1 && !strings.HasPrefix(rest[1].Text, "-") {
-				j.Writes(arg.Literals(rest[2:])) // a class and what it is given
-				return
-			}
-		case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
-			j.Writes([]arg.Word{arg.Literal(o[2:])})
-		case name == "php" && strings.HasPrefix(o, "-d") && len(o) > 2 && phpSetting(arg.Word{Text: o[2:]}):
-		case !plain(name, o):
-			j.code(argv[0].Text, name, rest, tests)
+		words := j.spare(name, rest)
+		if words == 0 {
+			break
+		}
+		rest, tests = rest[words:], tests || o == "--test"
+		if class := slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o); class && name == "java" && len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") {
+			j.Writes(arg.Literals(rest[1:])) // a class and what it is given
 			return
 		}
-		tests = tests || o == "--test"
-		rest = rest[1:]
 	}
 	j.code(argv[0].Text, name, rest, tests)
+}
+
+// spare returns how many words an option takes that only changes how a program
+// runs, 0 for any other word.
+func (j judge) spare(name string, rest []arg.Word) int {
+	o, next := rest[0].Text, rest[min(1, len(rest)-1)]
+	two := len(rest) > 1
+	switch {
+	case name == "node" && slices.Contains([]string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, o) && two && j.Own(next):
+		return 2
+	case name == "node" && regexp.MustCompile(`^--inspect(-brk)?(=((localhost|127\.0\.0\.1):)?\d+)?$`).MatchString(o):
+		return 1
+	case two && (name == "node" && o == "-C" || name == "python" && (o == "-W" || o == "-X")) && regexp.MustCompile(`^[a-z][\w:=-]*$`).MatchString(next.Text):
+		return 2
+	case two && name == "php" && o == "-d" && phpSetting(next):
+		return 2
+	case name == "php" && strings.HasPrefix(o, "-d") && len(o) > 2 && phpSetting(arg.Word{Text: o[2:]}):
+		return 1
+	case two && (name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o)):
+		for part := range strings.SplitSeq(next.Text, ":") {
+			j.Writes([]arg.Word{{Text: part, Dynamic: next.Dynamic, Fixed: true}})
+		}
+		return 2
+	case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
+		j.Writes([]arg.Word{arg.Literal(o[2:])})
+		return 1
+	case plain(name, o):
+		return 1
+	}
+	return 0
 }
 
 // phpSetting reports whether a setting of PHP's loads nothing.
@@ -116,38 +128,44 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 // argument, 0 if there is none that is seen.
 func given(name string, rest []arg.Word) int {
 	for i := 0; i+1 < len(rest) && !rest[i].Dynamic && strings.HasPrefix(rest[i].Text, "-"); i++ {
-		letters, o := strings.TrimPrefix(rest[i].Text, "-"), rest[i].Text
-		code := false
-		switch name {
-		case "python":
-			code = o == "-c" || strings.HasSuffix(o, "c") && strings.Trim(letters, "BIuqc") == ""
-		case "node":
-			code = slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, o)
-		case "php":
-			code = o == "-r"
-		case "ruby", "perl":
-			switches := strings.HasPrefix(o, "-i.") && strings.Trim(o[3:], "abcdefghijklmnopqrstuvwxyz") == "" || strings.Trim(letters, "0123456789lnpawsiEe") == ""
-			code = switches && strings.HasSuffix(o, "e") && !strings.HasPrefix(o, "-i.")
-			if o == "-r" || o == "-I" {
-				break
-			}
-			if modules := strings.HasPrefix(o, "-rjson") || strings.HasPrefix(o, "-ryaml") || strings.HasPrefix(o, "-MJSON") || o == "-Mstrict" || o == "-Mwarnings"; !switches && !modules || strings.Contains(o, "ie") {
-				return 0
-			}
-		}
-		if code && !rest[i+1].Dynamic {
+		o, next := rest[i].Text, rest[i+1]
+		code, goes := tells(name, o)
+		switch {
+		case code && !next.Dynamic:
 			return i + 2
-		}
-		if name == "ruby" && (o == "-r" || o == "-I") && !rest[i+1].Dynamic && regexp.MustCompile(`^(bundler/setup|json|yaml|set|time|date|\.?/?[a-z][\w-]*)$`).MatchString(rest[i+1].Text) &&
-			!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, rest[i+1].Text) {
+		case name == "ruby" && (o == "-r" || o == "-I") && module(next):
 			i++
-			continue
-		}
-		if name != "ruby" && name != "perl" && !code && o != "--input-type=module" {
+		case !goes:
 			return 0
 		}
 	}
 	return 0
+}
+
+// tells reports whether code stands behind an option of an interpreter, and
+// whether it may stand behind one more.
+func tells(name, o string) (code, goes bool) {
+	letters := strings.TrimPrefix(o, "-")
+	switch name {
+	case "python":
+		return o == "-c" || strings.HasSuffix(o, "c") && strings.Trim(letters, "BIuqc") == "", false
+	case "node":
+		return slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, o), o == "--input-type=module"
+	case "php":
+		return o == "-r", false
+	case "ruby", "perl":
+		copies := strings.HasPrefix(o, "-i.") && strings.Trim(o[3:], "abcdefghijklmnopqrstuvwxyz") == ""
+		switches := strings.Trim(letters, "0123456789lnpawsiEe") == "" && !strings.Contains(o, "ie")
+		modules := strings.HasPrefix(o, "-rjson") || strings.HasPrefix(o, "-ryaml") || strings.HasPrefix(o, "-MJSON") || o == "-Mstrict" || o == "-Mwarnings"
+		return switches && strings.HasSuffix(o, "e"), copies || switches || modules
+	}
+	return false, false
+}
+
+// module reports whether a word is a module of Ruby's that reaches nothing.
+func module(w arg.Word) bool {
+	return !w.Dynamic && regexp.MustCompile(`^(bundler/setup|\.?/?[a-z][\w-]*)$`).MatchString(w.Text) &&
+		!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, w.Text)
 }
 
 // inline judges code that is seen, and what it is given.

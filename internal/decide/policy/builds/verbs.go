@@ -140,7 +140,7 @@ func (j judge) script(name string, run bool, words []arg.Word) {
 		case name == "npm" && option && arg.Asks([]arg.Word{w}, []string{
 			"--script-shell", "--userconfig", "--globalconfig", "--registry", "--node-options", "--shell", "--call", "--init-module", "--cache", "--git", "--editor", "--viewer",
 			"--global", "--location", "-C", "-g", "--prefix", "--https-proxy", "--proxy", "--cafile",
-		}) && !(strings.HasPrefix(w.Text, "--prefix") && j.prefixed(words[i:])),
+		}) && (!strings.HasPrefix(w.Text, "--prefix") || !j.prefixed(words[i:])),
 			name == "bun" && option && arg.Asks([]arg.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
 			name != "npm" && i == 0 && option && (arg.Asks([]arg.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
@@ -190,24 +190,14 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if name == "dotnet" {
-			w = colon(w)
-			if property, plain := sets(w); plain {
+			if w = colon(w); j.property(w) {
 				continue
-			} else if property {
-				j.Ask("dotnet.option", "a property of the build may name a program")
 			}
 		}
 		option, value, joined := strings.Cut(w.Text, "=")
-		if name == "uv" && (option == "--python" || option == "-p") {
-			if !joined && i+1 < len(words) {
-				value = words[i+1].Text
-			}
-			if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(arg.Literal(value)) {
-				if !joined {
-					i++
-				}
-				continue
-			}
+		if n := j.python(name, words[i:]); n > 0 {
+			i += n - 1
+			continue
 		}
 		switch {
 		case w.Text == "--":
@@ -218,8 +208,7 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			}
 			others = append(others, w)
 			continue
-		case v.Dir(option), v.Value(option), option == "--no":
-		case !strings.HasPrefix(w.Text, "--config.") && !v.Exact(w.Text) && !(!v.Only && arg.Asks([]arg.Word{w}, v.Options)) && v.Knows(option):
+		case !asked(v, w):
 		case arg.Place(option) && name != "npx" && name != "npm" && name != "bunx" && j.places(joined, value, words[i:]):
 			if !joined {
 				i++
@@ -246,6 +235,42 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 		j.Writes(arg.Literals(operands))
 	}
 	return others
+}
+
+// property reports whether an option of dotnet's sets a property that names
+// neither a file nor a program, and asks about the others.
+func (j judge) property(w arg.Word) bool {
+	property, plain := sets(w)
+	if property && !plain {
+		j.Ask("dotnet.option", "a property of the build may name a program")
+	}
+	return plain
+}
+
+// asked reports whether an option is one that may run or write something else.
+func asked(v table.Verbs, w arg.Word) bool {
+	option, _, _ := strings.Cut(w.Text, "=")
+	if v.Dir(option) || v.Value(option) || option == "--no" {
+		return false
+	}
+	return strings.HasPrefix(w.Text, "--config.") || v.Exact(w.Text) || !v.Only && arg.Asks([]arg.Word{w}, v.Options) || !v.Knows(option)
+}
+
+// python returns how many words uv is told its Python with, where that is a
+// version or a program of the tree.
+func (j judge) python(name string, words []arg.Word) int {
+	option, value, joined := strings.Cut(words[0].Text, "=")
+	if name != "uv" || option != "--python" && option != "-p" {
+		return 0
+	}
+	n := 1
+	if !joined && len(words) > 1 {
+		n, value = 2, words[1].Text
+	}
+	if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(arg.Literal(value)) {
+		return n
+	}
+	return 0
 }
 
 // places reports whether the value of an option is a file of the tree.

@@ -87,7 +87,7 @@ func plainPerl(code string) bool {
 			continue
 		}
 		rest, ok := substitution(strings.Replace(part, "tr", "y", 1))
-		if !(strings.HasPrefix(part, "s") || strings.HasPrefix(part, "tr") || strings.HasPrefix(part, "y")) || len(part) < 4 || !regexp.MustCompile(`^(s|y|tr)[^\w\s({\[<'"]`).MatchString(part) {
+		if len(part) < 4 || !regexp.MustCompile(`^(s|y|tr)[^\w\s({\[<'"]`).MatchString(part) {
 			return false
 		}
 		if flags := strings.Trim(rest, "gimsx"); !ok && flags != "" || ok && rest != "" || strings.Contains(part, "(?{") || strings.Contains(part, "(??") || strings.Contains(part, "@{") || strings.Contains(part, "${") {
