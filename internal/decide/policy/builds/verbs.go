@@ -217,24 +217,31 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 		default:
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
 		}
-		at := w
-		if joined {
-			at.Text = value
-		} else if (v.Dir(option) || v.Value(option)) && i+1 < len(words) {
-			i++
-			at = words[i]
-		}
-		switch {
-		case v.Dir(option):
-			j.Writes([]arg.Word{at})
-			continue
-		case v.Value(option):
-			j.Writes(arg.Literals([]arg.Word{at}))
-		}
-		_, operands := arg.Split([]arg.Word{w})
-		j.Writes(arg.Literals(operands))
+		i += j.valued(v, w, words[i+1:])
 	}
 	return others
+}
+
+// valued judges the value of an option, and returns how many words behind it
+// that is.
+func (j judge) valued(v table.Verbs, w arg.Word, next []arg.Word) (used int) {
+	option, value, joined := strings.Cut(w.Text, "=")
+	at := w
+	if joined {
+		at.Text = value
+	} else if (v.Dir(option) || v.Value(option)) && len(next) > 0 {
+		at, used = next[0], 1
+	}
+	switch {
+	case v.Dir(option):
+		j.Writes([]arg.Word{at})
+		return used
+	case v.Value(option):
+		j.Writes(arg.Literals([]arg.Word{at}))
+	}
+	_, operands := arg.Split([]arg.Word{w})
+	j.Writes(arg.Literals(operands))
+	return used
 }
 
 // property reports whether an option of dotnet's sets a property that names
