@@ -43,7 +43,7 @@ func (j *judgement) tar(argv []arg.Word) {
 		if plainTar(a) {
 			continue
 		}
-		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvf") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {
+		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvfO") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {
 			j.add(Ask, "file.tar", "an option of tar may run or write something else")
 		}
 		if !strings.HasPrefix(a.Text, "-") {

@@ -116,7 +116,9 @@ func fills(argv []arg.Word) bool {
 	case "yes":
 		return true
 	case "seq":
-		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return len(w.Text) > 9 || strings.HasPrefix(strings.ToLower(w.Text), "inf") })
+		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool {
+			return len(w.Text) > 9 || regexp.MustCompile(`(?i)^inf|\de\+?\d`).MatchString(w.Text)
+		})
 	case "od", "xxd", "hexdump", "cmp":
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool {
 			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)

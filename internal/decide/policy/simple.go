@@ -21,6 +21,9 @@ func (j *judgement) simple(argv []arg.Word) {
 	name := argv[0]
 	if name.Dynamic || name.Glob || name.Text == "" {
 		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
+		if name.Text == "" && !name.Dynamic {
+			j.simple(argv[1:]) // bash drops a word that braces made and that is empty
+		}
 		return
 	}
 	for _, known := range j.functions {
@@ -115,6 +118,7 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
 		j.add(Answer(e.Answer), e.Rule, name+" is not for an agent to run by itself")
+		j.reads(arg.Literals(argv[1:]))
 		return
 	}
 	options, operands := arg.Split(argv[1:])

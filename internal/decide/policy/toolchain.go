@@ -25,7 +25,7 @@ func (p paths) Writes(words []arg.Word) { p.j.writes(words) }
 // Own implements [builds.Paths].
 func (p paths) Own(w arg.Word) bool {
 	at, name := p.j.where(w)
-	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@") && Path(name, true).Allowed()
+	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
 }
 
 // Ask implements [builds.Runs].

@@ -56,6 +56,7 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 			return false
 		}
 		j.Ask(name+".verb", name+" "+verb+" is not a known way to build or test")
+		j.Reads(arg.Literals(rest[1:]))
 		return true
 	}
 	if name == "meson" && verb == "install" {

@@ -14,7 +14,7 @@ import (
 // does not understand the languages; what hides its words does not pass.
 func Inline(language, code string) (names []string, ok bool) {
 	if len(code) > 4000 || hides(language, code) {
-		return nil, false
+		return texts(code), false
 	}
 	if language == "perl" && plainPerl(code) {
 		return nil, true // its slashes are those of patterns
@@ -25,11 +25,11 @@ func Inline(language, code string) (names []string, ok bool) {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && r < 0x80
 	}) {
 		if strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 }) || leads(word) {
-			return nil, false
+			return texts(code), false
 		}
 	}
 	if fillsUp(lower) || starts(language, code) {
-		return nil, false
+		return texts(code), false
 	}
 	return texts(code), true
 }
