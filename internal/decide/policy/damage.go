@@ -31,6 +31,9 @@ func (j *judgement) endless(n syntax.Node) {
 		}
 		do = n.Do
 	}
+	if many && crowded(n) {
+		j.add(Ask, "host.damage", "it runs a great many times")
+	}
 	ends := many
 	for _, s := range do {
 		syntax.Walk(s, func(n syntax.Node) bool {
@@ -90,6 +93,14 @@ func crowd(n *syntax.ForClause) bool {
 	return false
 }
 
+// crowded reports whether a loop runs a hundred thousand times or more.
+func crowded(n syntax.Node) bool {
+	var text strings.Builder
+	_ = syntax.NewPrinter().Print(&text, n)
+	head, _, _ := strings.Cut(text.String(), "do")
+	return regexp.MustCompile(`\d{6}`).MatchString(head)
+}
+
 // fills asks about a program that writes without an end.
 func (j *judgement) fills(argv []arg.Word) {
 	if fills(argv) {
@@ -104,11 +115,15 @@ func fills(argv []arg.Word) bool {
 	switch name := argv[0].Text; name {
 	case "yes":
 		return true
+	case "seq":
+		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool {
+			return len(w.Text) > 9 || regexp.MustCompile(`(?i)^inf|\de\+?\d`).MatchString(w.Text)
+		})
 	case "od", "xxd", "hexdump", "cmp":
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool {
 			return len(w.Text) > 1 && strings.Contains("-N-n-l", w.Text[:2]) && !huge(w.Text)
 		})
-	case "head", "truncate", "fallocate":
+	case "head", "truncate", "fallocate", "openssl":
 		return slices.ContainsFunc(argv[1:], func(w arg.Word) bool { return huge(w.Text) })
 	case "dd":
 		return reads && !slices.ContainsFunc(argv, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "count=") && !huge(w.Text) })
@@ -169,6 +184,10 @@ func (j *judgement) trees(argv []arg.Word) {
 	}
 	for _, w := range operands {
 		at, name := j.where(w)
+		name = strings.TrimRight(name, "*/") // with all that is in there
+		if w.Each {
+			j.add(Ask, "tree.delete", "it removes each directory that it goes over")
+		}
 		if at == place.Tree && holdsWork(name) {
 			j.add(Ask, "tree.delete", "it removes "+name+", a directory at the top of the tree; name the files, or use git rm -r")
 		}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ func (j *judgement) frontEnd(name string, args []arg.Word) {
 	verbs := map[string][]string{
 		"rails":         {"runner", "r", "console", "c", "dbconsole", "db", "credentials:show", "credentials:edit", "secrets:show", "encrypted:show"},
 		"golangci-lint": {"custom"}, "playwright": {"install", "install-deps", "uninstall", "codegen", "open", "cr", "ff", "wk"}, "cypress": {"install", "open"},
-		"artisan": {"tinker", "db"}, "manage.py": {"shell", "shell_plus", "dbshell", "runscript"}, "setup.py": {"upload", "register"},
+		"artisan": {"tinker", "db"}, "manage.py": {"shell", "shell_plus", "dbshell", "runscript"}, "setup.py": {"upload", "register", "install", "develop", "easy_install"},
 	}[name]
 	options, operands := arg.Split(args)
 	for i, w := range operands {
@@ -30,41 +29,35 @@ func (j *judgement) frontEnd(name string, args []arg.Word) {
 	}
 }
 
-// configured returns the options without those that name a tool's own
-// configuration in the tree, as it is usually called: vitest -c
-// vitest.config.e2e.ts. It is code of the tree, which the tool runs anyway.
-func (j *judgement) configured(tool string, options, args []arg.Word) []arg.Word {
-	own := func(w arg.Word) bool {
-		at, name := j.where(w)
-		return !w.Dynamic && !w.Glob && at == place.Tree && conventional(tool, path.Base(name))
+// configured returns the options without those whose value is a file of the
+// tree, or a part of what it depends on by name: configuration, plugins, what is
+// loaded before. That is code of the tree, as its tests are.
+func (j *judgement) configured(e table.Entry, options, args []arg.Word) []arg.Word {
+	if !strings.HasPrefix(e.Rule, "build.") {
+		return options
 	}
 	return slices.DeleteFunc(slices.Clone(options), func(o arg.Word) bool {
 		option, value, joined := strings.Cut(o.Text, "=")
-		if option != "-c" && option != "--config" {
+		if !arg.Place(option) || option == "-c" && e.Rule == "build.make" || option == "-p" && e.Rule != "build.python" {
 			return false
 		}
 		if joined {
-			return own(arg.Word{Text: value, Dynamic: o.Dynamic, Glob: o.Glob, Home: o.Home})
+			o.Text = value
+			return paths{j}.Own(o)
 		}
-		for i, w := range args[:max(0, len(args)-1)] {
-			if w.Text == option && !own(args[i+1]) {
+		for i, w := range args {
+			if w.Text == o.Text && (i+1 == len(args) || !paths{j}.Own(args[i+1]) && !strings.HasPrefix(args[i+1].Text, "no:")) {
 				return false
 			}
 		}
-		return len(args) > 0 && args[len(args)-1].Text != option
+		return true
 	})
-}
-
-// conventional reports whether a file is named as a tool's configuration is.
-func conventional(tool, base string) bool {
-	return slices.Contains([]string{"pyproject.toml", "setup.cfg"}, base) ||
-		strings.HasPrefix(base, tool+".") || strings.HasPrefix(base, "."+tool)
 }
 
 // toggles reports whether a variable that is not known does no more than switch
 // something on or off in the tree's own code, which the program runs.
 func (j *judgement) toggles(name string, value arg.Word, argv []arg.Word) bool {
-	return !value.Dynamic && !value.Glob && table.Toggle(name, value.Text) && j.runsTree(argv)
+	return !value.Dynamic && !value.Glob && table.Plain(name, value.Text) && j.runsTree(argv)
 }
 
 // runsTree reports whether a command builds or tests, and so runs what is in

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,6 +67,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
 		j.gitCompares(args, operands)
 		return
+	case verb == "archive" && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--output" })...):
 	case has(runs...):
 		j.add(Ask, "git.option", "an option of git may run or write something else")
 	}
@@ -81,7 +83,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case "var":
 		j.gitConfig(len(args) == 1 && args[0] != "-l")
 	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
-		"count-objects", "version", "whatchanged", "cherry", "range-diff":
+		"count-objects", "version", "whatchanged", "cherry", "range-diff", "diff-files", "diff-index", "check-attr", "show-branch", "merge-tree", "fsck":
 		j.reads(arg.Literals(operands))
 	case "grep":
 		if has("-O", "-f") {
@@ -92,6 +94,11 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 			j.gitWrite(verb, args)
 		}
 	case "config":
+		if slices.ContainsFunc(args, func(a string) bool {
+			return regexp.MustCompile(`(?i)credential|extraheader|token|password|askpass`).MatchString(a)
+		}) {
+			j.add(Deny, "credentials", "git's settings may hold a secret")
+		}
 		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
 		j.gitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
 	case "branch", "tag":
@@ -101,7 +108,7 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	case "add", "mv", "rm":
 		j.gitFiles(verb, operands, has)
 	case "commit":
-		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
+		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C", "--fixup") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
 			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
 		}
 		j.reads(arg.Literals(operands))
@@ -174,24 +181,84 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		return true
 	case "switch":
 		return (first == "-c" || first == "--create") && len(args) == 2 && seen
-	case "checkout":
-		return first == "-b" && len(args) == 2 && seen
-	case "restore":
-		if first != "--staged" && first != "-S" || has("-W", "--worktree", "-s", "--source", "-p", "--patch", "--pathspec-from-file") {
-			return false
-		}
+	case "checkout", "restore", "apply":
+		return j.gitUndoes(verb, args, operands, has)
+	case "cherry-pick", "revert":
+		return len(operands) > 0 && seen && !has("--abort", "--quit", "--skip", "--continue", "-e", "--edit", "-S", "--gpg-sign", "--strategy", "--cleanup") &&
+			(verb == "cherry-pick" || slices.ContainsFunc(args, func(a string) bool { return a == "--no-edit" || a == "-n" || a == "--no-commit" }))
+	case "worktree", "submodule", "notes", "bundle":
+		shows := []string{"worktree list", "submodule status", "submodule summary", "notes list", "notes show", "bundle verify", "bundle list-heads"}
+		return slices.Contains(shows, verb+" "+first) && seen
+	case "reflog":
+		return (first == "" || first == "show" || strings.HasPrefix(first, "-") || first == "HEAD") && seen
+	case "init":
+		j.writes(operands)
+		return seen && !slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, "-") && a != "-q" && a != "--quiet" && a != "-b" && !strings.HasPrefix(a, "--initial-branch=")
+		})
+	case "hash-object":
 		j.reads(operands)
-		return true
-	case "apply":
-		if !slices.Contains([]string{"--check", "--stat", "--numstat", "--summary"}, first) || has("--apply", "--index", "--directory", "--unsafe-paths", "--build-fake-ancestor", "-3", "--3way", "--cached", "-z") {
-			return false
-		}
-		j.reads(operands)
-		return true
+		return !has("-w", "--stdin-paths", "--path") && seen
+	case "archive":
+		return seen && !has("--remote", "--exec", "--add-file", "--add-virtual-file") && j.gitPacks(args, operands)
 	case "format-patch":
-		return slices.Contains(args, "--stdout") && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff") && seen
+		return seen && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff", "--attach", "--inline", "--from", "--force-in-body-from")
 	}
 	return false
+}
+
+// gitUndoes allows undoing changes of files that are named, another branch from
+// here, and patches.
+func (j *judgement) gitUndoes(verb string, args []string, operands []arg.Word, has func(...string) bool) bool {
+	seen := !slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Dynamic || w.Glob })
+	if len(args) == 0 {
+		return false
+	}
+	switch verb {
+	case "checkout":
+		if i := slices.Index(args, "--"); i == 0 || i == 1 && seen && !strings.HasPrefix(args[0], "-") {
+			return j.gitFile(operands[i:])
+		}
+		return args[0] == "-b" && len(args) == 2 && seen
+	case "restore":
+		if has("-p", "--patch", "--pathspec-from-file", "-m", "--merge", "--ours", "--theirs") {
+			return false
+		}
+		if slices.Contains(args, "-s") || slices.Contains(args, "--source") {
+			operands = operands[min(1, len(operands)):]
+		}
+		if (args[0] == "--staged" || args[0] == "-S") && !has("-W", "--worktree") {
+			j.reads(operands)
+			return true
+		}
+		return j.gitFile(operands)
+	default:
+		j.reads(operands)
+		return seen && !has("--directory", "--unsafe-paths", "--build-fake-ancestor", "--allow-empty")
+	}
+}
+
+// gitPacks allows writing an archive of a commit to a file of the tree.
+func (j *judgement) gitPacks(args []string, operands []arg.Word) bool {
+	j.gitShows("show", nil, operands)
+	for i, a := range args {
+		if value, ok := strings.CutPrefix(a, "-o"); ok && value != "" {
+			j.writes([]arg.Word{arg.Literal(value)})
+		} else if ok && i+1 < len(args) {
+			j.writes([]arg.Word{arg.Literal(args[i+1])})
+		}
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
+}
+
+// gitFile reports whether operands name files or directories whose changes are
+// undone, each by its own path: not the whole tree, nor all of its work.
+func (j *judgement) gitFile(operands []arg.Word) bool {
+	j.writes(operands)
+	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w arg.Word) bool {
+		at, name := j.where(w)
+		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != place.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
+	})
 }
 
 // gitWrite judges what changes more than the task's own work.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/fetch"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
@@ -15,7 +16,7 @@ import (
 // nil for the others.
 func (j *judgement) special(name string) func([]arg.Word) {
 	switch name {
-	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox":
+	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox", "shx":
 		return j.wrapper
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish":
 		return j.shell
@@ -55,12 +56,8 @@ func (j *judgement) special(name string) func([]arg.Word) {
 		return j.unzip
 	case "make", "gmake":
 		return j.make
-	case "ps":
-		return j.ps
-	case "valgrind":
-		return j.valgrind
 	}
-	return nil
+	return j.further(name)
 }
 
 // wrapper judges what a program runs that only changes how it runs.
@@ -80,23 +77,60 @@ func (j *judgement) wrapper(argv []arg.Word) {
 			return // it only looks the program up
 		}
 	case "xargs":
-		j.feeds = true
-		if boundless(argv) {
-			j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
-		}
-		if len(rest) == 0 {
-			return // echo
-		}
-		rest = append(slices.Clone(rest), arg.Word{Dynamic: true})
-		if e, ok := table.Find(rest[0].Text); ok && e.OnlyReads() {
-			rest = rest[:len(rest)-1] // it reads what was listed
-		} else if ok && e.Rule == "build.go" {
-			rest[len(rest)-1] = arg.Literal("listed")
-		}
+		rest = j.xargs(argv, rest)
 	}
 	if len(rest) > 0 {
 		j.simple(rest)
 	}
+}
+
+// xargs returns the command that xargs runs, with what stands for a name in it.
+func (j *judgement) xargs(argv, rest []arg.Word) []arg.Word {
+	j.feeds = true
+	for i, w := range argv[:len(argv)-1] {
+		if w.Text == "-a" || w.Text == "--arg-file" {
+			j.reads(argv[i+1 : i+2])
+		}
+	}
+	if boundless(argv) {
+		j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
+	}
+	if len(rest) == 0 {
+		return nil // echo
+	}
+	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !builds.Knows(rest[0].Text) // and no program that runs what it is given
+	name := arg.Word{Dynamic: true, Listed: listed, Fixed: listed}
+	rest = slices.Clone(rest)
+	if mark := placed(argv); mark != "" {
+		for i, w := range rest {
+			if w.Text == mark {
+				rest[i] = name
+			} else if strings.Contains(w.Text, mark) {
+				rest[i] = arg.Word{Dynamic: true}
+			}
+		}
+		return rest
+	}
+	switch e, ok := table.Find(rest[0].Text); {
+	case ok && e.OnlyReads():
+		return rest // it reads what was listed
+	case ok && e.Rule == "build.go":
+		return append(rest, arg.Literal("listed"))
+	}
+	return append(rest, name)
+}
+
+// placed returns the mark in whose place xargs puts a name, if it is given one.
+func placed(argv []arg.Word) string {
+	for i, w := range argv {
+		if w.Text == "-I" && i+1 < len(argv) {
+			return argv[i+1].Text
+		}
+		if mark, ok := strings.CutPrefix(w.Text, "-I"); ok && mark != "" {
+			return mark
+		}
+	}
+	return ""
 }
 
 // assigned judges the variables that env sets, and returns the rest.
@@ -112,6 +146,9 @@ func (j *judgement) assigned(args []arg.Word) []arg.Word {
 		case table.Powerful(name) && quiet(name, given):
 		case table.Powerful(name):
 			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		case strings.HasPrefix(value, "/") || strings.Contains(value, ".."):
+			j.reads([]arg.Word{given})
+			j.add(Ask, "env.unknown", name+" names a place outside the worktree")
 		case !given.Dynamic && !given.Glob && j.toggles(name, given, after(args)):
 		case !table.Harmless(name) || script.Code(value):
 			j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
@@ -149,6 +186,8 @@ func (j *judgement) shell(argv []arg.Word) {
 		run = run || strings.Contains(o.Text, "c")
 	}
 	switch {
+	case len(rest) == 0 && j.given && !run:
+		j.nested(j.input)
 	case len(rest) == 0:
 		j.add(Ask, "shell.stdin", "what the shell runs is not seen")
 	case run && (rest[0].Dynamic || rest[0].Glob && script.Code(rest[0].Text)):
@@ -334,7 +373,7 @@ func (j *judgement) find(argv []arg.Word) {
 			for end < len(argv) && argv[end].Text != ";" && argv[end].Text != "+" {
 				end++
 			}
-			j.found(argv[i+1:end], within && arg.Narrow(argv[begin:i]))
+			j.found(argv[i+1:end], within && arg.Narrow(argv[begin:i]), within && arg.Made(argv[begin:i]))
 			i = end
 		case "-delete":
 			if !within || !arg.Narrow(argv[begin:i]) {
@@ -351,10 +390,10 @@ func (j *judgement) find(argv []arg.Word) {
 	}
 }
 
-// found judges what find runs on each file that it finds; litter
-// may be deleted.
-func (j *judgement) found(argv []arg.Word, litter bool) {
-	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, arg.Line(argv)) {
+// found judges what find runs on each file that it finds; litter, and
+// directories that builds make, may be deleted.
+func (j *judgement) found(argv []arg.Word, litter, made bool) {
+	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, arg.Line(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, arg.Line(argv)) {
 		j.own(argv)
 		return
 	}
@@ -362,7 +401,8 @@ func (j *judgement) found(argv []arg.Word, litter bool) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
-	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) || e.Rule == "build.go"))
+	j.simple(arg.Filled(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
+		ok && strings.HasPrefix(e.Rule, "build.") && e.Operands == "write" || slices.Contains([]string{"sed", "gsed", "chmod", "touch"}, argv[0].Text)))
 }
 
 // curl judges curl and wget.
@@ -378,25 +418,6 @@ func (j *judgement) curl(argv []arg.Word) {
 	}
 }
 
-// unzip judges what it reads, and the directory that it writes to.
-func (j *judgement) unzip(argv []arg.Word) {
-	for i := 1; i < len(argv); i++ {
-		switch a := argv[i]; {
-		case a.Text == "-d" && i+1 < len(argv):
-			i++
-			j.writes(argv[i : i+1])
-		case a.Dynamic && !a.Fixed, strings.HasPrefix(a.Text, "-d") && !a.Dynamic:
-			j.add(Ask, "file.write.option", "where unzip writes is not seen")
-		case strings.HasPrefix(a.Text, "-"):
-			if strings.Trim(a.Text, "-oqnltujvxZ1p") != "" {
-				j.add(Ask, "file.write.option", "an option of unzip may run or write something else")
-			}
-		default:
-			j.writes([]arg.Word{a})
-		}
-	}
-}
-
 // make judges a build whose rules stand in the tree.
 func (j *judgement) make(argv []arg.Word) {
 	for i, a := range argv[1:] {
@@ -409,31 +430,17 @@ func (j *judgement) make(argv []arg.Word) {
 		case strings.HasPrefix(a.Text, "-f") && !strings.HasPrefix(a.Text, "--"):
 			file = a.Text[2:]
 		}
+		if slices.Contains([]string{"install", "uninstall", "install-strip", "install-exec", "install-data", "install-headers", "install-lib", "install-libs", "install-bin", "install-static", "install-shared", "install-man", "install-pc", "install-includes", "install-programs"}, a.Text) && !slices.ContainsFunc(argv, func(w arg.Word) bool { return w.Text == "-n" || w.Text == "--dry-run" || w.Text == "--just-print" }) && !slices.ContainsFunc(argv, func(w arg.Word) bool {
+			name, value, _ := strings.Cut(w.Text, "=")
+			return slices.Contains([]string{"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT"}, name) && value != ""
+		}) {
+			j.add(Ask, "path.outside", "it installs outside the worktree, unless a prefix in the tree is given")
+		}
 		if file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
 			j.add(Ask, "build.make.option", "which rules it follows is not seen")
 		}
 	}
 	if e, ok := table.Find(argv[0].Text); ok {
 		j.listed(e, argv)
-	}
-}
-
-func (j *judgement) tar(argv []arg.Word) {
-	for i, a := range argv[1:] {
-		if i == 0 && !strings.HasPrefix(a.Text, "-") {
-			if a.Dynamic || strings.Trim(a.Text, "cxtzjJvf") != "" {
-				j.add(Ask, "file.tar", "an option of tar may run or write something else")
-			}
-			continue
-		}
-		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvf") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {
-			j.add(Ask, "file.tar", "an option of tar may run or write something else")
-		}
-		if !strings.HasPrefix(a.Text, "-") {
-			if strings.Contains(a.Text, ":") {
-				j.add(Ask, "file.tar", "tar takes what stands before a colon for another machine")
-			}
-			j.writes([]arg.Word{a})
-		}
 	}
 }

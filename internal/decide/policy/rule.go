@@ -54,8 +54,9 @@ func judge(command string, r Rules, depth int) Decision {
 	if err != nil {
 		return Decision{Ask, "shell.unparsed", "it cannot be parsed"}
 	}
-	j := judgement{rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
+	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
 	j.look(file)
+	j.settle(file)
 	syntax.Walk(file, j.visit)
 	if j.parts > maxParts {
 		j.add(Ask, "shell.parts", fmt.Sprintf("it has more than %d parts", maxParts))
@@ -90,13 +91,19 @@ type judgement struct {
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
 	dirs       chain.Dirs
-	inBare     bool // it may be in a repository without a work tree
-	decodes    bool // it turns text into what is not seen
-	scripts    bool // it runs a file of the tree
-	seeks      bool // it looks for files that are named as those with secrets
-	feeds      bool // it hands what is found to another program
-	floods     bool // it reads what never ends
-	takes      bool // it takes no more than so much of that
+	inBare     bool   // it may be in a repository without a work tree
+	decodes    bool   // it turns text into what is not seen
+	scripts    bool   // it runs a file of the tree
+	seeks      bool   // it looks for files that are named as those with secrets
+	feeds      bool   // it hands what is found to another program
+	floods     bool   // it reads what never ends
+	takes      bool   // it takes no more than so much of that
+	input      string // what the command is given in the line itself, as a here-document
+	given      bool   // and whether all of that is seen
+	settled    []setting
+	calls      map[string][]string // what functions declared in it call
+	lists      bool                // xargs is given names that a command lists
+	fed        []*syntax.Stmt      // the parts of pipes that are given such names
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
@@ -108,13 +115,12 @@ func (j *judgement) look(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
-				if name != nil {
-					j.functions = append(j.functions, name.Value)
-				}
-			}
+			j.declares(n)
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 			j.arithmetic = true
+			j.sets = append(j.sets, literals(n)...)
+		case *syntax.WordIter:
+			j.sets = append(j.sets, n.Name.Value)
 		case *syntax.BinaryTest:
 			switch n.Op {
 			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
@@ -123,10 +129,12 @@ func (j *judgement) look(file *syntax.File) {
 			}
 		case *syntax.BinaryCmd:
 			j.dirs.Add(n)
+			if n.Op == syntax.Pipe && lists([]*syntax.Stmt{n.X}) {
+				j.reading(n.Y)
+			}
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				name := n.Args[0].Lit()
-				j.rebinds = j.rebinds || name == "" || slices.Contains([]string{"read", "mapfile", "readarray", "getopts", "printf", "unset", "eval", "source", ".", "command", "builtin"}, name)
+				j.rebinding(n.Args[0].Lit(), n.Args[1:])
 			}
 		case *syntax.Assign:
 			if n.Name != nil {
@@ -142,13 +150,40 @@ func (j *judgement) look(file *syntax.File) {
 	})
 }
 
+// declares notes a function.
+func (j *judgement) declares(n *syntax.FuncDecl) {
+	for _, name := range append([]*syntax.Lit{n.Name}, n.Names...) {
+		if name != nil {
+			j.calls[name.Value] = append(j.calls[name.Value], calls(n)...)
+			j.functions = append(j.functions, name.Value)
+		}
+	}
+}
+
+// literals returns the words in a node.
+func literals(n syntax.Node) (all []string) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if l, ok := n.(*syntax.Lit); ok {
+			all = append(all, l.Value)
+		}
+		return true
+	})
+	return all
+}
+
 // visit judges one node; its children are visited by themselves.
 func (j *judgement) visit(n syntax.Node) bool {
 	switch n := n.(type) {
+	case *syntax.Stmt:
+		if _, plain := n.Cmd.(*syntax.CallExpr); plain {
+			j.input, j.given = j.stands(n.Redirs)
+			j.lists = slices.Contains(j.fed, n)
+		}
 	case *syntax.CallExpr:
 		j.parts++
 		j.below = j.dirs.At(n.Pos())
 		j.call(n)
+		j.given = false
 	case *syntax.Redirect:
 		j.parts++
 		j.below = j.dirs.At(n.Pos())
@@ -216,17 +251,36 @@ func text(x syntax.ArithmExpr) string {
 	return ""
 }
 
+// function denies a function that calls itself, also through others.
 func (j *judgement) function(n *syntax.FuncDecl) {
-	name := ""
-	if n.Name != nil {
-		name = n.Name.Value
+	if n.Name == nil {
+		return
 	}
+	reached, next := map[string]bool{}, []string{n.Name.Value}
+	for len(next) > 0 {
+		name := next[0]
+		next = next[1:]
+		for _, called := range j.calls[name] {
+			if called == n.Name.Value {
+				j.add(Deny, "host.damage", "a function that calls itself may never end")
+			}
+			if !reached[called] {
+				reached[called] = true
+				next = append(next, called)
+			}
+		}
+	}
+}
+
+// calls returns the words that commands in a function begin with.
+func calls(n *syntax.FuncDecl) (names []string) {
 	syntax.Walk(n.Body, func(b syntax.Node) bool {
-		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
-			j.add(Deny, "host.damage", "a function that calls itself may never end")
+		if c, ok := b.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+			names = append(names, c.Args[0].Lit())
 		}
 		return true
 	})
+	return names
 }
 
 func (j *judgement) redirect(n *syntax.Redirect) {
@@ -244,6 +298,9 @@ func (j *judgement) redirect(n *syntax.Redirect) {
 		j.floods = j.floods || source(w.Text)
 		j.reads([]arg.Word{w})
 	default:
+		if (w.Listed || w.Each && w.Text == "item") && (n.Op == syntax.RdrOut || n.Op == syntax.RdrClob) {
+			j.add(Ask, "path.unseen", "which files it empties is not known before it runs")
+		}
 		j.writes([]arg.Word{w})
 	}
 }
@@ -293,7 +350,9 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
-	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && table.Toggle(name, j.word(a.Value).Text):
+	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !table.Hidden(name) && table.Plain(name, j.word(a.Value).Text):
+	case exported && a.Value != nil && script.Code(literal(a.Value)):
+		j.add(Ask, "env.unknown", "a program may expand what "+name+" holds")
 	case exported && !table.Harmless(name):
 		j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
 	}
@@ -334,4 +393,15 @@ func (j *judgement) own(argv []arg.Word) (allowed bool) {
 		}
 	}
 	return slices.ContainsFunc(j.rules.Allow, func(entry string) bool { return own.Begins(argv, entry) })
+}
+
+// literal returns the text of a word that is quoted as it is.
+func literal(w *syntax.Word) string {
+	var text strings.Builder
+	for _, p := range w.Parts {
+		if q, ok := p.(*syntax.SglQuoted); ok {
+			text.WriteString(q.Value)
+		}
+	}
+	return text.String()
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,8 +19,11 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	name := argv[0]
-	if name.Dynamic || name.Glob {
+	if name.Dynamic || name.Glob || name.Text == "" {
 		j.add(Ask, "shell.dynamic", "which program runs is not known before it runs")
+		if name.Text == "" && !name.Dynamic {
+			j.simple(argv[1:]) // bash drops a word that braces made and that is empty
+		}
 		return
 	}
 	for _, known := range j.functions {
@@ -28,16 +32,16 @@ func (j *judgement) simple(argv []arg.Word) {
 			return // its body is judged where it stands
 		}
 	}
-	if strings.Contains(name.Text, "/") {
-		if at, p := j.where(name); at == place.System && path.Base(path.Dir(p)) == "bin" || at == place.System && path.Base(path.Dir(p)) == "sbin" {
-			argv = append([]arg.Word{arg.Literal(path.Base(p))}, argv[1:]...)
-		} else if tool := j.carried(name); tool != "" {
-			argv = append([]arg.Word{arg.Literal(tool)}, argv[1:]...)
-		} else {
-			j.own(argv)
-			j.program(argv)
-			return
-		}
+	tool := j.tool(name)
+	if tool == "" {
+		j.own(argv)
+		j.program(argv)
+		return
+	}
+	argv = append([]arg.Word{arg.Literal(tool)}, argv[1:]...)
+	if len(argv) == 2 && !argv[1].Dynamic && (argv[1].Text == "--version" || argv[1].Text == "--help") && argv[0].Text != "git" {
+		j.own(argv)
+		return // any program only tells what it is
 	}
 	j.decodes = j.decodes || decodes(argv)
 	j.takes = j.takes || argv[0].Text == "head" || argv[0].Text == "dd"
@@ -51,15 +55,32 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	e, ok := table.Find(argv[0].Text)
-	version := len(argv) == 2 && argv[1].Text == "--version" && !argv[1].Dynamic
 	if !ok {
-		if !allowed && !version {
+		if !allowed {
 			j.add(Ask, "unknown", argv[0].Text+" is not a known program")
 		}
 		j.reads(arg.Literals(argv[1:]))
 		return
 	}
 	j.listed(e, argv)
+}
+
+// tool returns the name under which a program is known, empty for one of the
+// tree's own or of another place.
+func (j *judgement) tool(w arg.Word) string {
+	name := w.Text
+	if strings.Contains(name, "/") {
+		at, p := j.where(w)
+		if dir := path.Base(path.Dir(p)); at == place.System && (dir == "bin" || dir == "sbin") {
+			name = path.Base(p)
+		} else {
+			name = j.carried(w)
+		}
+	}
+	if builds.Versioned(name) {
+		name = strings.TrimRight(name, "0123456789.")
+	}
+	return name
 }
 
 // program judges a program that is named by its path: the tree's own may run,
@@ -75,51 +96,53 @@ func (j *judgement) program(argv []arg.Word) {
 	}
 	j.scripts = true
 	j.frontEnd(path.Base(name), argv[1:])
-	_, operands := arg.Split(argv[1:])
+	_, operands := arg.Split(slices.DeleteFunc(slices.Clone(argv[1:]), func(w arg.Word) bool {
+		if i := slices.Index(argv, w); regexp.MustCompile(`^/[^/]+/[a-z]?$`).MatchString(w.Text) && slices.Contains([]string{"-n", "-i", "--name", "-t", "-m"}, argv[i-1].Text) {
+			return true // a pattern
+		}
+		return path.Base(name) == "configure" && regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`).MatchString(w.Text) // it is only noted for later
+	}))
 	j.writes(arg.Literals(operands))
+	for _, w := range operands { // NAME=PLACE, as configure takes it
+		if name, value, ok := strings.Cut(w.Text, "="); ok && !w.Dynamic && !strings.Contains(name, "/") && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "..")) {
+			j.reads([]arg.Word{arg.Literal(value)})
+		}
+	}
+	if base := path.Base(name); strings.HasPrefix(base, "coveralls") || strings.HasPrefix(base, "php-coveralls") || strings.HasPrefix(base, "codecov") {
+		j.add(Ask, "net.send", base+" sends what was measured")
+	}
 }
 
+// listed judges a program of the table.
 func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	name := argv[0].Text
 	if e.Answer != string(Allow) {
 		j.add(Answer(e.Answer), e.Rule, name+" is not for an agent to run by itself")
+		j.reads(arg.Literals(argv[1:]))
 		return
 	}
 	options, operands := arg.Split(argv[1:])
 	j.frontEnd(name, argv[1:])
-	j.maybeOptions(e.Asked, argv[1:])
-	if arg.Asks(j.configured(name, options, argv[1:]), e.Asked) {
+	j.maybeOptions(e.Asked, unclear(name, argv[1:]))
+	if arg.Asks(j.configured(e, options, argv[1:]), e.Asked) {
 		j.add(Ask, e.Rule+".option", "an option of "+name+" may run or write something else")
+	}
+	if strings.HasPrefix(e.Rule, "build.") {
+		j.built(e, name, operands)
 	}
 	switch e.Operands {
 	case "read":
 		j.reads(operands)
 	case "pattern":
 		j.chooses(argv)
-		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) {
+		if len(operands) > 0 && !arg.Asks(options, []string{"--regexp", "-e", "--file", "-f"}) && !slices.ContainsFunc(options, func(o arg.Word) bool { return o.Text == "--files" }) {
 			operands = operands[1:]
 		}
 		j.reads(operands)
 	case "write":
-		if e.Rule == "build.make" {
-			j.settings(operands)
-		}
-		if slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "@") }) {
-			j.add(Ask, e.Rule+".option", "its options are in a file")
-		}
-		if name == "cp" || name == "ln" {
-			j.copies(operands)
-			return
-		}
-		j.writes(operands)
+		j.written(name, operands)
 	case "delete":
-		j.deletes(operands)
-		if name == "mv" {
-			j.movesAway(operands)
-		}
-		if name == "rm" {
-			j.trees(argv)
-		}
+		j.removed(e, argv, operands)
 	default:
 		for _, w := range operands {
 			if w.Home || w.Glob && strings.Contains(w.Text, "/") {
@@ -130,10 +153,87 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 	}
 }
 
+// unclear returns the words that could turn out to be options: before its
+// format in printf, and no values of variables in jq.
+func unclear(name string, args []arg.Word) []arg.Word {
+	switch name {
+	case "printf":
+		return args[:min(1, len(args))]
+	case "jq":
+		var words []arg.Word
+		for i, w := range args {
+			if i < 2 || args[i-2].Text != "--arg" && args[i-2].Text != "--argjson" {
+				words = append(words, w)
+			}
+		}
+		return words
+	}
+	return args
+}
+
+// built asks about what programs that build are given: what is somewhere else,
+// what is installed or sent, options in files, and commands.
+func (j *judgement) built(e table.Entry, name string, operands []arg.Word) {
+	for _, w := range operands {
+		installs := strings.HasPrefix(w.Text, "install") || strings.HasPrefix(w.Text, "uninstall")
+		switch {
+		case strings.Contains(w.Text, "://") && !script.Loopback(w.Text):
+			j.add(Ask, "net.read", "it names what is somewhere else")
+		case name == "rake" && (builds.Leaves(w.Text) || installs):
+			j.add(Ask, "net.send", "the name of the task says that something leaves the tree")
+		case (name == "ninja" || name == "mage") && installs:
+			j.add(Ask, "path.outside", "it may install outside the worktree")
+		case slices.Contains([]string{"build.c", "build.rust", "build.jvm", "build.tsc"}, e.Rule) && strings.HasPrefix(w.Text, "@"):
+			j.add(Ask, e.Rule+".option", "its options are in a file")
+		case e.Rule == "build.tools" && (strings.ContainsAny(w.Text, ";`") || strings.Contains(w.Text, "&&") || strings.Contains(w.Text, "$(")):
+			j.add(Ask, "shell.code", "what it is given may be run as a command")
+		}
+	}
+	if e.Rule == "build.make" {
+		j.settings(operands)
+	}
+}
+
+// written judges the operands of a program that makes or changes files.
+func (j *judgement) written(name string, operands []arg.Word) {
+	several := func(w arg.Word) bool { return w.Glob || w.Listed }
+	switch {
+	case name == "truncate" && slices.ContainsFunc(operands, several):
+		j.add(Ask, "tree.delete", "it empties every file that matches")
+	case name == "tee" && slices.ContainsFunc(operands, func(w arg.Word) bool { return w.Listed }):
+		j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
+	case name == "cp" || name == "ln":
+		j.copies(operands)
+		return
+	}
+	j.writes(operands)
+}
+
+// removed judges the operands of a program that removes or moves files.
+func (j *judgement) removed(e table.Entry, argv, operands []arg.Word) {
+	name := argv[0].Text
+	if to := len(operands) - 1; name == "mv" && to > 0 {
+		j.deletes(operands[:to])
+		j.writes(operands[to:])
+		j.movesAway(operands)
+		return
+	}
+	tools := e.Rule == "build.tools" // they take directories, and patterns in quotes
+	for i := range operands {
+		operands[i].Glob = operands[i].Glob || tools && strings.ContainsAny(operands[i].Text, "*?")
+	}
+	j.deletes(operands)
+	if name == "rm" {
+		j.trees(argv)
+	} else if tools {
+		j.trees(append([]arg.Word{argv[0], arg.Literal("-r")}, operands...))
+	}
+}
+
 // settings judges what make is given: variables may say which programs its
 // rules run.
 func (j *judgement) settings(operands []arg.Word) {
-	installs := slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(w.Text, "install") })
+	installs := slices.ContainsFunc(operands, func(w arg.Word) bool { return strings.HasPrefix(strings.TrimPrefix(w.Text, "un"), "install") })
 	for _, w := range operands {
 		name, value, ok := strings.Cut(w.Text, "=")
 		name = strings.TrimRight(name, ":+?!")
@@ -144,6 +244,7 @@ func (j *judgement) settings(operands []arg.Word) {
 			j.add(Ask, "build.make.setting", "it says what make's rules run")
 		case ok && strings.ContainsAny(value, "$`"):
 			j.add(Ask, "build.make.setting", "make expands it, and may run a program for it")
+		case ok && installs && name != "DESTDIR" && slices.ContainsFunc(operands, func(d arg.Word) bool { return strings.HasPrefix(d.Text, "DESTDIR=") && len(d.Text) > 8 }): // below that
 		case ok && installs && !w.Dynamic && strings.ContainsAny(value, "/~"):
 			j.writes([]arg.Word{{Text: value, Home: strings.HasPrefix(value, "~"), Fixed: true}}) // where it is installed
 		}
@@ -175,10 +276,16 @@ func (j *judgement) hides(name string, args []arg.Word) {
 func (j *judgement) copies(operands []arg.Word) {
 	for i, w := range operands {
 		if i == len(operands)-1 {
+			if w.Listed {
+				j.add(Ask, "path.unseen", "which files it writes is not known before it runs")
+			}
 			j.writes([]arg.Word{w})
 			continue
 		}
 		j.reads([]arg.Word{w})
+		if to := operands[len(operands)-1]; w.Text == "/dev/null" && to.Each && to.Text == "item" {
+			j.add(Ask, "tree.delete", "it empties every file that it goes over")
+		}
 		if at, _ := j.where(w); at == place.System {
 			j.add(Ask, "file.copy", "a file of the system gets another name")
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/builds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 )
 
@@ -21,6 +22,12 @@ func (p paths) Reads(words []arg.Word) { p.j.reads(words) }
 // Writes implements [builds.Paths].
 func (p paths) Writes(words []arg.Word) { p.j.writes(words) }
 
+// Own implements [builds.Paths].
+func (p paths) Own(w arg.Word) bool {
+	at, name := p.j.where(w)
+	return !w.Dynamic && !w.Glob && w.Text != "" && at == place.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && Path(name, true).Allowed()
+}
+
 // Ask implements [builds.Runs].
 func (r runs) Ask(rule, reason string) { r.j.add(Ask, rule, reason) }
 
@@ -29,6 +36,25 @@ func (r runs) Run(argv []arg.Word) { r.j.simple(argv) }
 
 // Script implements [builds.Runs].
 func (r runs) Script(argv []arg.Word) { r.j.program(argv) }
+
+// Entry implements [builds.Runs].
+func (r runs) Entry(argv []arg.Word) {
+	r.j.own(argv)
+	options, operands := arg.Split(argv[1:])
+	if arg.Asks(options, []string{"--exec", "--eval", "-e", "--command"}) {
+		r.j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
+	}
+	if len(operands) > 0 && builds.Leaves(operands[0].Text) {
+		r.j.add(Ask, "net.send", "it says that something leaves the machine")
+	}
+	r.j.writes(arg.Literals(operands))
+}
+
+// Special implements [builds.Runs].
+func (r runs) Special(name string) bool { return r.j.special(name) != nil }
+
+// Input implements [builds.Runs].
+func (r runs) Input() (string, bool) { return r.j.input, r.j.given }
 
 // carried returns the well-known program that a tree carries along at a path,
 // such as that of a virtual environment; empty for the tree's own programs.

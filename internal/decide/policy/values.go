@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,10 +27,12 @@ func quiet(name string, v arg.Word) bool {
 	case "GOFLAGS":
 		return flags(v.Text, "-mod", "-tags", "-count", "-p", "-race", "-v", "-trimpath", "-buildvcs", "-short", "-timeout", "-run")
 	case "NODE_OPTIONS":
-		return flags(v.Text, "--max-old-space-size", "--no-warnings", "--enable-source-maps", "--trace-warnings", "--trace-deprecation", "--no-deprecation",
+		return flags(v.Text, "--max-old-space-size", "--max_old_space_size", "--max-semi-space-size", "--no-experimental-strip-types", "--conditions", "--no-warnings", "--enable-source-maps", "--trace-warnings", "--trace-deprecation", "--no-deprecation",
 			"--unhandled-rejections", "--experimental-vm-modules", "--openssl-legacy-provider", "--stack-trace-limit", "--dns-result-order")
 	case "UV_NO_SYNC", "UV_FROZEN", "UV_OFFLINE", "UV_LOCKED", "CARGO_INCREMENTAL", "CARGO_NET_OFFLINE", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_INPUT":
 		return v.Text == "1" || v.Text == "true" || v.Text == "0" && name == "CARGO_INCREMENTAL"
+	case "RUBYOPT":
+		return flags(v.Text, "-w", "-W0", "-W1", "-W2", "-W:no-deprecated", "-W:no-experimental", "--yjit", "--enable", "--disable")
 	case "CARGO_TERM_COLOR":
 		return v.Text == "always" || v.Text == "never" || v.Text == "auto"
 	case "RUSTFLAGS", "RUSTDOCFLAGS":
@@ -38,8 +41,11 @@ func quiet(name string, v arg.Word) bool {
 		return v.Text != "" && strings.Trim(v.Text, "-jks0123456789 ") == ""
 	case "PYTHONWARNINGS":
 		return slices.Contains([]string{"error", "default", "ignore", "always", "once", "module"}, v.Text)
+	case "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS":
+		return regexp.MustCompile(`^(-Xm[sx]\d+[mMgG] ?|-Xss\d+[kmKM] ?|-Dfile\.encoding=[\w-]+ ?)+$`).MatchString(v.Text)
 	}
-	return false
+	tuned := regexp.MustCompile(`^(UV|CARGO|PIP|NPM_CONFIG|OPENAI|GEMINI|ANTHROPIC)_`).MatchString(strings.ToUpper(name)) && !regexp.MustCompile(`(?i)verify|trust|ssl|tls|insecure|audit|index|url|python|wrapper|rustc|linker|runner|path|dir|home|shell|registry|config_.*config|proxy|git|cmd|script`).MatchString(name)
+	return tuned && len(v.Text) < 7 && v.Text != "" && (strings.Trim(v.Text, "0123456789.") == "" || v.Text == "true" || v.Text == "false")
 }
 
 // flags reports whether a text is made of these flags, each alone or with a

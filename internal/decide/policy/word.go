@@ -2,6 +2,8 @@ package policy
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -14,9 +16,15 @@ func (j *judgement) word(w *syntax.Word) arg.Word {
 	var out arg.Word
 	for i, p := range w.Parts {
 		j.part(&out, p, i == 0)
-		out.Fixed = out.Fixed || out.Text != "" && !out.Dynamic
+		out.Fixed = out.Fixed || begins(&out)
 	}
 	return out
+}
+
+// begins reports whether a word begins with something that is seen, which makes
+// it no option but the one that is seen.
+func begins(w *arg.Word) bool {
+	return w.Text != "" && !w.Dynamic && w.Text != "-" && w.Text != "--"
 }
 
 func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
@@ -31,34 +39,51 @@ func (j *judgement) part(out *arg.Word, p syntax.WordPart, first bool) {
 		for i, q := range p.Parts {
 			if l, ok := q.(*syntax.Lit); ok {
 				out.Text += arg.Unescape(l.Value, true)
+				out.Fixed = out.Fixed || begins(out)
 				continue
 			}
 			j.part(out, q, first && i == 0)
 		}
 	case *syntax.ParamExp:
-		name := ""
-		if p.Param != nil {
-			name = p.Param.Value
-		}
-		if name == "PWD" && first && p.Short && !j.away && j.dirs.At(p.Pos()) == "" {
-			out.Text += "."
-			return
-		}
-		if item, ok := j.item(name, p.Pos()); ok && p.Short {
-			out.Text += item.Text
-			out.Listed = out.Listed || item.Listed
-			return
-		}
-		named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
-		out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
-		out.Dynamic = true
+		j.parameter(out, p, first)
 	case *syntax.ProcSubst:
 		out.Text += "/dev/fd/63"
 	case *syntax.CmdSubst:
+		if made, ok := j.prints(p.Stmts); ok {
+			out.Text += made
+			return
+		}
 		out.Dynamic, out.Listed = true, first && lists(p.Stmts)
 	default: // arithmetic, extended globs
 		out.Dynamic = true
 	}
+}
+
+// parameter adds what a variable stands for, as far as that is known.
+func (j *judgement) parameter(out *arg.Word, p *syntax.ParamExp, first bool) {
+	name := ""
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	if name == "PWD" && first && p.Short && !j.away && j.dirs.At(p.Pos()) == "" {
+		out.Text += "."
+		return
+	}
+	if item, ok := j.item(name, p.Pos()); ok && p.Short {
+		out.Text += item.Text
+		out.Listed = out.Listed || item.Listed
+		out.Each = true
+		return
+	}
+	if v, ok := j.value(name, p.Pos()); ok && (p.Short || plainly(p)) {
+		out.Fixed = out.Fixed || first && v.Fixed
+		out.Text += v.Text
+		out.Dynamic = out.Dynamic || v.Dynamic
+		return
+	}
+	named := p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix // ${HOME##*/} is a name and leads nowhere
+	out.Home = out.Home || !named && (name == "HOME" || name == "OLDPWD")
+	out.Dynamic = true
 }
 
 // where says where a path lies and, in the tree, its name there.
@@ -180,17 +205,101 @@ func (j *judgement) deletes(words []arg.Word) {
 		if w.Listed {
 			j.add(Ask, "path.unseen", "which files it removes is not known before it runs")
 		}
+		if w.Glob && strings.HasPrefix(w.Text, "**") && !strings.Contains(w.Text, "node_modules") && !strings.Contains(w.Text, "dist") && !strings.Contains(w.Text, "__pycache__") {
+			j.add(Ask, "path.unseen", "which files it removes, anywhere in the tree, is not known before it runs")
+		}
 		if at == place.Tree && (name == "." || w.Glob && strings.Trim(name, "*.?[]!/") == "") {
 			j.add(Deny, "tree.delete", "it deletes the worktree itself")
 		}
 	}
 }
 
+// plainly reports whether an expansion gives no more than the variable's value,
+// which is not empty: ${X} or ${X:-Y}.
+func plainly(p *syntax.ParamExp) bool {
+	return !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Flags == nil && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.NestedParam == nil &&
+		(p.Exp == nil || p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull)
+}
+
+// prints returns the directory that a substitution stands for: the tree's root
+// or a new one in the private /tmp.
+func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return "", false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 {
+		return "", false
+	}
+	words := make([]string, 0, len(c.Args))
+	for _, w := range c.Args {
+		words = append(words, w.Lit())
+	}
+	switch line := strings.Join(words, " "); {
+	case slices.Contains([]string{"nproc", "sysctl -n hw.ncpu", "sysctl -n hw.logicalcpu", "sysctl -n hw.physicalcpu", "getconf _NPROCESSORS_ONLN"}, line):
+		return "2", true
+	case oneWord(words, line):
+		return "printed", true
+	case words[0] == "mktemp" && !slices.ContainsFunc(words[1:], func(w string) bool {
+		return w != "-d" && w != "-q" && w != "-t" && !strings.HasPrefix(w, "/tmp/") || strings.Contains(w, "..")
+	}):
+		return "/tmp/made", true
+	case line == "git rev-parse --show-toplevel" && !j.away && !j.inBare && path.IsAbs(j.rules.Dir), line == "pwd" && !j.away && j.dirs.At(c.Pos()) == "" && path.IsAbs(j.rules.Dir):
+		return path.Clean(j.rules.Dir), true
+	}
+	return "", false
+}
+
+// oneWord reports whether a program prints a word that is no path and no
+// option: a date, a hash, a version, the machine's kind.
+func oneWord(words []string, line string) bool {
+	switch words[0] {
+	case "date":
+		return len(words) == 2 && regexp.MustCompile(`^\+[%A-Za-z0-9_.:]+[%A-Za-z0-9_.:-]*$`).MatchString(words[1]) && !regexp.MustCompile(`%[Dxc]`).MatchString(words[1])
+	case "uname", "arch", "whoami":
+		return len(words) < 3
+	case "id":
+		return line == "id -u" || line == "id -g" || line == "id -un" || line == "id -gn"
+	case "git":
+		return regexp.MustCompile(`^git (rev-parse (--short(=\d+)? )?[A-Za-z0-9_~^@{}/.]+|merge-base [\w/.-]+ [\w/.-]+|rev-list (--tags )?(--max-count=1|-n ?1|-1)( [A-Za-z0-9_~^/.]+)?|rev-parse --abbrev-ref HEAD|branch --show-current|describe( --[a-z-]+(=[\w.*-]+)?)*( [A-Za-z][\w./~^-]*)?|log -1 (--pretty|--format)=(format:)?%[hH])$`).MatchString(line)
+	}
+	return false
+}
+
+// stands returns what redirections give a command from the line itself: a
+// here-document or a here-string, if all of it is seen.
+func (j *judgement) stands(redirects []*syntax.Redirect) (string, bool) {
+	text, given := "", false
+	for _, r := range redirects {
+		from := r.Hdoc
+		if r.Op == syntax.WordHdoc {
+			from = r.Word
+		}
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			if from == nil || given || r.N != nil {
+				return "", false
+			}
+			w := j.word(from)
+			if text, given = w.Text, !w.Dynamic; !given {
+				return "", false
+			}
+		case syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
+			return "", false
+		default: // they take what it prints
+		}
+	}
+	return text, given
+}
+
 // lists reports whether a substitution gives names of files of the worktree
 // and nothing else. What it runs is judged where it stands.
 func lists(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+	if len(stmts) != 1 || slices.ContainsFunc(stmts[0].Redirs, func(r *syntax.Redirect) bool { return r.N == nil || r.N.Value != "2" }) {
 		return false
+	}
+	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.Pipe { // some of the names, in some order
+		return lists([]*syntax.Stmt{b.X}) && slices.Contains([]string{"grep", "egrep", "head", "tail", "sort", "uniq"}, called(b.Y))
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Assigns) > 0 {
@@ -201,4 +310,13 @@ func lists(stmts []*syntax.Stmt) bool {
 		words = append(words, w.Lit())
 	}
 	return arg.Lists(words)
+}
+
+// called returns the program that a statement runs, if that is all it does.
+func called(s *syntax.Stmt) string {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(s.Redirs) > 0 {
+		return ""
+	}
+	return c.Args[0].Lit()
 }

@@ -3,6 +3,7 @@
 package arg
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,7 @@ type Word struct {
 	Glob    bool   // it stands for names that match
 	Home    bool   // it begins in somebody's home
 	Listed  bool   // it stands for names that a command lists, below where it looks
+	Each    bool   // it stands for each of several names, in turn
 	Fixed   bool   // it begins with something literal, so it does not become an option
 }
 
@@ -52,6 +54,9 @@ func Split(args []Word) (options, operands []Word) {
 		switch {
 		case only || !strings.HasPrefix(a.Text, "-") || a.Text == "-":
 			operands = append(operands, a)
+			if v, ok := joined(a); ok && strings.HasPrefix(a.Text, "-") {
+				operands = append(operands, v)
+			}
 		case a.Text == "--":
 			only = true
 		default:
@@ -97,15 +102,28 @@ func Asks(options []Word, asked []string) bool {
 	return false
 }
 
+// Place reports whether the value of an option, wherever programs that build
+// have it, is a file or the name of a part: configuration, a plugin, what is
+// loaded before.
+func Place(option string) bool {
+	return slices.Contains([]string{
+		"-c", "--config", "--config-file", "--configfile", "--configuration", "--config-path", "--rcfile", "--conf", "--settings", "--rootdir", "--root", "--rootDir",
+		"--confcutdir", "--project", "--bootstrap", "--autoload-file", "--rulesdir", "--resolve-plugins-relative-to", "--require", "-r", "--import", "--loader",
+		"--plugin", "--plugins", "--load-plugins", "-p", "--reporter", "--formatter", "--report-formatter", "--format", "--parser", "--globalSetup", "--outputFile",
+		"--noxfile", "-f", "-F", "--basetemp", "--cache-dir", "--include-path", "-I", "--rakefile", "--rakelibdir", "--justfile", "--taskfile", "--import-map", "--lock-file",
+		"--workdir", "--out", "--output", "--ruleset", "-R", "--rules", "--standard", "--options", "-O", "--config-dir", "--ignore-path", "--path",
+	}, option)
+}
+
 // Unquoted adds text that bash still expands.
 func (w *Word) Unquoted(s string, first bool) {
-	if first && strings.HasPrefix(s, "~") {
+	if first && regexp.MustCompile(`^~([+-]?\d*|[A-Za-z_][\w.-]*)(/|$)`).MatchString(s) || first && s == "~" {
 		w.Home, w.Dynamic = true, true
 	}
 	if strings.ContainsAny(s, "*?") || strings.Contains(s, "[") && s != "[" {
 		w.Glob = true
 	}
-	if strings.Contains(s, "{") && strings.ContainsAny(s, ",.") && s != "{}" {
+	if regexp.MustCompile(`\{[^{}]*(,|\.\.)`).MatchString(s) {
 		w.Dynamic = true // braces make several words
 	}
 	w.Text += Unescape(s, false)
@@ -135,7 +153,7 @@ func Unwrap(argv []Word) (rest []Word, known bool) {
 	name := argv[0].Text
 	values := map[string]string{ // options that take the next word
 		"timeout": "-k -s --kill-after --signal", "nice": "-n --adjustment", "stdbuf": "-i -o -e", "ionice": "-c -n -p",
-		"env": "-u --unset", "xargs": "-n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
+		"env": "-u --unset", "xargs": "-a --arg-file -n -P -I -L -d -s --max-args --max-procs --replace --delimiter", "exec": "-a",
 	}[name]
 	flags := map[string]string{
 		"xargs": "-0 -r -t -x --null --no-run-if-empty --verbose -i", "env": "-i -0 - --ignore-environment", "command": "-v -V -p", "time": "-p -v",
@@ -178,7 +196,9 @@ func Lists(argv []string) bool {
 	case argv[0] == "seq":
 		return len(argv) > 1 && strings.Trim(strings.Join(argv[1:], ""), "0123456789") == "" // numbers
 	case argv[0] == "git":
-		return len(argv) > 1 && argv[1] == "ls-files"
+		return len(argv) > 1 && (argv[1] == "ls-files" || slices.Contains(argv, "--name-only") && slices.Contains([]string{"diff", "show"}, argv[1]))
+	case argv[0] == "fd" || argv[0] == "fdfind":
+		return !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "-") && strings.ContainsAny(w, "xXlHIu") })
 	}
 	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
 }
@@ -197,6 +217,21 @@ func Narrow(argv []Word) bool {
 		case a.Text == "-name" && i+1 < len(argv):
 			end, ok := strings.CutPrefix(argv[i+1].Text, "*")
 			named = named || ok && slices.Contains([]string{".orig", ".rej", ".tmp", ".bak", ".pyc", ".o", ".log", ".out", ".test", ".prof", ".swp", "~", ".class", ".obj"}, end)
+		}
+	}
+	return named
+}
+
+// Made reports whether the tests that stand before what find does let only
+// directories through that builds and tests make.
+func Made(argv []Word) bool {
+	named := false
+	for i, a := range argv {
+		switch {
+		case a.Dynamic, slices.Contains([]string{"-o", "-or", "-not", "!", ",", "(", ")", "-L", "-follow"}, a.Text):
+			return false
+		case a.Text == "-name" && i+1 < len(argv):
+			named = slices.Contains([]string{"__pycache__", "node_modules", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".turbo", ".tox", "*.egg-info", ".nyc_output", ".gradle", "htmlcov"}, argv[i+1].Text)
 		}
 	}
 	return named

@@ -3,6 +3,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type Paths interface {
 	Reads(words []arg.Word)
 	Writes(words []arg.Word)
+	Own(w arg.Word) bool // it is for certain a file of the tree that may be changed
 }
 
 // Runs is what is told of what may not simply run, and of what else runs.
@@ -21,6 +23,9 @@ type Runs interface {
 	Ask(rule, reason string)
 	Run(argv []arg.Word)    // another program
 	Script(argv []arg.Word) // a program of the tree, named by its path
+	Entry(argv []arg.Word)  // a program that the project brings under a name of its own
+	Special(name string) bool
+	Input() (string, bool) // what stands on the command line as its standard input, if all of that is seen
 }
 
 type judge struct {
@@ -50,11 +55,16 @@ func Judge(argv []arg.Word, p Paths, r Runs) bool {
 
 // Knows reports whether a program builds, tests or fetches.
 func Knows(name string) bool {
-	if slices.Contains([]string{"go", "cmake", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
+	if slices.Contains([]string{"go", "cmake", "pip", "pip3", "python", "python3", "node", "ruby", "perl", "php", "java"}, name) {
 		return true
 	}
 	_, ok := table.FindVerbs(name)
 	return ok
+}
+
+// Versioned reports whether a name is that of an interpreter with its version.
+func Versioned(name string) bool {
+	return regexp.MustCompile(`^(python|pip|php|ruby|perl|node)3?(\.\d+)+$`).MatchString(name)
 }
 
 // unseen asks where a word that is not seen could be one of the options.

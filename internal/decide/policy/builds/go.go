@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,13 +13,70 @@ import (
 func (j judge) cmake(argv []arg.Word) {
 	options, operands := arg.Split(argv[1:])
 	j.unseen([]string{"-E", "-P"}, argv[1:])
+	inside := false
+	for i, w := range argv {
+		next := argv[min(i+1, len(argv)-1):]
+		switch name, value, _ := strings.Cut(w.Text, "="); {
+		case (name == "--target" || name == "-t") && (strings.Contains(value, "install") || slices.ContainsFunc(next, func(t arg.Word) bool { return strings.Contains(t.Text, "install") })):
+			j.Ask("path.outside", "it may install outside the worktree")
+		case name == "--prefix":
+			inside = j.Own(next[0])
+		}
+	}
+	if i := slices.IndexFunc(argv, func(w arg.Word) bool { return w.Text == "--" }); i >= 0 {
+		j.Run(append([]arg.Word{arg.Literal("make")}, argv[i+1:]...)) // what builds is given the rest
+	}
 	for _, o := range options {
-		name, _, _ := strings.Cut(o.Text, "=")
-		if slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name) || strings.HasPrefix(name, "-D") && script.Compiles(name) {
-			j.Ask("build.cmake", "cmake runs a command or a script")
+		if name, _, _ := strings.Cut(o.Text, "="); name != "--install" || !inside {
+			j.cmakeOption(o)
 		}
 	}
 	j.Writes(operands)
+}
+
+// cmakeOption asks about what runs a program: a mode, or a setting.
+func (j judge) cmakeOption(o arg.Word) {
+	name, value, _ := strings.Cut(o.Text, "=")
+	setting := strings.HasPrefix(name, "-D")
+	switch {
+	case setting && strings.Contains(name, "_FLAGS"):
+		risky := regexp.MustCompile(`plugin|wrapper|specs|@|-B|fuse-ld=/|Xlinker|Xclang|(^|[\s=,])/(opt|home|root|etc|var|tmp|srv|mnt)|\.\./\.\.|~`)
+		if o.Dynamic || !linkerFlags(value) && (script.Compiles(name) || risky.MatchString(value)) {
+			j.Ask("build.cmake", "flags of the compiler may run another program")
+		}
+	case setting && !o.Dynamic && j.compilers(name, value):
+	case setting && script.Compiles(name), slices.Contains([]string{"-E", "-P", "--install", "-C", "--open", "--find-package"}, name):
+		j.Ask("build.cmake", "cmake runs a command or a script")
+	}
+}
+
+// compilers reports whether a setting of cmake's switches something, or names a
+// usual compiler or a file of the tree.
+func (j judge) compilers(name, value string) bool {
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-D"), ":")
+	switch {
+	case slices.Contains([]string{"ON", "OFF", "on", "off", "0", "1", "TRUE", "FALSE", "YES", "NO"}, value):
+		return true
+	case strings.HasSuffix(name, "_COMPILER_LAUNCHER"):
+		return value == "ccache" || value == "sccache"
+	case strings.HasSuffix(name, "_COMPILER"):
+		return regexp.MustCompile(`^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|nvcc|icx|icpx|gfortran)(-\d+)?$`).MatchString(value)
+	case name == "CMAKE_TOOLCHAIN_FILE":
+		return j.Own(arg.Literal(value))
+	}
+	return false
+}
+
+// linkerFlags reports whether flags of a compiler or linker name no program, no
+// plugin and no file.
+func linkerFlags(text string) bool {
+	for f := range strings.FieldsSeq(text) {
+		if !regexp.MustCompile(`^-(fsanitize=[a-z,-]+|fno-[a-z-]+|f(PIC|pic|lto|uzzer)[=a-z]*|fuse-ld=(lld|gold|bfd|mold)|Wl,[a-zA-Z0-9,=_-]+|static[a-z+-]*|pthread|l[a-z0-9]+|O[0-3sgz]|g[0-9]?|s|m(32|64)|stdlib=libc\+\+|coverage|-coverage|rdynamic|shared|no-?pie|pie)$`).MatchString(f) ||
+			strings.Contains(f, "plugin") || strings.Contains(f, "dynamic-linker") {
+			return false
+		}
+	}
+	return true
 }
 
 func (j judge) golang(argv []arg.Word) {
@@ -37,6 +95,11 @@ func (j judge) golang(argv []arg.Word) {
 		}
 		rest = rest[1:]
 	}
+	if verb == "tool" || strings.HasPrefix(verb, "tool ") {
+		if tool := j.tool(rest); tool {
+			return
+		}
+	}
 	if rest[0].Dynamic || !slices.Contains([]string{
 		"build", "test", "vet", "fmt", "run", "list", "env", "version", "doc", "clean", "fix", "help", "generate",
 		"mod init", "mod tidy", "mod download", "mod verify", "mod graph", "mod why", "mod edit", "mod vendor",
@@ -48,20 +111,58 @@ func (j judge) golang(argv []arg.Word) {
 	for i, a := range rest[1:] {
 		if strings.HasPrefix(a.Text, "-") {
 			j.goOption(verb, a, rest[min(i+2, len(rest)-1)])
-			continue
+		} else {
+			j.goOperand(verb, rest[i].Text, a)
 		}
-		if strings.Contains(a.Text, "@") && verb != "list" {
-			j.Ask("deps.new", "it runs another version of a module")
-		}
-		switch strings.TrimPrefix(rest[i].Text, "-") {
-		case "-run", "-bench", "-fuzz", "-skip", "-f", "-tags", "-ldflags", "-gcflags", "run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags":
-			continue // its value, and no path
-		}
-		if a.Dynamic && !a.Fixed {
-			j.Ask("path.unseen", "it may be given options that are not known before it runs")
-		}
-		j.Writes(arg.Literals([]arg.Word{a}))
 	}
+}
+
+// goOperand judges a word that is no option of go's, but may be the value of
+// one before it.
+func (j judge) goOperand(verb, before string, a arg.Word) {
+	if strings.Contains(a.Text, "@") && verb != "list" {
+		j.Ask("deps.new", "it runs another version of a module")
+	}
+	if strings.HasPrefix(before, "-") && slices.Contains([]string{"run", "bench", "fuzz", "skip", "f", "tags", "ldflags", "gcflags"}, strings.TrimLeft(before, "-")) {
+		return // its value, and no path
+	}
+	if a.Dynamic && !a.Fixed {
+		j.Ask("path.unseen", "it may be given options that are not known before it runs")
+	}
+	j.Writes(arg.Literals([]arg.Word{a}))
+}
+
+// tool judges a tool that the module names, in its go.mod or one of the tree,
+// and reports whether it is one.
+func (j judge) tool(words []arg.Word) bool {
+	if file, ok := strings.CutPrefix(words[0].Text, "-modfile="); ok && len(words) > 1 && j.Own(arg.Literal(file)) {
+		words = words[1:]
+	}
+	name := words[0].Text
+	if strings.HasPrefix(name, "-") {
+		return false
+	}
+	if strings.HasPrefix(name, "/") || strings.Contains(name, "..") || strings.HasPrefix(name, ".") {
+		return false
+	}
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	if name == "pprof" && len(words) > 1 && slices.Contains([]string{"-top", "-text", "-tree", "-traces", "-raw"}, words[1].Text) && !slices.ContainsFunc(words, func(w arg.Word) bool { return w.Dynamic || strings.Contains(w.Text, ":") }) {
+		j.Writes(words[2:])
+		return true
+	}
+	if words[0].Dynamic || name == "" || Leaves(name) || slices.Contains([]string{
+		"addr2line", "asm", "buildid", "cgo", "compile", "covdata", "cover", "doc", "fix", "link", "nm", "objdump", "pack", "pprof", "preprofile", "test2json", "trace", "vet", "dist", "distpack",
+	}, name) || strings.Contains(words[0].Text, "@") {
+		return false
+	}
+	if j.unknown(name) {
+		j.Entry(append([]arg.Word{arg.Literal(name)}, words[1:]...))
+	} else {
+		j.Run(append([]arg.Word{arg.Literal(name)}, words[1:]...))
+	}
+	return true
 }
 
 // goOption judges an option of go, which takes one dash or two, and its value

@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,47 +13,79 @@ import (
 func plain(name, option string) bool {
 	switch name {
 	case "node":
-		return slices.Contains([]string{"--test", "--check", "-c", "--watch", "--enable-source-maps", "--no-warnings", "--trace-warnings", "--experimental-strip-types", "--experimental-vm-modules", "--expose-gc", "--test-only", "--experimental-test-coverage"}, option) ||
-			strings.HasPrefix(option, "--max-old-space-size=") || strings.HasPrefix(option, "--test-reporter=") || strings.HasPrefix(option, "--test-name-pattern=") || strings.HasPrefix(option, "--test-concurrency=")
+		word, _, _ := strings.Cut(option, "=")
+		return option == "-c" || regexp.MustCompile(`^--[a-z][a-z0-9_-]+(=[\w.,:*/ -]*)?$`).MatchString(option) && !strings.Contains(option, "=/") && !strings.Contains(option, "..") && !slices.ContainsFunc([]string{
+			"require", "import", "loader", "eval", "print", "env-file", "inspect", "icu", "openssl", "policy", "interactive", "build-snapshot", "run", "tls", "snapshot", "report", "prof", "input-type", "redirect", "diagnostic", "cpu", "heap", "title", "security", "localstorage", "version",
+		}, func(part string) bool { return strings.Contains(word, part) })
 	case "php":
-		return option == "-l"
+		return option == "-l" || option == "-n" || option == "-q"
 	case "ruby":
-		return slices.Contains([]string{"-c", "-w", "-W0", "-W1", "-W2", "--yjit"}, option)
+		return slices.Contains([]string{"-c", "-w", "-W0", "-W1", "-W2", "--yjit"}, option) || strings.HasPrefix(option, "-W:")
 	case "perl":
-		return option == "-c" || option == "-w"
+		return option == "-c" || option == "-w" || option == "-T"
 	case "java":
-		return option == "-ea" || strings.HasPrefix(option, "-Xmx") || strings.HasPrefix(option, "-Xms") || strings.HasPrefix(option, "-Xss")
+		return option == "-ea" || strings.HasPrefix(option, "-Xmx") || strings.HasPrefix(option, "-Xms") || strings.HasPrefix(option, "-Xss") || option == "--enable-preview"
 	}
-	return option == "-u" || option == "-B" || option == "-I" || option == "-q"
+	return slices.Contains([]string{"-u", "-B", "-I", "-q", "-O", "-OO", "-s", "-E", "-bb", "-Wd", "-Werror", "-Wall", "-Wignore", "-Xdev"}, option)
 }
 
 // interpreter judges a script of the tree, which may run as the tree's build
-// may; of code in an argument only what plainly calculates and prints.
+// may, or code in an argument or on standard input.
 func (j judge) interpreter(argv []arg.Word) {
 	name, rest, tests := trimmed(argv[0].Text), argv[1:], false
 	for len(rest) > 0 && !rest[0].Dynamic {
 		o := rest[0].Text
-		value := name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o)
-		switch {
-		case value && len(rest) > 1:
-			for part := range strings.SplitSeq(rest[1].Text, ":") {
-				j.Writes([]arg.Word{{Text: part, Dynamic: rest[1].Dynamic, Fixed: true}})
-			}
-			rest = rest[1:]
-			if name == "java" && len(rest) > 1 && !strings.HasPrefix(rest[1].Text, "-") {
-				j.Writes(arg.Literals(rest[2:])) // a class and what it is given
-				return
-			}
-		case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
-			j.Writes([]arg.Word{arg.Literal(o[2:])})
-		case !plain(name, o):
-			j.code(argv[0].Text, name, rest, tests)
+		words := j.spare(name, rest)
+		if words == 0 {
+			break
+		}
+		rest, tests = rest[words:], tests || o == "--test"
+		if class := slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o); class && name == "java" && len(rest) > 0 && !strings.HasPrefix(rest[0].Text, "-") {
+			j.Writes(arg.Literals(rest[1:])) // a class and what it is given
 			return
 		}
-		tests = tests || o == "--test"
-		rest = rest[1:]
 	}
 	j.code(argv[0].Text, name, rest, tests)
+}
+
+// spare returns how many words an option takes that only changes how a program
+// runs, 0 for any other word.
+func (j judge) spare(name string, rest []arg.Word) int {
+	o, next := rest[0].Text, rest[min(1, len(rest)-1)]
+	two := len(rest) > 1
+	switch {
+	case name == "node" && slices.Contains([]string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, o) && two && j.Own(next):
+		return 2
+	case name == "node" && regexp.MustCompile(`^--inspect(-brk)?(=((localhost|127\.0\.0\.1):)?\d+)?$`).MatchString(o):
+		return 1
+	case two && (name == "node" && o == "-C" || name == "python" && (o == "-W" || o == "-X")) && regexp.MustCompile(`^[a-z][\w:=-]*$`).MatchString(next.Text):
+		return 2
+	case two && name == "php" && o == "-d" && phpSetting(next):
+		return 2
+	case name == "php" && strings.HasPrefix(o, "-d") && len(o) > 2 && phpSetting(arg.Word{Text: o[2:]}):
+		return 1
+	case two && (name == "ruby" && o == "-I" || name == "java" && slices.Contains([]string{"-cp", "-classpath", "--class-path"}, o)):
+		for part := range strings.SplitSeq(next.Text, ":") {
+			j.Writes([]arg.Word{{Text: part, Dynamic: next.Dynamic, Fixed: true}})
+		}
+		return 2
+	case name == "ruby" && strings.HasPrefix(o, "-I") && len(o) > 2:
+		j.Writes([]arg.Word{arg.Literal(o[2:])})
+		return 1
+	case plain(name, o):
+		return 1
+	}
+	return 0
+}
+
+// phpSetting reports whether a setting of PHP's loads nothing.
+func phpSetting(w arg.Word) bool {
+	name, value, _ := strings.Cut(w.Text, "=")
+	return !w.Dynamic && !strings.ContainsAny(value, "/\\") && slices.Contains([]string{
+		"memory_limit", "error_reporting", "display_errors", "display_startup_errors", "max_execution_time", "zend.assertions", "assert.exception", "assert.active",
+		"xdebug.mode", "xdebug.max_nesting_level", "opcache.enable", "opcache.enable_cli", "opcache.jit", "opcache.jit_buffer_size", "phar.readonly", "date.timezone",
+		"short_open_tag", "pcov.enabled", "pcov.directory", "pcre.jit", "precision", "variables_order", "log_errors", "html_errors",
+	}, name)
 }
 
 // code judges what an interpreter is to run.
@@ -63,22 +96,27 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 	}
 	switch {
 	case len(rest) == 0 && tests:
-	case len(rest) == 0:
+	case len(rest) == 0, first == "-" && !rest[0].Dynamic:
+		if code, seen := j.Input(); seen {
+			j.inline(name, code, rest[min(1, len(rest)):])
+			return
+		}
 		j.Ask("code.inline", "what it runs is not seen")
 	case len(rest) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "-m", "-i"}, first) && (first != "-m" && first != "-i" || name == "php"):
+	case name == "python" && len(first) > 2 && strings.HasPrefix(first, "-m") && !rest[0].Dynamic:
+		j.module(called, append([]arg.Word{arg.Literal(first[2:])}, rest[1:]...))
 	case first == "-m" && len(rest) > 1 && name == "python":
 		j.module(called, rest[1:])
 	case first == "-jar" && len(rest) > 1 && name == "java":
 		j.Script(rest[1:])
-	case len(rest) > 1 && !rest[1].Dynamic && (name == "python" && first == "-c" || name == "node" && slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, first)):
-		files, ok := script.Prints(name, rest[1].Text)
-		if !ok {
-			j.Ask("code.inline", "code in another language is not judged")
+	case strings.HasPrefix(first, "-") && given(name, rest) > 0:
+		at := given(name, rest)
+		for _, w := range rest[at:] {
+			if name == "ruby" && strings.HasPrefix(w.Text, "-") {
+				j.Ask("code.inline", "an option of ruby may run something else")
+			}
 		}
-		for _, f := range files {
-			j.Reads([]arg.Word{arg.Literal(f)})
-		}
-		j.Writes(arg.Literals(rest[2:]))
+		j.inline(name, rest[at-1].Text, rest[at:])
 	case strings.HasPrefix(first, "-"), strings.HasPrefix(first, "@"), rest[0].Dynamic:
 		j.Ask("code.inline", "code in another language is not judged")
 	default:
@@ -86,15 +124,91 @@ func (j judge) code(called, name string, rest []arg.Word, tests bool) {
 	}
 }
 
-// module judges python -m.
+// given returns where the words begin that stand behind the code in an
+// argument, 0 if there is none that is seen.
+func given(name string, rest []arg.Word) int {
+	for i := 0; i+1 < len(rest) && !rest[i].Dynamic && strings.HasPrefix(rest[i].Text, "-"); i++ {
+		o, next := rest[i].Text, rest[i+1]
+		code, goes := tells(name, o)
+		switch {
+		case code && !next.Dynamic:
+			return i + 2
+		case name == "ruby" && (o == "-r" || o == "-I") && module(next):
+			i++
+		case !goes:
+			return 0
+		}
+	}
+	return 0
+}
+
+// tells reports whether code stands behind an option of an interpreter, and
+// whether it may stand behind one more.
+func tells(name, o string) (code, goes bool) {
+	letters := strings.TrimPrefix(o, "-")
+	switch name {
+	case "python":
+		return o == "-c" || strings.HasSuffix(o, "c") && strings.Trim(letters, "BIuqc") == "", false
+	case "node":
+		return slices.Contains([]string{"-e", "-p", "-pe", "--eval", "--print"}, o), o == "--input-type=module"
+	case "php":
+		return o == "-r", false
+	case "ruby", "perl":
+		copies := strings.HasPrefix(o, "-i.") && strings.Trim(o[3:], "abcdefghijklmnopqrstuvwxyz") == ""
+		switches := strings.Trim(letters, "0123456789lnpawsiEe") == "" && !strings.Contains(o, "ie")
+		modules := strings.HasPrefix(o, "-rjson") || strings.HasPrefix(o, "-ryaml") || strings.HasPrefix(o, "-MJSON") || o == "-Mstrict" || o == "-Mwarnings"
+		return switches && strings.HasSuffix(o, "e"), copies || switches || modules
+	}
+	return false, false
+}
+
+// module reports whether a word is a module of Ruby's that reaches nothing.
+func module(w arg.Word) bool {
+	return !w.Dynamic && regexp.MustCompile(`^(bundler/setup|\.?/?[a-z][\w-]*)$`).MatchString(w.Text) &&
+		!slices.Contains([]string{"socket", "fileutils", "open3", "drb", "webrick", "pty", "etc", "fiddle", "resolv", "openssl"}, w.Text)
+}
+
+// inline judges code that is seen, and what it is given.
+func (j judge) inline(name, code string, args []arg.Word) {
+	names, ok := script.Inline(name, code)
+	if !ok {
+		j.Ask("code.inline", "the code may start programs, use the network or the environment, or remove files")
+	}
+	for _, text := range names {
+		if strings.ContainsAny(text, "/~.") {
+			j.Writes([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
+		} else {
+			j.Reads([]arg.Word{{Text: text, Fixed: true, Glob: strings.ContainsAny(text, "*?[")}})
+		}
+	}
+	for _, w := range args {
+		if !strings.HasPrefix(w.Text, "-") {
+			j.Writes([]arg.Word{w})
+		}
+	}
+}
+
+// module judges python -m: a module of the tree or of its dependencies may run
+// as a script may, and those of Python itself that reach further may not.
 func (j judge) module(called string, argv []arg.Word) {
-	switch name := argv[0].Text; name {
-	case "pytest", "mypy", "ruff", "black", "flake8", "isort", "pip", "coverage", "pylint", "pyright", "tox", "nox", "pre_commit":
+	switch name := argv[0].Text; {
+	case argv[0].Dynamic:
+		j.Ask("code.module", "which module runs is not known before it runs")
+	case slices.Contains([]string{"pytest", "mypy", "ruff", "black", "flake8", "isort", "pip", "coverage", "pylint", "pyright", "tox", "nox", "pre_commit", "twine", "poetry", "uv", "pdm", "hatch", "alembic"}, name):
 		j.Run(append([]arg.Word{arg.Literal(strings.ReplaceAll(name, "_", "-"))}, argv[1:]...))
-	case "unittest", "compileall", "py_compile", "json.tool", "doctest", "build", "venv", "tokenize", "ast", "dis", "pyflakes", "pycodestyle":
-		_, operands := arg.Split(argv[1:])
-		j.Writes(arg.Literals(operands))
+	case slices.Contains([]string{
+		"smtplib", "ftplib", "telnetlib", "poplib", "imaplib", "nntplib", "webbrowser", "antigravity", "code", "codeop", "pdb", "idlelib", "timeit", "trace",
+		"profile", "cProfile", "runpy", "ensurepip", "pipx", "conda", "ansible", "invoke", "fabric", "urllib", "ssl", "asyncio", "IPython", "ptpython", "bdb", "pty", "smtpd", "base64", "uu", "quopri", "http",
+	}, strings.Split(name, ".")[0]):
+		j.Ask("code.module", called+" -m "+name+" may run or reach something else")
 	default:
-		j.Ask("code.module", called+" -m "+name+" is not known")
+		options, operands := arg.Split(argv[1:])
+		if arg.Asks(options, []string{"-e", "--eval", "--exec", "-m"}) {
+			j.Ask("code.module", "an option of "+name+" may run something else")
+		}
+		j.Writes(arg.Literals(operands))
+		if name == "zipfile" || name == "tarfile" {
+			j.Writes(operands)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 	name, rest := argv[0].Text, argv[1:]
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Text, "+") {
-		j.Ask("build.toolchain", "it chooses another toolchain")
+		if rest[0].Dynamic || !regexp.MustCompile(`^\+(stable|beta|nightly|\d+\.\d+)[\d.-]*$`).MatchString(rest[0].Text) {
+			j.Ask("build.toolchain", "it chooses another toolchain")
+		}
 		rest = rest[1:]
 	}
 	if len(v.Options) > 0 {
@@ -30,11 +33,21 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 	if scripted(name, verb) {
 		verb, next = "run", ""
 	}
+	if runsScript(name, verb) {
+		j.script(name, strings.HasPrefix(rest[0].Text, "run"), rest[1:])
+		return true
+	}
+	if strings.Contains(verb, "/") && name != "sbt" {
+		j.Writes(rest[:1])
+	}
 	switch n := v.Runs(verb, next); {
 	case rest[0].Dynamic:
 		j.Ask("shell.dynamic", "what "+name+" does is not known before it runs")
 		return true
 	case v.Does(verb, next):
+		if v.Does("any", "") && Leaves(verb) && name != "gradle" { // whose projects are named so
+			j.Ask(name+".verb", "it says that something leaves the machine")
+		}
 	case n >= 0:
 		j.runs(name, verb, v, rest[n:])
 		return true
@@ -43,7 +56,14 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 			return false
 		}
 		j.Ask(name+".verb", name+" "+verb+" is not a known way to build or test")
+		j.Reads(arg.Literals(rest[1:]))
 		return true
+	}
+	if name == "meson" && verb == "install" {
+		at := slices.IndexFunc(rest, func(w arg.Word) bool { return w.Text == "--destdir" })
+		if at < 0 || at+1 == len(rest) || !j.Own(rest[at+1]) {
+			j.Ask("path.outside", "it installs outside the worktree, unless a directory of the tree is given")
+		}
 	}
 	operands := j.options(name, v, rest[1:], false)
 	if len(operands) > 0 && v.Brings(verb) {
@@ -54,12 +74,102 @@ func (j judge) verbs(argv []arg.Word, v table.Verbs) (mine bool) {
 }
 
 // scripted reports whether a word is the name of a script of the project's, as
-// people name those that build and test: lint:fix, test-unit. These managers
-// take what they do not know for one, and fetch nothing for it.
+// people name them: lint:fix, test-unit, gen:types. These managers take what
+// they do not know for one, and fetch nothing for it. Names that say that
+// something leaves the machine are none.
 func scripted(name, verb string) bool {
-	head, rest, ok := strings.Cut(strings.Replace(verb, "-", ":", 1), ":")
-	return ok && rest != "" && (name == "yarn" || name == "pnpm" || name == "bun") &&
-		slices.Contains([]string{"test", "build", "lint", "format", "fmt", "check", "typecheck", "types", "dev", "coverage", "e2e", "docs"}, head)
+	if !slices.Contains([]string{"yarn", "pnpm", "bun", "composer"}, name) || !regexp.MustCompile(`^[a-z][\w]*([:-][\w.*]+)*$`).MatchString(verb) || Leaves(verb) || strings.HasPrefix(verb, "x:") {
+		return false
+	}
+	parts := strings.FieldsFunc(verb, func(r rune) bool { return r == ':' || r == '-' })
+	if strings.Contains(verb, ":") && name != "composer" {
+		return true
+	}
+	known := func(part string) bool {
+		return slices.Contains([]string{
+			"test", "tests", "build", "lint", "format", "fmt", "check", "checks", "typecheck", "types", "tsc", "dev", "coverage", "e2e", "docs", "unit", "integration", "spec", "cs", "qa", "ci",
+			"analyse", "analyze", "stan", "phpstan", "psalm", "style", "fix", "gen", "generate", "codegen", "compile", "clean", "verify", "validate", "bench", "benchmark", "watch", "serve",
+			"preview", "start", "snapshots", "refactor", "rector", "normalize", "prettier", "eslint", "jest", "vitest", "storybook", "bundle", "prepare", "sync", "i18n", "infection", "mutation",
+			"lints", "develop", "doc", "examples", "example", "demo", "perf", "size", "db", "migrate", "seed", "prebuild", "postbuild", "pretest", "tokens", "tailwind", "css", "styles", "biome",
+			"typings", "schema", "graphql", "proto", "cypress", "playwright", "knip", "all", "quality", "precommit", "local", "client", "server", "web", "app", "api", "site", "website", "studio",
+		}, part)
+	}
+	if len(parts) == 1 {
+		return known(verb) && (name != "bun" && name != "composer" || verb != "build" && verb != "check")
+	}
+	return known(parts[0]) || known(parts[len(parts)-1])
+}
+
+// Leaves reports whether the name of a script says that something leaves the
+// machine, or is brought to it.
+func Leaves(name string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(":-_./", r) }), func(part string) bool {
+		return slices.Contains([]string{
+			"deploy", "release", "publish", "login", "logout", "push", "upload", "global", "add", "dlx", "upgrade", "remote", "ship", "send", "evil",
+		}, part)
+	})
+}
+
+// runsScript reports whether a verb runs a script of the project's, to which
+// the rest of the line goes.
+func runsScript(name, verb string) bool {
+	switch name {
+	case "yarn", "pnpm", "bun", "composer":
+		return slices.Contains([]string{"run", "run-script", "test", "t", "start", "lint", "dev", "typecheck", "type-check", "format", "check", "fmt", "coverage", "e2e"}, verb) ||
+			verb == "build" && name != "bun"
+	case "npm":
+		return slices.Contains([]string{"run", "run-script", "test", "t", "tst", "start"}, verb)
+	}
+	return false
+}
+
+// script judges what a script of the project's is given. npm takes options up
+// to -- for itself.
+func (j judge) script(name string, run bool, words []arg.Word) {
+	if len(words) > 0 && words[0].Dynamic && !words[0].Fixed {
+		j.Ask("shell.dynamic", "which script runs is not known before it runs")
+	}
+	if len(words) > 0 && run && Leaves(words[0].Text) {
+		j.Ask(name+".script", "the name of the script says that something leaves the machine")
+	}
+	for i, w := range words {
+		option := strings.HasPrefix(w.Text, "-")
+		switch {
+		case w.Text == "--" && name == "npm":
+			j.Writes(arg.Literals(words[i+1:]))
+			return
+		case name == "npm" && option && arg.Asks([]arg.Word{w}, []string{
+			"--script-shell", "--userconfig", "--globalconfig", "--registry", "--node-options", "--shell", "--call", "--init-module", "--cache", "--git", "--editor", "--viewer",
+			"--global", "--location", "-C", "-g", "--prefix", "--https-proxy", "--proxy", "--cafile",
+		}) && (!strings.HasPrefix(w.Text, "--prefix") || !j.prefixed(words[i:])),
+			name == "bun" && option && arg.Asks([]arg.Word{w}, []string{"--preload", "-r", "--eval", "-e", "-i", "--install", "--import"}) && !slices.Contains([]string{"--reporter", "--rerun-each"}, w.Text),
+			name != "npm" && i == 0 && option && (arg.Asks([]arg.Word{w}, []string{"--cwd", "--dir", "--working-dir"}) || w.Text == "-C" || w.Text == "-d") && !j.prefixed(words):
+			j.Ask(name+".option", "an option of "+name+" may run or write something else")
+		}
+		if name == "bun" && strings.Contains(w.Text, "://") && !slices.ContainsFunc(words[:i], func(w arg.Word) bool { return !strings.HasPrefix(w.Text, "-") }) {
+			j.Ask("net.read", "it runs what is somewhere else")
+		}
+		if w.Dynamic && !w.Fixed && !w.Listed {
+			j.unseen([]string{name}, []arg.Word{w})
+		}
+	}
+	if run && len(words) > 0 && strings.HasPrefix(words[0].Text, "/^") {
+		words = words[1:] // a pattern of names
+	}
+	_, operands := arg.Split(words)
+	j.Writes(arg.Literals(operands))
+}
+
+// prefixed reports whether npm is told to work in a directory of the tree.
+func (j judge) prefixed(words []arg.Word) bool {
+	_, value, joined := strings.Cut(words[0].Text, "=")
+	at := words[0]
+	at.Text = value
+	if !joined && len(words) > 1 {
+		at = words[1]
+	}
+	j.Writes([]arg.Word{at})
+	return j.Own(at)
 }
 
 func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
@@ -67,7 +177,7 @@ func (j judge) operands(name string, v table.Verbs, operands []arg.Word) {
 		switch {
 		case v.Operands == "each" && (w.Dynamic || !v.Does(w.Text, "")):
 			j.Ask(name+".verb", name+" "+w.Text+" is not a known way to build or test")
-		case strings.Contains(w.Text, "://"):
+		case strings.Contains(w.Text, "://"), name == "deno" && (strings.HasPrefix(w.Text, "npm:") || strings.HasPrefix(w.Text, "jsr:")):
 			j.Ask("net.read", "it reads from the network")
 		case v.Operands == "write":
 			j.Writes(arg.Literals([]arg.Word{w}))
@@ -81,14 +191,15 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if name == "dotnet" {
-			w = colon(w)
-			if property, plain := sets(w); plain {
+			if w = colon(w); j.property(w) {
 				continue
-			} else if property {
-				j.Ask("dotnet.option", "a property of the build may name a program")
 			}
 		}
 		option, value, joined := strings.Cut(w.Text, "=")
+		if n := j.python(name, words[i:]); n > 0 {
+			i += n - 1
+			continue
+		}
 		switch {
 		case w.Text == "--":
 			return append(others, words[i+1:]...)
@@ -98,27 +209,89 @@ func (j judge) options(name string, v table.Verbs, words []arg.Word, leading boo
 			}
 			others = append(others, w)
 			continue
-		case v.Exact(w.Text), !v.Only && arg.Asks([]arg.Word{w}, v.Options), !v.Knows(option):
+		case !asked(v, w):
+		case arg.Place(option) && name != "npx" && name != "npm" && name != "bunx" && j.places(joined, value, words[i:]):
+			if !joined {
+				i++
+			}
+			continue
+		default:
 			j.Ask(name+".option", "an option of "+name+" may run or write something else")
 		}
-		at := w
-		if joined {
-			at.Text = value
-		} else if (v.Dir(option) || v.Value(option)) && i+1 < len(words) {
-			i++
-			at = words[i]
-		}
-		switch {
-		case v.Dir(option):
-			j.Writes([]arg.Word{at})
-			continue
-		case v.Value(option):
-			j.Writes(arg.Literals([]arg.Word{at}))
-		}
-		_, operands := arg.Split([]arg.Word{w})
-		j.Writes(arg.Literals(operands))
+		i += j.valued(v, w, words[i+1:])
 	}
 	return others
+}
+
+// valued judges the value of an option, and returns how many words behind it
+// that is.
+func (j judge) valued(v table.Verbs, w arg.Word, next []arg.Word) (used int) {
+	option, value, joined := strings.Cut(w.Text, "=")
+	at := w
+	if joined {
+		at.Text = value
+	} else if (v.Dir(option) || v.Value(option)) && len(next) > 0 {
+		at, used = next[0], 1
+	}
+	switch {
+	case v.Dir(option):
+		j.Writes([]arg.Word{at})
+		return used
+	case v.Value(option):
+		j.Writes(arg.Literals([]arg.Word{at}))
+	}
+	_, operands := arg.Split([]arg.Word{w})
+	j.Writes(arg.Literals(operands))
+	return used
+}
+
+// property reports whether an option of dotnet's sets a property that names
+// neither a file nor a program, and asks about the others.
+func (j judge) property(w arg.Word) bool {
+	property, plain := sets(w)
+	if property && !plain {
+		j.Ask("dotnet.option", "a property of the build may name a program")
+	}
+	return plain
+}
+
+// asked reports whether an option is one that may run or write something else.
+func asked(v table.Verbs, w arg.Word) bool {
+	option, _, _ := strings.Cut(w.Text, "=")
+	if v.Dir(option) || v.Value(option) || option == "--no" {
+		return false
+	}
+	return strings.HasPrefix(w.Text, "--config.") || v.Exact(w.Text) || !v.Only && arg.Asks([]arg.Word{w}, v.Options) || !v.Knows(option)
+}
+
+// python returns how many words uv is told its Python with, where that is a
+// version or a program of the tree.
+func (j judge) python(name string, words []arg.Word) int {
+	option, value, joined := strings.Cut(words[0].Text, "=")
+	if name != "uv" || option != "--python" && option != "-p" {
+		return 0
+	}
+	n := 1
+	if !joined && len(words) > 1 {
+		n, value = 2, words[1].Text
+	}
+	if regexp.MustCompile(`^(python|cpython|pypy)?-?3(\.\d+)*t?$`).MatchString(value) || strings.HasPrefix(value, "./") && j.Own(arg.Literal(value)) {
+		return n
+	}
+	return 0
+}
+
+// places reports whether the value of an option is a file of the tree.
+func (j judge) places(joined bool, value string, words []arg.Word) bool {
+	w := words[0]
+	w.Text = value
+	if !joined {
+		if len(words) < 2 {
+			return false
+		}
+		w = words[1]
+	}
+	return j.Own(w)
 }
 
 // runs judges the program that another one runs: one that comes with the
@@ -148,14 +321,41 @@ func (j judge) runs(name, verb string, v table.Verbs, argv []arg.Word) {
 	case strings.HasSuffix(file, ".py") || name == "bun" && (strings.HasSuffix(file, ".ts") || strings.HasSuffix(file, ".js")):
 		j.Script(argv)
 	case slices.Contains([]string{"npm", "npx", "pnpm", "yarn", "bun", "bunx"}, name):
-		if e, ok := table.Find(file); !ok || e.Rule != "build.js" && e.Rule != "build.tsc" {
+		if name != "npm" && name != "npx" && name != "bunx" && j.unknown(file) && verb == file && !strings.HasPrefix(file, "x:") && !builtin(name, file) && !Leaves(file) {
+			j.Entry(argv) // a script of the project, or a program that its dependencies bring
+			return
+		}
+		fetches := slices.Contains([]string{"npm", "npx", "bunx"}, name)
+		e, ok := table.Find(file)
+		if !ok && !Knows(file) || fetches && ok && e.Rule != "build.js" && e.Rule != "build.tsc" && e.Rule != "build.tools" {
 			j.Ask("deps.new", name+" may fetch and run "+file)
 			return
 		}
 		j.Run(argv)
+	case slices.Contains([]string{"uv", "poetry", "pdm", "hatch", "pipenv", "bundle"}, name) && j.unknown(file) && !Leaves(file):
+		j.Entry(argv) // of the project or of what its lock file names
 	default:
 		j.Run(argv)
 	}
+}
+
+// builtin reports whether a word is a command of a manager's own that no entry
+// of the table allows.
+func builtin(name, word string) bool {
+	return slices.Contains(strings.Fields(map[string]string{
+		"yarn": "add audit autoclean cache check config constraints create dedupe dlx generate-lock-entry global help import info init licenses link login logout node npm outdated owner " +
+			"patch patch-commit plugin policies publish rebuild search set stage tag team unlink unplug up upgrade upgrade-interactive version versions",
+		"pnpm": "add import install-test it link ln unlink update up upgrade audit licenses outdated create dlx env publish recursive server setup store cache cat-file cat-index " +
+			"find-hash completion config c deploy doctor fetch get set init login logout patch patch-commit patch-remove self-update approve-builds ignored-builds view info search owner whoami access token " +
+			"star dist-tag deprecate unpublish team profile ping edit docs repo bugs hook org adduser prefix explore with runtime",
+		"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch pm publish repl unlink update upgrade why x",
+	}[name]), word)
+}
+
+// unknown reports whether a word is the name of no program that has a rule.
+func (j judge) unknown(name string) bool {
+	_, listed := table.Find(name)
+	return !listed && !Versioned(name) && !Knows(name) && !j.Special(name) && regexp.MustCompile(`^[a-zA-Z][\w.:-]*$`).MatchString(name)
 }
 
 // colon returns an option of dotnet's as other programs write theirs: it takes a

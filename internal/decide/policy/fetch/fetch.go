@@ -67,7 +67,11 @@ func loopback(argv []arg.Word) (where Where, made []arg.Word) {
 			remote = true
 		case slices.Contains(sending(), a.Text) && i+1 < len(argv):
 			i++
-			remote = remote || argv[i].Dynamic || strings.ContainsAny(argv[i].Text, "@<")
+			reads := strings.ContainsAny(argv[i].Text, "@<") // a file
+			if slices.Contains([]string{"-d", "--data", "--data-binary", "--data-raw", "--json"}, a.Text) {
+				reads = strings.HasPrefix(argv[i].Text, "@")
+			}
+			remote = remote || argv[i].Dynamic || reads
 		case script.Loopback(a.Text):
 			own++
 		default:

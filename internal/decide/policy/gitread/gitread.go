@@ -12,12 +12,12 @@ import (
 // beyond those of all. Options are listed and not excluded, for git takes any
 // unambiguous beginning of one: --outp writes a file too.
 var verbs = map[string][]string{ //nolint:gochecknoglobals // a table that is never written
-	"status":   {"--short", "-s", "--porcelain", "--branch", "-b", "--untracked-files", "-u", "--ignored", "--long", "-sb"},
-	"diff":     {"--cached", "--staged", "--merge-base"},
+	"status":   {"--short", "-s", "--porcelain", "--branch", "-b", "--untracked-files", "-u", "--ignored", "--long", "-sb", "-z", "-v", "--show-stash", "--ahead-behind", "--no-renames"},
+	"diff":     {"--cached", "--staged", "--merge-base", "--quiet", "-q"},
 	"log":      {"--oneline", "--graph", "--all", "--decorate", "--reverse", "--follow", "--merges", "--no-merges", "--first-parent", "--abbrev-commit"},
 	"show":     {"--oneline", "--decorate", "--abbrev-commit"},
 	"blame":    {"-w", "-M", "-C", "-s", "-e", "-l", "--porcelain", "--line-porcelain", "--root"},
-	"ls-files": {"--others", "-o", "--modified", "-m", "--deleted", "-d", "--cached", "-c", "--stage", "-s", "--exclude-standard", "--full-name", "-t"},
+	"ls-files": {"--others", "-o", "--modified", "-m", "--deleted", "-d", "--cached", "-c", "--stage", "-s", "--exclude-standard", "--full-name", "-t", "-z", "--ignored", "-i", "--error-unmatch", "--eol", "--deduplicate", "--unmerged", "--directory"},
 }
 
 // diffOptions may stand behind diff, log and show. An option with a value
@@ -28,6 +28,9 @@ var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never w
 	"--diff-filter", "--find-renames", "-M", "--find-copies", "-C", "--no-renames", "--minimal", "--histogram", "--patience", "--function-context", "-W",
 	"--check", "--exit-code", "--full-index", "--no-ext-diff", "--no-textconv", "--pickaxe-regex", "--pickaxe-all", "--no-prefix", "--relative",
 	"--format", "--pretty", "--date", "--since", "--after", "--until", "--before", "--author", "--committer", "--grep", "--max-count", "--skip",
+	"-z", "--color", "--compact-summary", "--dirstat", "--text", "-a", "--binary", "-R", "--ignore-cr-at-eol", "--ignore-space-at-eol", "--ignore-submodules",
+	"--topo-order", "--date-order", "--author-date-order", "--left-right", "--cherry-pick", "--cherry-mark", "--boundary", "--simplify-by-decoration", "--tags", "--branches",
+	"--remotes", "--abbrev", "--no-abbrev", "--no-abbrev-commit", "--invert-grep", "--all-match", "--ancestry-path", "--full-history", "--ws-error-highlight", "--cc", "-m",
 	"-i", "--regexp-ignore-case", "--extended-regexp", "-E", "--fixed-strings", "-F", "-n", "--no-decorate", "--no-notes",
 }
 
@@ -108,14 +111,19 @@ func Setting(setting string) bool {
 
 // Lists reports whether branch or tag is only asked to list.
 func Lists(args []string) bool {
-	list := slices.Contains(args, "--list") || slices.Contains(args, "-l")
+	list := slices.ContainsFunc(args, func(a string) bool { return a == "--list" || a == "-l" || sorts(a) })
 	for _, a := range args {
 		if !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "--contains", "--merged", "--no-merged", "HEAD"}, a) &&
-			(strings.HasPrefix(a, "-") || !list) {
+			!sorts(a) && (strings.HasPrefix(a, "-") || !list) {
 			return false
 		}
 	}
 	return true
+}
+
+// sorts reports whether an option only says how refs are listed.
+func sorts(option string) bool {
+	return strings.HasPrefix(option, "--sort=") || strings.HasPrefix(option, "--format=") || strings.HasPrefix(option, "--points-at=") || option == "-n" || option == "-n1"
 }
 
 // Shown reports whether a setting may be printed: it is no place for a secret,

@@ -13,6 +13,9 @@ func MayMatch(pattern string) bool {
 	if meta < 0 {
 		return false
 	}
+	if pattern == "*.pem" || pattern == "*.key" || pattern == "*.env" {
+		return true // it may be a private key
+	}
 	if strings.HasPrefix(pattern, ".env") && !strings.HasPrefix(pattern, ".env.ex") {
 		return true
 	}

@@ -6,98 +6,133 @@ import (
 	"strings"
 )
 
-// Prints reports whether code of Python or JavaScript that is given as an
-// argument only calculates, reads files that it names and prints, and which
-// files those are. It does not understand the languages: every word of the
-// code that could lead to more is refused, in texts too.
-func Prints(language, code string) (files []string, ok bool) {
-	if imports := regexp.MustCompile(`^(import ([\w.]+)|from ([\w.]+) import (\w+))(; *print\(('[^'\\]*'|"[^"\\]*")\))?$`); language == "python" && imports.MatchString(code) {
-		found := imports.FindStringSubmatch(code) // it looks whether that is there
-		return nil, !slices.ContainsFunc(strings.Split(found[2]+"."+found[3]+"."+found[4], "."), func(w string) bool { return w != "import" && leads(strings.ToLower(w)) })
+// Inline reports whether code of Python, JavaScript, Ruby, Perl or PHP that
+// stands on the command line may run, and returns the texts in it that may be
+// names of files. In the sandbox such code can do no more than a test of the
+// project, so it passes unless a word in it leads to other programs, the
+// network, the environment, code that is not seen, or to removing files. It
+// does not understand the languages; what hides its words does not pass.
+func Inline(language, code string) (names []string, ok bool) {
+	if len(code) > 4000 || hides(language, code) {
+		return texts(code), false
 	}
-	if len(code) > 2000 || !strings.Contains(code, "print(") && !strings.Contains(code, "console.log(") && !strings.HasPrefix(code, "require(") || strings.ContainsAny(code, "\\`") {
-		return nil, false
+	if language == "perl" && plainPerl(code) {
+		return nil, true // its slashes are those of patterns
 	}
-	if language == "python" && regexp.MustCompile(`^import ([a-z]+)[;\n] *print\(([a-z]+)\.__version__\)$`).MatchString(code) {
-		return nil, true
-	}
-	opens, spared := pythonOpens(), python
-	if language != "python" {
-		opens, spared = nodeOpens(), node
-	}
-	code = opens.ReplaceAllStringFunc(code, func(s string) string {
-		files = append(files, opens.FindStringSubmatch(s)[2])
-		return "read"
-	})
-	code = spared(code)
-	for word := range strings.FieldsFuncSeq(code, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r < 0x80
+	code = tells(language, code)
+	lower := strings.ToLower(code)
+	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && r < 0x80
 	}) {
-		if strings.HasPrefix(word, "_") || strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 }) || leads(strings.ToLower(word)) {
-			return nil, false
+		if strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 }) || leads(word) {
+			return texts(code), false
 		}
 	}
-	return files, true
+	if fillsUp(lower) || starts(language, code) {
+		return texts(code), false
+	}
+	return texts(code), true
 }
 
-// python takes imports of known modules away, and what tells their version.
-func python(code string) string {
-	imports, modules := regexp.MustCompile(`(?m)(^|[;:]|\n)\s*import\s+([a-z0-9_, ]+)`), pythonModules()
-	code = imports.ReplaceAllStringFunc(code, func(s string) string {
-		for m := range strings.SplitSeq(imports.FindStringSubmatch(s)[2], ",") {
-			if !slices.Contains(modules, strings.TrimSpace(m)) {
-				return s
-			}
-		}
-		return ";"
-	})
-	return strings.NewReplacer(".__version__", "", ".__name__", "").Replace(code)
+// hides reports whether code holds escapes of characters or names that are put
+// together, so that its words do not say what it does.
+func hides(language, code string) bool {
+	if regexp.MustCompile(`\\(x|u|U|N|c|[0-7])`).MatchString(code) || strings.ContainsFunc(code, Odd) {
+		return true
+	}
+	if language != "node" && strings.Contains(code, "`") { // it runs a program
+		return true
+	}
+	built := regexp.MustCompile(`concat|reverse|\.raw|join\(\s*(''|"")|['"\x60]\s*\+|\+\s*['"\x60]|replace|split|slice|substr|\$\{`) // texts that are put together
+	member := regexp.MustCompile(`[\w)\]]\s*\[\s*[A-Za-z_$][\w$]*\s*\]|[\w)\]]\s*\[[^\]]*,|\?\.\[|[{,]\s*\[\w+\]\s*:`)
+	if language == "node" && member.MatchString(code) && (built.MatchString(code) || regexp.MustCompile(`\?\.\[|[{,]\s*\[\w+\]\s*:`).MatchString(code)) {
+		return true
+	}
+	joined := regexp.MustCompile(`\[[^\]]*['"\x60][^\]]*\+|\+[^\]\[]*['"\x60][^\]\[]*\]`) // a member by a name that is put together
+	return language == "node" && joined.MatchString(code)
 }
 
-// node takes away what tells of the process; a bracket that may hold the name of
-// a member which is calculated makes the whole code one that leads on.
-func node(code string) string {
-	code = regexp.MustCompile(`\bprocess\.(version|versions|platform|arch)\b(\.[a-z0-9]+)?`).ReplaceAllString(code, "1")
-	plain := regexp.MustCompile(`\[\s*((\d+|'[^'"\[\]]*'|"[^'"\[\]]*")\s*,?\s*)*\]`) // a member by its name or number, a list of values
-	if strings.Contains(plain.ReplaceAllString(code, ""), "[") {
-		return "eval"
+// tells takes away what only tells of the process and of modules.
+func tells(language, code string) string {
+	switch language {
+	case "node":
+		return regexp.MustCompile(`\bprocess\.(version|versions|platform|arch|argv|stdout|stderr|stdin|exit|exitCode|cwd|uptime|hrtime|memoryUsage)\b`).ReplaceAllString(code, "it")
+	case "python":
+		code = regexp.MustCompile(`\b(importlib\.(metadata|util\.find_spec|resources|import_module\(\s*(['"])[\w.]+['"]\s*\)))|\bimportlib\b|__(version|name|file|doc|all|len|main|path)__|\bre\.compile\b|\bpathlib\b`).ReplaceAllString(code, "it")
 	}
 	return code
 }
 
-// leads reports whether a word may lead to files, processes or other code.
+// starts reports whether code takes in other code in a way that its words do
+// not show: a module whose name is calculated, or a language's own short form.
+func starts(language, code string) bool {
+	switch language {
+	case "node":
+		return regexp.MustCompile(`\b(require|import)\s*\(\s*[^'"\s]|\b(require|import)\s*\(\s*['"][^'"]*['"]\s*[^)\s]|\brequire\b\s*[^(\s.]|\bFunction\b`).MatchString(code)
+	case "ruby":
+		return regexp.MustCompile(`\b(File|Dir|IO|Pathname)\b.*\.delete|\.delete\b.*\b(File|Dir)\b|%x|['"]\||\bsend\b|\bopen\b|<<~?['"]?\w*\x60`).MatchString(code)
+	case "perl":
+		return regexp.MustCompile(`\bqx\b|\bopen\b|\bdo\s*['"$(]|\brequire\b|<[^>]*[*?][^>]*>|\b(s|y|tr)\W.*\W[a-z]*e[a-z]*\b|@\{\[|\bpipe\b|%ENV|\$ENV|\|`).MatchString(code)
+	case "php":
+		return regexp.MustCompile(`\$\w+\s*\(|\$\$|\binclude\b|\brequire\b|\bassert\b|call_user|\bini_set|\bdl\b|\bnew\s*\$`).MatchString(code)
+	}
+	return false
+}
+
+// plainPerl reports whether code of Perl only substitutes and prints.
+func plainPerl(code string) bool {
+	for part := range strings.SplitSeq(code, ";") {
+		part = strings.TrimSpace(part)
+		if part == "" || regexp.MustCompile(`^print( if (\$\. *[<>=]+ *\d+|/[^/$@\\]*/i?))?$`).MatchString(part) {
+			continue
+		}
+		rest, ok := substitution(strings.Replace(part, "tr", "y", 1))
+		if len(part) < 4 || !regexp.MustCompile(`^(s|y|tr)[^\w\s({\[<'"]`).MatchString(part) {
+			return false
+		}
+		if flags := strings.Trim(rest, "gimsx"); !ok && flags != "" || ok && rest != "" || strings.Contains(part, "(?{") || strings.Contains(part, "(??") || strings.Contains(part, "@{") || strings.Contains(part, "${") {
+			return false
+		}
+	}
+	return true
+}
+
+// fillsUp reports whether code may never end, or make very much.
+func fillsUp(code string) bool {
+	return regexp.MustCompile(`\bwhile\s*\(?\s*(1|true|!0)\b|\bfor\s*\(\s*;\s*;|\bloop\s*(do|\{)|\bcycle\b|1e[6-9]|1e\d\d|\*\*\s*([6-9]|\d\d)|\d{8}|<<\s*[23]\d`).MatchString(code)
+}
+
+// texts returns what stands in quotes and has no spaces in it.
+func texts(code string) (all []string) {
+	for _, m := range regexp.MustCompile(`'([^'\s]*)'|"([^"\s]*)"|\x60([^\x60\s]*)\x60`).FindAllStringSubmatch(code, -1) {
+		all = append(all, m[1]+m[2]+m[3])
+	}
+	return all
+}
+
+// leads reports whether a word leads to other programs, the network, the
+// environment, code that is not seen, homes, or to removing files.
 func leads(word string) bool {
 	for _, part := range []string{
-		"open", "exec", "eval", "import", "require", "system", "spawn", "fork", "process", "module", "builtin", "global", "constructor", "prototype",
-		"function", "attr", "compile", "loads_", "pickle", "marshal", "ctypes", "socket", "subproc", "shutil", "urllib", "http", "fetch", "write",
-		"unlink", "remove", "rmdir", "chmod", "path", "environ", "getenv", "breakpoint", "input", "codecs", "runpy", "locals", "vars", "loader", "binding",
-		"reflect", "proxy", "generator", "websocket", "eventsource", "broadcast", "inspector", "readline", "async", "await", "worker", "load_", "fromfile", "tofile", "savetxt", "genfromtxt", "memmap", "dump_", "save", "popen", "kill",
+		"system", "popen", "spawn", "exec", "fork", "subproc", "child_", "ctypes", "cffi", "dlopen", "multiprocess", "worker", "cluster",
+		"eval", "compile", "getattr", "setattr", "globals", "locals", "builtin", "marshal", "pickle", "base64", "codecs", "fromhex", "unhexlify", "atob", "charcode",
+		"constructor", "prototype", "reflect", "runpy", "rot13", "zlib", "importlib", "__", "loadurl", "import_module", "const_get", "method", "binding", "call_user",
+		"socket", "urllib", "http", "requests", "ftp", "smtp", "telnet", "fetch", "dgram", "xmlrpc", "websocket", "paramiko", "curl", "wget", "lwp", "passthru", "proc_",
+		"environ", "getenv", "putenv", "dotenv", "keyring", "getpass", "expanduser", "home", "printenv", "phpinfo", "get_defined", "_server", "_env",
+		"unlink", "removed", "usersite", "rmtree", "rmdir", "rmsync", "rm_r", "shutil", "fileutils", "truncate", "chmod", "chown", "symlink", "signal", "ioctl", "mmap", "breakpoint", "inspector",
+		"file_get_contents_", "fsockopen", "stream_", "instance_", "class_eval", "autoload", "sysopen", "kernel", "webbrowser", "mainmodule", "open3", "capture2", "capture3", "settrace", "setprofile", "get_field", "formatter", "download", "pretrained",
 	} {
 		if strings.Contains(word, part) {
 			return true
 		}
 	}
-	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "f_", "co_"} { // of generators and frames
+	for _, inside := range []string{"gi_", "cr_", "ag_", "tb_", "co_", "f_back", "f_globals", "f_builtins", "f_locals"} { // of generators and frames
 		if strings.HasPrefix(word, inside) {
 			return true
 		}
 	}
-	return slices.Contains([]string{"v8", "tls", "dns", "dgram", "cluster", "repl", "tty", "wasi", "util", "stream", "zlib", "os", "fs", "vm", "net", "dir", "help", "this", "with", "lambda_", "child", "io", "file", "code", "pty", "deno", "bun", "self"}, word)
-}
-
-func pythonModules() []string {
-	return []string{
-		"json", "sys", "re", "math", "datetime", "time", "collections", "itertools", "functools", "textwrap", "statistics", "decimal", "fractions",
-		"hashlib", "base64", "struct", "platform", "tomllib",
-	}
-}
-
-// pythonOpens is open of a file that is named, to be read.
-func pythonOpens() *regexp.Regexp {
-	return regexp.MustCompile(`\bopen\(\s*(['"])([\w./-]+)['"]\s*(?:,\s*['"]rb?['"]\s*)?\)`)
-}
-
-// nodeOpens is require of a file of data that is named.
-func nodeOpens() *regexp.Regexp {
-	return regexp.MustCompile(`\brequire\(\s*(['"])(\./[\w./-]+\.json)['"]\s*\)`)
+	return slices.Contains([]string{
+		"net", "tls", "dns", "vm", "v8", "antigravity", "this", "repl", "pty", "tty", "env", "process", "global", "globalthis", "vars", "remove", "rm", "chr", "pack", "unpack", "kill", "io", "sep", "parents", "pardir",
+		"sh", "bash", "hub", "code", "deno", "bun", "proxy", "mail", "send", "trap", "dir_", "boto", "boto3", "pip", "delete_", "dup2", "fd", "startfile", "posix", "nt", "ssl", "asyncio", "aiohttp", "httpx",
+	}, word)
 }

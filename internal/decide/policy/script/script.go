@@ -215,6 +215,9 @@ func SedWords(rest []arg.Word) (scripts, operands []arg.Word, inPlace, known boo
 			scripts = append(scripts, a)
 		case a.Text == "--in-place", strings.HasPrefix(a.Text, "-i") && strings.Trim(a.Text[2:], ".abcdefghijklmnopqrstuvwxyz~0123456789") == "":
 			inPlace = true
+			if a.Text == "-i" && i+1 < len(rest) && rest[i+1].Text == "" && !rest[i+1].Dynamic {
+				i++ // as on other systems: no copy
+			}
 		case short && strings.Trim(letters, "nErsuzi") == "":
 			inPlace = inPlace || strings.Contains(letters, "i")
 		case a.Text == "--quiet", a.Text == "--regexp-extended":

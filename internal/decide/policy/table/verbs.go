@@ -2,6 +2,7 @@ package table
 
 import (
 	_ "embed" // the table
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -45,7 +46,12 @@ func (v Verbs) Does(verb, next string) bool {
 	}
 	return slices.Contains(v.verbs, "*") && !strings.HasPrefix(verb, "-") && !slices.ContainsFunc(v.verbs, func(no string) bool {
 		no, denied := strings.CutPrefix(no, "!")
-		return denied && strings.HasPrefix(verb[strings.LastIndexByte(verb, ':')+1:], no)
+		parts := strings.Split(strings.TrimPrefix(verb, ":"), ":")
+		first, last := parts[0], parts[len(parts)-1]
+		if len(no) < 3 {
+			return denied && verb == no
+		}
+		return denied && (strings.HasPrefix(last, no) || strings.HasPrefix(first, no) && !strings.HasPrefix(verb, ":"))
 	})
 }
 
@@ -82,9 +88,15 @@ func (v Verbs) Knows(option string) bool {
 func (v Verbs) Exact(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	if slices.Contains(v.Options, "=-D") && strings.HasPrefix(name, "-D") {
-		return !defines(name[len("-D"):]) && !Toggle(name[len("-D"):], value)
+		return !defines(name[len("-D"):]) && !Toggle(name[len("-D"):], value) && !selects(name[len("-D"):], value)
 	}
 	return slices.Contains(v.Options, "="+name)
+}
+
+// selects reports whether a property of a build has a plain value, and a name
+// that says nothing of programs and places.
+func selects(name, value string) bool {
+	return regexp.MustCompile(`^[\w.,*#!+-]{0,80}$`).MatchString(value) && !regexp.MustCompile(`(?i)exec|jvm|argline|ext|class|home|repo|url|deploy|agent|compiler|plugin|script|command|tool|config|settings|file|path|dir|main|java\.|user|launch`).MatchString(name)
 }
 
 // defines reports whether a property of a build only says what is skipped or

@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+)
+
+// unzip judges what it reads, and the directory that it writes to.
+func (j *judgement) unzip(argv []arg.Word) {
+	for i := 1; i < len(argv); i++ {
+		switch a := argv[i]; {
+		case a.Text == "-d" && i+1 < len(argv):
+			i++
+			j.writes(argv[i : i+1])
+		case a.Dynamic && !a.Fixed, strings.HasPrefix(a.Text, "-d") && !a.Dynamic:
+			j.add(Ask, "file.write.option", "where unzip writes is not seen")
+		case strings.HasPrefix(a.Text, "-"):
+			if strings.Trim(a.Text, "-oqnltujvxZ1p") != "" {
+				j.add(Ask, "file.write.option", "an option of unzip may run or write something else")
+			}
+		default:
+			j.writes([]arg.Word{a})
+		}
+	}
+}
+
+// plainTar reports whether an option of tar only says what is taken and how it
+// is written down.
+func plainTar(w arg.Word) bool {
+	return !w.Dynamic && regexp.MustCompile(`^--(strip-components=\d+|exclude-vcs|exclude-vcs-ignores|exclude=.*|wildcards|no-same-owner|no-same-permissions|sort=\w+|mtime=[\w@: +-]+|owner=\w+(:\d+)?|group=\w+(:\d+)?|numeric-owner|format=\w+|list|extract|create|gzip|verbose|null|zstd|bzip2|xz|auto-compress|keep-old-files|one-top-level)$`).MatchString(w.Text)
+}
+
+func (j *judgement) tar(argv []arg.Word) {
+	for i, a := range argv[1:] {
+		if i == 0 && !strings.HasPrefix(a.Text, "-") {
+			if a.Dynamic || strings.Trim(a.Text, "cxtzjJvf") != "" {
+				j.add(Ask, "file.tar", "an option of tar may run or write something else")
+			}
+			continue
+		}
+		if plainTar(a) {
+			continue
+		}
+		if strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text, "-cxtzjJvfO") != "" && a.Text != "-C" && !strings.HasPrefix(a.Text, "--exclude=") {
+			j.add(Ask, "file.tar", "an option of tar may run or write something else")
+		}
+		if !strings.HasPrefix(a.Text, "-") {
+			if strings.Contains(a.Text, ":") {
+				j.add(Ask, "file.tar", "tar takes what stands before a colon for another machine")
+			}
+			j.writes([]arg.Word{a})
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
+)
+
+// further returns how more programs are judged that the table cannot describe:
+// those with data of their own, and those whose words are commands.
+func (j *judgement) further(name string) func([]arg.Word) {
+	switch name {
+	case "nyc", "c8":
+		return j.covers
+	case "nodemon":
+		return j.watches
+	case "fd", "fdfind":
+		return j.fd
+	case "concurrently", "start-server-and-test", "hyperfine":
+		return j.commands
+	case "sqlite3":
+		return j.sqlite
+	case "sysctl":
+		return j.sysctl
+	case "printenv":
+		return j.printenv
+	case "ps":
+		return j.ps
+	case "valgrind":
+		return j.valgrind
+	}
+	return nil
+}
+
+// sqlite judges a database in a file of the tree: statements in SQL and what
+// shows, but nothing that runs a program or takes another file.
+func (j *judgement) sqlite(argv []arg.Word) {
+	named := false
+	for i := 1; i < len(argv); i++ {
+		w := argv[i]
+		switch {
+		case w.Dynamic:
+			j.add(Ask, "data.sqlite", "what is done in the database is not known before it runs")
+		case slices.Contains([]string{"-separator", "-nullvalue", "-newline", "-cmd"}, w.Text) && i+1 < len(argv):
+			if w.Text == "-cmd" {
+				j.sql(argv[i+1].Text)
+			}
+			i++
+		case slices.Contains([]string{"-header", "-headers", "-noheader", "-csv", "-json", "-column", "-line", "-list", "-box", "-table", "-markdown", "-html", "-tabs", "-readonly", "-batch", "-bail", "-safe", "--version"}, strings.Replace(w.Text, "--", "-", 1)), w.Text == "--version":
+		case strings.HasPrefix(w.Text, "-"):
+			j.add(Ask, "data.sqlite", "an option of sqlite3 may run something else")
+		case !named:
+			named = true
+			if w.Text != ":memory:" {
+				j.writes([]arg.Word{w})
+			}
+		default:
+			j.sql(w.Text)
+		}
+	}
+	if j.given {
+		j.sql(j.input)
+	}
+}
+
+// sql asks about statements that do more than work in one database.
+func (j *judgement) sql(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		dot := strings.HasPrefix(word, ".")
+		if dot && !slices.Contains([]string{".tables", ".schema", ".mode", ".headers", ".header", ".indexes", ".indices", ".dump", ".databases", ".width", ".nullvalue", ".fullschema", ".quit", ".exit", ".timeout", ".stats", ".dbinfo"}, word) {
+			j.add(Ask, "data.sqlite", "sqlite3 "+word+" may run a program, or take another file")
+		}
+	}
+	if regexp.MustCompile(`(?i)load_extension|attach|readfile|writefile|\bedit\s*\(|vacuum\s+into|fts3_tokenizer|sqlar|zipfile|fsdir|shell`).MatchString(text) {
+		j.add(Ask, "data.sqlite", "the statement may take another file, or load code")
+	}
+}
+
+// sysctl judges asking for the settings of the machine.
+func (j *judgement) sysctl(argv []arg.Word) {
+	if len(argv) != 3 || argv[1].Text != "-n" || argv[2].Dynamic || strings.ContainsAny(argv[2].Text, "=-") {
+		j.add(Deny, "host.damage", "sysctl may change the machine's settings")
+	}
+}
+
+// printenv judges showing variables by name.
+func (j *judgement) printenv(argv []arg.Word) {
+	for _, w := range argv[1:] {
+		if w.Dynamic || strings.HasPrefix(w.Text, "-") || table.Hidden(w.Text) || !table.Known(w.Text) {
+			j.add(Ask, "credentials", "it may show a secret of the environment")
+		}
+	}
+	if len(argv) == 1 {
+		j.add(Ask, "credentials", "it shows every variable")
+	}
+}
+
+// commands judges programs whose operands are commands.
+func (j *judgement) commands(argv []arg.Word) {
+	values := map[string][]string{
+		"concurrently":          {"-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-s", "--success", "-m", "--max-processes", "--restart-tries", "--restart-after"},
+		"hyperfine":             {"-w", "--warmup", "-r", "--runs", "--min-runs", "--max-runs"},
+		"start-server-and-test": {"--expect"},
+	}[argv[0].Text]
+	for i := 1; i < len(argv); i++ {
+		w := argv[i]
+		switch {
+		case w.Dynamic:
+			j.add(Ask, "shell.dynamic", "what "+argv[0].Text+" runs is not known before it runs")
+		case slices.Contains(values, w.Text):
+			i++
+		case slices.Contains([]string{"-k", "--kill-others", "--kill-others-on-fail", "-r", "--raw", "-g", "--group", "--no-color", "--hide", "-i", "--ignore-failure", "-N"}, w.Text), regexp.MustCompile(`^--?(names|prefix-colors|success|max-processes|timings|warmup|runs)=`).MatchString(w.Text):
+		case strings.HasPrefix(w.Text, "-"):
+			j.add(Ask, "wrapper.option", "an option of "+argv[0].Text+" is not known")
+		case regexp.MustCompile(`^(\d+|(https?(-get)?://)?(localhost|127\.0\.0\.1)(:\d+)?(/[\w/-]*)?|(npm|pnpm|yarn|bun|node):[\w:*-]+)$`).MatchString(w.Text):
+		case argv[0].Text == "start-server-and-test" && regexp.MustCompile(`^[a-z][\w:-]*$`).MatchString(w.Text):
+			j.nested("npm run " + w.Text)
+		default:
+			j.nested(w.Text)
+		}
+	}
+}
+
+// fd judges a search for files, and what is run on those that it finds.
+func (j *judgement) fd(argv []arg.Word) {
+	end := slices.IndexFunc(argv, func(w arg.Word) bool { return slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, w.Text) })
+	search := argv
+	if end > 0 {
+		search = argv[:end]
+		run := argv[end+1:]
+		if stop := slices.IndexFunc(run, func(w arg.Word) bool { return w.Text == ";" }); stop >= 0 {
+			search = append(slices.Clone(search), run[stop+1:]...)
+			run = run[:stop]
+		}
+		if !slices.ContainsFunc(run, func(w arg.Word) bool { return strings.Contains(w.Text, "{") }) {
+			run = append(slices.Clone(run), arg.Literal("{}"))
+		}
+		j.found(run, false, false)
+	}
+	if e, ok := table.Find("fd"); ok {
+		j.listed(e, append([]arg.Word{arg.Literal("fd")}, search[1:]...))
+	}
+}
+
+// covers judges a program whose coverage is measured.
+func (j *judgement) covers(argv []arg.Word) {
+	rest := argv[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && !rest[0].Dynamic {
+		option, _, joined := strings.Cut(rest[0].Text, "=")
+		if option == "--cwd" || option == "--nycrc-path" || option == "--require" || option == "-i" || option == "--config" || option == "-c" {
+			j.add(Ask, "wrapper.option", "an option of "+argv[0].Text+" may run something else")
+		}
+		valued := slices.Contains([]string{"-x", "--exclude", "-n", "--include", "-r", "--reporter", "--report-dir", "-o", "--temp-dir", "-t", "-e", "--extension", "--lines", "--branches", "--functions", "--statements", "--src"}, option)
+		if joined {
+			_, operands := arg.Split(rest[:1])
+			j.writes(operands)
+		} else if valued && len(rest) > 1 {
+			j.writes(arg.Literals(rest[1:2]))
+			rest = rest[1:]
+		}
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && !slices.Contains([]string{"report", "check-coverage", "merge", "instrument"}, rest[0].Text) {
+		j.simple(rest)
+	} else {
+		j.writes(arg.Literals(rest))
+	}
+}
+
+// watches judges a program that is started again after each change.
+func (j *judgement) watches(argv []arg.Word) {
+	for i, w := range argv[1:] {
+		switch option, value, joined := strings.Cut(w.Text, "="); {
+		case (w.Text == "-x" || w.Text == "--exec") && i+2 < len(argv):
+			if argv[i+2].Dynamic {
+				j.add(Ask, "shell.dynamic", "what it starts is not known before it runs")
+			}
+			j.nested(argv[i+2].Text + " ./file")
+		case joined && option == "--exec":
+			j.nested(value + " ./file")
+		case w.Text == "--config" || w.Text == "-r" || w.Text == "--require" || w.Text == "-e" && i+2 == len(argv):
+			j.add(Ask, "wrapper.option", "an option of nodemon may run something else")
+		}
+	}
+	_, operands := arg.Split(argv[1:])
+	j.writes(arg.Literals(operands))
+}
