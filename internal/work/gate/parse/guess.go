@@ -53,8 +53,8 @@ func spokenElse(in Input, f Format) (Report, bool) {
 	text := ends(in)
 	var others []Format
 	if own := f.Marks != "" && regexp.MustCompile(f.Marks).MatchString(text); !own {
-		found, tests := spoken(Formats(), text)
-		others = append(tests, found)
+		checks, tests := spoken(Formats(), text)
+		others = append(tests, checks...)
 	}
 	for _, g := range looseFormats() {
 		if !f.Tests && regexp.MustCompile(g.Marks).MatchString(text) {
@@ -62,7 +62,7 @@ func spokenElse(in Input, f Format) (Report, bool) {
 		}
 	}
 	for _, g := range others {
-		if g.Name == "" || g.Name == f.Name {
+		if g.Name == f.Name {
 			continue
 		}
 		if other := g.read(in); understood(other) {
@@ -92,39 +92,6 @@ func placedBy(in Input, f Format, r Report) Report {
 	return r
 }
 
-// shape is a way to write where something is wrong. The groups are called
-// file, line, col, code, sev and text.
-type shape struct {
-	re    *regexp.Regexp
-	after bool // the text is what was said last
-	under bool // the file is the line that has nothing else on it
-	error bool // an exception is named in the lines after
-}
-
-// shapes are those that more than one tool has, the first that fits counts.
-func shapes() []shape {
-	const file = `(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()'"]+)`
-	re := regexp.MustCompile
-	return []shape{
-		{re: re(`^\s*--> ` + file + `:(?P<line>\d+):(?P<col>\d+)$`), after: true},
-		{re: re(`^CMake Error at ` + file + `:(?P<line>\d+) (?P<text>.*)$`)},
-		{re: re(`^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)`), error: true},
-		{re: re(`^(?P<file>/?[^\s:()]+\.\w+):(?P<line>\d+)$`), error: true},
-		{re: re(`^Diff in ` + file + `(?::| at line )(?P<line>\d+):$`)},
-		{re: re(`^(?P<file>\S+): line (?P<line>\d+): (?P<text>.*)$`)},
-		{re: re(`^(?P<file>[^\s:]+): (?P<line>\d+): (?P<text>Syntax error: .*)$`)},
-		{re: re(`^(?:PHP )?(?P<sev>Parse error|Fatal error|Warning):\s+(?P<text>.*) in (?P<file>\S+?)(?: on line |:)(?P<line>\d+)$`)},
-		{re: re(`^.*\btemplate: (?P<file>[\w./-]+\.\w+):(?P<line>\d+)(?::(?P<col>\d+))?: (?P<text>.*)$`)},
-		{re: re(`^\s*\x{2502}?\s*on (?P<file>\S+) line (?P<line>\d+)\b(?P<text>.*)$`), after: true},
-		{re: re(`^(?P<file>\S+\.rb):(?P<line>\d+):in .*?: (?P<text>.*)$`)},
-		{re: re(`^would reformat (?P<file>\S+)$`)},
-		{re: re(`^\s+\(?(?P<line>\d+)(?::|, )(?P<col>\d+)\)?\s+(?P<sev>error|warning|\x{2716}|\x{26a0}|[A-Z]+\d+)\s+(?P<text>\S.*)$`), under: true},
-		{re: re(`^(?P<file>(?:\S*/)?(?:[Mm]akefile|Dockerfile)):(?P<line>\d+): (?P<text>.*)$`)},
-		{re: re(`^(?P<file>[^\s:()]+\.[A-Za-z]\w{0,9})\((?P<line>\d+)(?:,\s*(?P<col>\d+))?\)\s*: (?P<text>\S.*)$`)},
-		{re: re(`^\s{0,4}(?:\[\w+\] )?` + `(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()'"]+\.[A-Za-z]\w{0,9}):(?P<line>\d+)(?::(?P<col>\d+))?(?::|\s+-)?\s+(?P<text>\S.*)$`)},
-	}
-}
-
 // guess looks for the ways in which most tools name a place or a test. Where
 // nothing else is named, frames tells that the first of a stack counts: not so
 // for runners of tests, which name them later.
@@ -135,29 +102,31 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 	g := guesser{in: in, all: all, shapes: shapes()}
 	said := regexp.MustCompile(`^(?:\S+ )?\[?(error|warning|ERROR|WARNING|Error|Warning)(?:\[(\w+)\])?\]?:? (.*)$`)
 	test := regexp.MustCompile(`^(?:FAILED (\S+?)(?: - (.*))?|test (\S+) \.\.\. FAILED|--- FAIL: (\S+) \(.*|not ok \d+ -? ?(.*)|\s+\x{25cf} (.+ \x{203a} .+))$`)
+	whole := regexp.MustCompile(`^(?:would reformat|ERROR:) ([^\s:]+\.\w+)(?: .*)?$`)
 	for i, l := range all {
 		l = l[:min(len(l), 4096)]
 		if len(g.found) >= raw.Enough {
 			break
 		}
-		if strings.TrimSpace(l) == "" || !strings.ContainsAny(l, " :") && !strings.Contains(l, ".") {
+		trimmed := strings.TrimSpace(strings.TrimLeft(l, "\u2502 "))
+		if trimmed == "" || !strings.ContainsAny(l, " :.") {
 			continue
 		}
-		trimmed := strings.TrimSpace(strings.TrimLeft(l, "\u2502 "))
 		if m := said.FindStringSubmatch(trimmed); m != nil {
 			g.said = nexus.Finding{Code: m[2], Message: m[3]}
 			if strings.EqualFold(m[1], "warning") {
 				g.said.Severity = nexus.Minor
 			}
 		}
-		switch m := test.FindStringSubmatch(l); {
-		case g.stack(l) || g.place(i, l):
-		case m != nil:
+		if g.stack(l) || strings.ContainsAny(l, "0123456789") && g.place(i, l) {
+			continue
+		}
+		if m := whole.FindStringSubmatch(l); m != nil {
+			g.found = append(g.found, nexus.Finding{File: in.Place(m[1]), Code: raw.CodeFormat, Message: l})
+		} else if m := test.FindStringSubmatch(l); m != nil {
 			g.found = append(g.found, nexus.Finding{Code: raw.CodeTest, Test: cmp.Or(m[1], m[3], m[4], m[5], m[6]), Message: cmp.Or(m[2], strings.TrimSpace(l))})
 		}
-		if l[0] != ' ' && l[0] != '\t' {
-			g.head = l
-		}
+		g.before(l, trimmed)
 	}
 	if len(g.found) == 0 {
 		g.last(frames)
@@ -171,9 +140,23 @@ type guesser struct {
 	all    []string
 	shapes []shape
 	said   nexus.Finding // that waits for its place
-	head   string        // the last line that is not indented
+	prior  string        // what was said last, if that has no place of its own
+	head   string        // the file that what is indented is about
 	broke  string        // what ended a Go program, until its place is known
 	found  []nexus.Finding
+}
+
+// before keeps of a line what the next ones may be about.
+func (g *guesser) before(l, trimmed string) {
+	switch name := strings.Trim(trimmed, "=#*: "); {
+	case !strings.ContainsAny(name, " :()") && strings.ContainsAny(name, "./"):
+		g.head = name
+	case l[0] != ' ' && l[0] != '\t':
+		g.head = ""
+	}
+	if i := strings.IndexByte(trimmed, '|'); i < 0 || strings.Trim(trimmed[:i], "0123456789> ") != "" { // a line of source
+		g.prior = trimmed
+	}
 }
 
 // stack takes lines of a Go program that went down: the first frame in the
@@ -197,6 +180,7 @@ func (g *guesser) stack(l string) bool {
 
 // place takes a line that names a place in one of the known shapes.
 func (g *guesser) place(i int, l string) bool {
+	lower := strings.ToLower(l)
 	for _, s := range g.shapes {
 		m := s.re.FindStringSubmatch(l)
 		if m == nil {
@@ -210,23 +194,23 @@ func (g *guesser) place(i int, l string) bool {
 		}
 		file := get("file")
 		f := nexus.Finding{Line: raw.Number(get("line")), Column: raw.Number(get("col")), Message: get("text")}
-		if s.under {
+		switch {
+		case s.under:
 			file = g.head
-		}
-		if s.after {
-			f.Message, f.Code, f.Severity = cmp.Or(g.said.Message, strings.TrimSpace(l)), g.said.Code, g.said.Severity
-		}
-		if s.error {
+		case s.after:
+			f.Message, f.Code, f.Severity = cmp.Or(g.said.Message, g.prior), g.said.Code, g.said.Severity
+		case s.error:
 			f.Message = thrown(g.all[i+1:])
 		}
-		f.File = g.in.Place(file)
-		lower := strings.ToLower(l)
-		switch {
-		case f.File == "" || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || strings.Contains(lower, "://"):
-			return false
-		case s.after && g.said.Message == "" || strings.Contains(lower, ": note:"):
+		f.File = g.in.Place(g.longer(file))
+		if f.File == "" || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || strings.Contains(lower, "://") || strings.HasPrefix(f.Message, ":") {
+			continue
+		}
+		if aside := strings.ToLower(f.Message); strings.Contains(lower, ": note:") || s.after && g.said.Message == "" &&
+			(aside == "" || strings.HasPrefix(aside, "note") || strings.HasPrefix(aside, "help") || strings.Contains(" "+aside, " while ") || strings.HasSuffix(aside, "here:")) {
 			return true
-		case strings.Contains(lower, ": warning") || strings.EqualFold(get("sev"), "warning") || get("sev") == "\u26a0":
+		}
+		if strings.Contains(lower, ": warning") || strings.EqualFold(get("sev"), "warning") || get("sev") == "\u26a0" {
 			f.Severity = nexus.Minor
 		}
 		if s.after {
@@ -240,6 +224,17 @@ func (g *guesser) place(i int, l string) bool {
 		return true
 	}
 	return false
+}
+
+// longer returns the whole path of a file of which only the name is given,
+// where that was said last.
+func (g *guesser) longer(file string) string {
+	end := strings.Index(g.prior, "/"+file)
+	if strings.Contains(file, "/") || end < 0 {
+		return file
+	}
+	begin := strings.LastIndexAny(g.prior[:end], " '\"`(") + 1
+	return g.prior[begin:end] + "/" + file
 }
 
 // thrown returns the exception that soon follows a place.
@@ -260,43 +255,53 @@ func thrown(rest []string) string {
 }
 
 // last finds what is said without a place in any of the shapes: by the parser
-// of a file that the command names, by the runtime of what it imports, and by
-// make of the line of a recipe, of nested ones the innermost.
+// of a file that the command names, by the runtime of what it imports, by what
+// a formatter would change, by stacks, and where nothing is said by make of the
+// line of a recipe, of nested ones the innermost.
 func (g *guesser) last(frames bool) {
 	json := regexp.MustCompile(`^(.*): line (\d+) column (\d+) \(char \d+\)$`)
 	imported := regexp.MustCompile(`^Error \[ERR_\w+\]: (.*) imported from (\S+)$`)
 	manifest := regexp.MustCompile(`^npm (?:ERR!|error) .*Invalid (package\.json): (.*)$`)
-	recipe := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* \[(\S+?):(\d+)[ \x{a0}]?: (.*)\] \S.*\d`)
-	frame := regexp.MustCompile(`(?:\(|\bat |\x{203a} )((?:file://)?[^\s()]+\.\w+):(\d+):(\d+)\)?$`)
-	var thrown nexus.Finding
-	dir, message := "", ""
 	for _, l := range g.all {
 		l = l[:min(len(l), 4096)]
-		if m := regexp.MustCompile(`^g?make\[\d+\]: Entering directory '(.*)'$`).FindStringSubmatch(l); m != nil {
-			dir = m[1]
-		}
-		var f nexus.Finding
 		if m := json.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: g.in.Place(argument(g.in.Command, ".json")), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: m[1]}
+			g.found = []nexus.Finding{{File: g.in.Place(argument(g.in.Command, ".json")), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: m[1]}}
 		} else if m := imported.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: g.in.Place(m[2]), Message: m[1]}
+			g.found = []nexus.Finding{{File: g.in.Place(m[2]), Message: m[1]}}
 		} else if m := manifest.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: m[1], Message: m[2]}
-		} else if m := recipe.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: g.in.Place(path.Join(dir, m[1])), Line: raw.Number(m[2]), Code: codeMake, Message: g.in.Last()}
+			g.found = []nexus.Finding{{File: m[1], Message: m[2]}}
 		}
-		if f.File != "" {
-			g.found = append(g.found, f)
+		if len(g.found) > 0 && g.found[0].File != "" {
 			return
 		}
-		if m := frame.FindStringSubmatch(l); m == nil && strings.Contains(l, "Error") {
-			message = strings.TrimSpace(l)
-		} else if m != nil && thrown.File == "" && !strings.Contains(m[1], "node_modules/") {
-			thrown = nexus.Finding{File: g.in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: cmp.Or(message, strings.TrimSpace(l))}
-		}
 	}
-	if thrown.File != "" && frames && !g.in.Cut { // of a part it is not known whether a runner says more
-		g.found = append(g.found, thrown)
+	g.found = append(patch(g.in, g.all), listed(g.in, g.all)...)
+	if len(g.found) == 0 && frames && !g.in.Cut { // of a part it is not known whether a runner says more
+		g.found = stacks(g.in, g.all)
+	}
+	if len(g.found) == 0 {
+		g.recipe()
+	}
+}
+
+// recipe takes the line of a Makefile, where nothing but make says what is wrong.
+func (g *guesser) recipe() {
+	recipe := regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* \[(\S+?):(\d+)[ \x{a0}]?: (.*)\] \S.*\d`)
+	enter := regexp.MustCompile(`^g?make\[\d+\]: Entering directory '(.*)'$`)
+	complaint := regexp.MustCompile(`(?i)\b(?:error|fail|failed|cannot|unable|invalid)\b`)
+	dir := ""
+	for _, l := range g.all {
+		l = l[:min(len(l), 4096)]
+		if m := enter.FindStringSubmatch(l); m != nil {
+			dir = m[1]
+		}
+		if m := recipe.FindStringSubmatch(l); m != nil {
+			g.found = append(g.found, nexus.Finding{File: g.in.Place(path.Join(dir, m[1])), Line: raw.Number(m[2]), Code: codeMake, Message: g.in.Last()})
+			return
+		}
+		if complaint.MatchString(l) {
+			return
+		}
 	}
 }
 

@@ -65,6 +65,9 @@ func beside(in Input, f Format, r Report) Report {
 			return r
 		}
 	}
+	if said := guess(in, in.Text(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && raw.Blocks(x) }) {
+		r.State, r.Why, r.Findings = nexus.Fail, "", said
+	}
 	return r
 }
 

@@ -150,7 +150,7 @@ func coverage(in Input) *nexus.Finding {
 	if in.Exit == 0 {
 		return nil
 	}
-	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
+	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|coverage for .* does not meet .*threshold|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
 	for _, l := range in.Text() {
 		if len(l) < 400 && pattern.MatchString(l) {
 			return &nexus.Finding{Code: CodeCoverage, Message: strings.TrimSpace(l)}

@@ -67,32 +67,32 @@ func (l *loose) stream(data []byte) (values int, ok bool) {
 	return values, ok
 }
 
-// The words for the same thing.
+// The words for the same thing, see [plain].
 func fileWords() []string {
-	return []string{"file", "filename", "file_name", "fileName", "path", "filePath", "source", "uri"}
+	return []string{"file", "filename", "path", "filepath", "source", "uri"}
 }
 
 func lineWords() []string {
-	return []string{"line", "lineNumber", "line_number", "line_start", "startLine", "row"}
+	return []string{"line", "linenumber", "linestart", "startline", "row", "begin"}
 }
 
 func columnWords() []string {
-	return []string{"column", "col", "column_start", "startColumn", "character"}
+	return []string{"column", "col", "columnstart", "startcolumn", "character"}
 }
 
 func messageWords() []string {
-	return []string{"message", "text", "msg", "summary", "description", "title", "reason"}
+	return []string{"message", "text", "msg", "summary", "description", "title", "reason", "failure", "issuetext"}
 }
 
 func severityWords() []string { return []string{"severity", "level", "kind", "type"} }
 
 func codeWords() []string {
-	return []string{"code", "rule", "ruleId", "symbol", "check_name", "checkName", "option", "check", "linter", "id"}
+	return []string{"code", "rule", "ruleid", "rulename", "symbol", "checkname", "option", "check", "linter", "testid", "id"}
 }
 
 // placeWords are those below which a place stands, the one that counts first.
 func placeWords() []string {
-	return []string{"location", "locations", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
+	return []string{"location", "locations", "labels", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
 }
 
 // walk looks for findings in a value, and below it. What is said of the file
@@ -107,6 +107,7 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 			l.walk(x, above, depth+1)
 		}
 	case map[string]any:
+		v = plain(v)
 		f := nexus.Finding{File: above.File}
 		l.place(v, &f, 0)
 		f.Message = raw.Plain(text(v, messageWords()))
@@ -155,7 +156,7 @@ func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 			below = first(all)
 		}
 		if m, ok := below.(map[string]any); ok {
-			l.place(m, f, depth+1)
+			l.place(plain(m), f, depth+1)
 		}
 	}
 }
@@ -164,7 +165,7 @@ func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 // the one that is first.
 func first(all []any) any {
 	for _, v := range all {
-		if m, ok := v.(map[string]any); ok && m["is_primary"] == true {
+		if m, ok := v.(map[string]any); ok && m["is_primary"] == true || m["primary"] == true {
 			return m
 		}
 	}
@@ -172,6 +173,16 @@ func first(all []any) any {
 		return nil
 	}
 	return all[0]
+}
+
+// plain writes the names of a value in one way: lineNumber, line_number and
+// LineNumber are one word.
+func plain(v map[string]any) map[string]any {
+	names := make(map[string]any, len(v))
+	for k, x := range v {
+		names[strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(k))] = x
+	}
+	return names
 }
 
 func text(v map[string]any, words []string) string {
