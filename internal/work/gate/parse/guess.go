@@ -131,7 +131,12 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 	if len(g.found) == 0 {
 		g.last(frames)
 	}
-	return g.found
+	placed := slices.Clone(g.found)
+	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same place stands there with its directory
+		return f.Line > 0 && !strings.Contains(f.File, "/") && slices.ContainsFunc(placed, func(o nexus.Finding) bool {
+			return o.Line == f.Line && strings.HasSuffix(o.File, "/"+f.File)
+		})
+	})
 }
 
 // guesser is what was found so far.
@@ -142,8 +147,11 @@ type guesser struct {
 	said   nexus.Finding // that waits for its place
 	prior  string        // what was said last, if that has no place of its own
 	head   string        // the file that what is indented is about
+	dir    string        // of the package whose test is told of
 	broke  string        // what ended a Go program, until its place is known
 	found  []nexus.Finding
+
+	skipped bool // that test was
 }
 
 // before keeps of a line what the next ones may be about.
@@ -181,6 +189,11 @@ func (g *guesser) stack(l string) bool {
 // place takes a line that names a place in one of the known shapes.
 func (g *guesser) place(i int, l string) bool {
 	lower := strings.ToLower(l)
+	summed := regexp.MustCompile(`(?i)\bthere were \d+ (?:errors|warnings)\b`)
+	if m := regexp.MustCompile(`^=== (FAIL|SKIP): (\S+) `).FindStringSubmatch(l); m != nil { // gotestsum
+		g.dir, g.skipped = m[2], m[1] == "SKIP"
+		return true
+	}
 	for _, s := range g.shapes {
 		m := s.re.FindStringSubmatch(l)
 		if m == nil {
@@ -203,7 +216,7 @@ func (g *guesser) place(i int, l string) bool {
 			f.Message = thrown(g.all[i+1:])
 		}
 		f.File = g.in.Place(g.longer(file))
-		if f.File == "" || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || strings.Contains(lower, "://") || strings.HasPrefix(f.Message, ":") {
+		if f.File == "" || g.skipped || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || strings.Contains(lower, "://") || strings.HasPrefix(f.Message, ":") || summed.MatchString(f.Message) {
 			continue
 		}
 		if aside := strings.ToLower(f.Message); strings.Contains(lower, ": note:") || s.after && g.said.Message == "" &&
@@ -214,7 +227,7 @@ func (g *guesser) place(i int, l string) bool {
 			f.Severity = nexus.Minor
 		}
 		if s.after {
-			g.said = nexus.Finding{}
+			g.said, g.head = nexus.Finding{}, file
 		}
 		f.Message = cmp.Or(f.Message, strings.TrimSpace(l))
 		if n := len(g.found); n > 0 && strings.HasPrefix(f.Message, "`") && g.found[n-1].File == f.File && g.found[n-1].Line == f.Line {
@@ -230,6 +243,9 @@ func (g *guesser) place(i int, l string) bool {
 // where that was said last.
 func (g *guesser) longer(file string) string {
 	end := strings.Index(g.prior, "/"+file)
+	if g.dir != "" && !strings.Contains(file, "/") {
+		return path.Join(g.dir, file)
+	}
 	if strings.Contains(file, "/") || end < 0 {
 		return file
 	}
@@ -278,6 +294,9 @@ func (g *guesser) last(frames bool) {
 	g.found = append(patch(g.in, g.all), listed(g.in, g.all)...)
 	if len(g.found) == 0 && frames && !g.in.Cut { // of a part it is not known whether a runner says more
 		g.found = stacks(g.in, g.all)
+	}
+	if len(g.found) == 0 && frames {
+		g.found = anywhere(g.in, g.all)
 	}
 	if len(g.found) == 0 {
 		g.recipe()

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -49,6 +50,7 @@ func shapes() []shape {
 		{re: re(`^would reformat (?P<file>\S+)$`)},
 		{re: re(`^\s+\(?` + line + `(?::|, )` + col + `\)?(?:-[\d:]+)?:?\s+` + sev + `:?\s+` + text + `$`), under: true},
 		{re: re(`^` + sev + `:\s+` + line + `:\s+` + col + `:\s+` + text + `$`), under: true},
+		{re: re(`^\s*(?P<sev>[\x{2716}\x{2718}\x{00d7}\x{26a0}])\s+` + line + `:` + col + `\s+` + text + `$`), under: true},
 		{re: re(`^\s+L` + line + ` \|` + text + `$`), under: true},
 		{re: re(`^(?P<file>(?:\S*/)?(?:[Mm]akefile|Dockerfile)):` + line + `: (?P<text>.*)$`)},
 		{re: re(`^` + ended + `\(` + line + `(?:,\s*` + col + `)?\)\s*:?\s+` + text + `$`)},
@@ -56,6 +58,56 @@ func shapes() []shape {
 		{re: re(`^(?P<sev>[\w./-]+)(?::| in) ` + ended + `:` + line + `(?::` + col + `)?(?::|\s+-)\s+` + text + `$`)},
 		{re: re(`^(?:\[?(?i:error|failed|failure)\]?:? (?:in |at )?)` + ended + `[: ]` + line + `(?::` + col + `)?(?:-\d+(?::\d+)?)?$`)},
 	}
+}
+
+// anywhere returns the places that lines name in any way, where none of the
+// shapes is known: at most one for each line, and each once.
+func anywhere(in raw.Input, all []string) []nexus.Finding {
+	const file = `["']?((?:[A-Za-z]:[\\/])?[\w@./~+-]*\w\.[A-Za-z]\w{0,9})["']?`
+	ways := []*regexp.Regexp{
+		regexp.MustCompile(file + `(?::|\()\[?(\d+)(?:[:,.] ?(\d+))?`),
+		regexp.MustCompile(file + `(?:,? |: )\(?(?:@ )?(\d+)(?::(\d+)| error|$)`),
+		regexp.MustCompile(file + `\b.*?\bline (\d+)(?:[:,] ?(?:col(?:umn)? )?(\d+))?`),
+		regexp.MustCompile(file + `: .*\b(\d+):(\d+)(?:[):]|$)`),
+	}
+	turned := regexp.MustCompile(`\bline (\d+)(?::(\d+))?(?:,? col(?:umn)? \d+)? (?:of|in) (?:file )?` + file)
+	below := regexp.MustCompile(`^\s*(\d+)(?::(\d+)| \| *(?:ERROR|WARNING)\b)`)
+	head := regexp.MustCompile(`^(?:FILE: )?([^\s:]*\w\.[A-Za-z]\w{0,9}):?$`)
+	aside := regexp.MustCompile(`(?i)^\s*(?:at|from|#\d+|> ?\d+ \||note:|help:)(?:\s|$)|\bhere:?$|://`)
+	var found []nexus.Finding
+	add := func(f nexus.Finding, l string) {
+		f.Message = strings.TrimSpace(l)
+		if f.File != "" && f.Line > 0 && !strings.Contains(f.File, "node_modules/") &&
+			!slices.ContainsFunc(found, func(g nexus.Finding) bool { return f.File == g.File && f.Line == g.Line }) {
+			found = append(found, f)
+		}
+	}
+	under := ""
+	for _, l := range all {
+		l = l[:min(len(l), 512)]
+		if m := head.FindStringSubmatch(strings.TrimSpace(l)); m != nil {
+			under = m[1]
+			continue
+		}
+		if !strings.ContainsAny(l, "0123456789") || aside.MatchString(l) || len(found) >= raw.Enough {
+			continue
+		}
+		if m := below.FindStringSubmatch(l); m != nil && under != "" {
+			add(nexus.Finding{File: in.Place(under), Line: raw.Number(m[1]), Column: raw.Number(m[2])}, l)
+			continue
+		}
+		if m := turned.FindStringSubmatch(l); m != nil {
+			add(nexus.Finding{File: in.Place(m[3]), Line: raw.Number(m[1]), Column: raw.Number(m[2])}, l)
+			continue
+		}
+		for _, way := range ways {
+			if m := way.FindStringSubmatch(l); m != nil {
+				add(nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3])}, l)
+				break
+			}
+		}
+	}
+	return found
 }
 
 // patch returns where a difference in the form of diff -u begins to differ: of

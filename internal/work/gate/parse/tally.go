@@ -15,7 +15,9 @@ const tallyMarks = `(?mi)^\W*(?:\w+ )?\d+ (?:tests?|specs?|scenarios?|examples?|
 // counter reads how many tests there were from lines of any runner. Its words
 // stand before or behind their number.
 type counter struct {
-	behind, before, other *regexp.Regexp
+	behind, before *regexp.Regexp
+	other          *regexp.Regexp // of lines that count something else
+	none, well     *regexp.Regexp // of lines that say that there was no test, and no failure
 }
 
 func newCounter() counter {
@@ -25,8 +27,10 @@ func newCounter() counter {
 	)
 	return counter{
 		behind: regexp.MustCompile(`(?i)\b(\d+) (?:(?:` + unit + `) )?(` + kind + `)\b|\b(\d+) (` + unit + `|total)\b`),
-		before: regexp.MustCompile(`(?i)\b(` + kind + `|` + unit + `|total)\b\W{1,12}?(\d+)\b`),
-		other:  regexp.MustCompile(`(?i)^\W*(?:\d+ )?(?:test )?(?:features?|files?|suites?|steps?|assertions?|modules?|checks?|problems?|hooks?)\b`),
+		before: regexp.MustCompile(`(?i)\b(` + kind + `|` + unit + `|total)\b[ \]:=]{1,12}(\d+)\b`),
+		other:  regexp.MustCompile(`(?i)^\W*(?:\d+ )?(?:test )?(?:features?|files?|suites?|steps?|assertions?|modules?|checks?|problems?|hooks?)\b|^g?make\b|^npm `),
+		none:   regexp.MustCompile(`(?i)\b0 (?:` + unit + `)\b`),
+		well:   regexp.MustCompile(`(?i)\b0 (?:fail|err)`),
 	}
 }
 
@@ -69,7 +73,7 @@ func readTally(in Input) Report {
 	all := in.Text()
 	c := newCounter()
 	var n nexus.Counts
-	total, gap, counted := 0, 0, false
+	total, gap, counted, none := 0, 0, false, false
 	for _, l := range all {
 		m, sum, ok := c.line(l)
 		switch {
@@ -83,15 +87,28 @@ func readTally(in Input) Report {
 		n = nexus.Counts{Passed: max(n.Passed, m.Passed), Failed: max(n.Failed, m.Failed), Skipped: max(n.Skipped, m.Skipped)}
 		total = max(total, sum)
 		counted = counted || m != (nexus.Counts{}) || sum > 0
+		none = none || sum == 0 && c.none.MatchString(l)
+		if in.Exit == 0 && c.well.MatchString(l) && sum+m.Passed > 0 { // what it says last holds; a test may have said the rest
+			n, total = m, sum
+		}
 	}
-	if n.Passed == 0 {
+	switch {
+	case n.Passed == 0:
 		n.Passed = max(0, total-n.Failed-n.Skipped)
+	case n.Failed == 0 && in.Exit > 0:
+		n.Failed = max(0, total-n.Passed-n.Skipped)
 	}
 	r := raw.Run{Counts: n, Counted: counted, Empty: counted && n == nexus.Counts{} && total == 0}
 	if n.Failed > 0 {
 		r.Findings = guess(in, all, true)
+		if none && n.Passed == 0 {
+			r.Counts.Failed = 0 // what failed are files
+		}
 		for i := range r.Findings {
 			r.Findings[i].Code = raw.CodeTest
+			if none && n.Passed == 0 {
+				r.Findings[i].Code = raw.CodeCompile
+			}
 		}
 	}
 	return in.Suite(r)

@@ -245,12 +245,12 @@ func element(e xml.StartElement, f nexus.Finding) nexus.Finding {
 		return s
 	}
 	f.File = cmp.Or(any("file", "path", "filename", "name"), f.File)
-	f.Message = cmp.Or(any("message", "msg", "text"), f.Message)
+	f.Message = cmp.Or(any("message", "msg", "text", "rule"), f.Message)
 	f.Code = cmp.Or(any("id", "rule", "source"), f.Code)
 	if s := any("severity", "level", "priority"); s != "" {
 		f.Severity = severity(s)
 	}
-	if n := count(e, "line"); n > 0 {
+	if n := cmp.Or(count(e, "line"), count(e, "beginline")); n > 0 {
 		f.Line, f.Column = n, count(e, "column")
 	}
 	return f
