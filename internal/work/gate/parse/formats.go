@@ -117,6 +117,7 @@ func looseFormats() []Format {
 	return []Format{
 		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, read: report.GitHub},
 		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?i:line|line_?number|line_?start|start_?line|row|begin)"\s*:\s*\d`, read: report.JSON},
+		{Name: "csv", About: "a table of comma-separated values that names files and lines", Warns: true, Marks: `(?mi)^(?:.*,)?"?(?:file_?(?:name|path)?|path)"?,(?:.*,)?"?line(?:_?number)?"?(?:,|$)`, read: report.CSV},
 		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\b(?:begin)?line="\d`, read: report.XML},
 	}
 }
@@ -138,7 +139,7 @@ func testFormats() []Format {
 		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, read: suite.RSpec},
 		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, read: suite.Minitest},
 		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, read: suite.PHPUnit},
-		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|^\s*\S.{0,40}! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, read: suite.DotNet},
+		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, read: suite.DotNet},
 		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, read: suite.Deno},
 		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, read: readTally},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: goTestMarks, read: readGoTest},

@@ -255,7 +255,7 @@ func (g *guesser) longer(file string) string {
 
 // thrown returns the exception that soon follows a place.
 func thrown(rest []string) string {
-	named := regexp.MustCompile(`^(?:Uncaught )?(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?: \[\w+\])?(?::|$)`)
+	named := regexp.MustCompile(`^(?:Uncaught )?(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?: [\w\[\]-]+){0,3}(?::|$)`)
 	if said := raw.Raised(rest); named.MatchString(said) {
 		return said
 	}
@@ -276,7 +276,7 @@ func thrown(rest []string) string {
 // line of a recipe, of nested ones the innermost.
 func (g *guesser) last(frames bool) {
 	json := regexp.MustCompile(`^(.*): line (\d+) column (\d+) \(char \d+\)$`)
-	imported := regexp.MustCompile(`^Error \[ERR_\w+\]: (.*) imported from (\S+)$`)
+	imported := regexp.MustCompile(`^.*\b(?i:could not resolve|cannot find|can't resolve|failed to resolve)\b(.*?) (?:imported )?from ['"]?([^\s'"]+\.\w+)`)
 	manifest := regexp.MustCompile(`^npm (?:ERR!|error) .*Invalid (package\.json): (.*)$`)
 	for _, l := range g.all {
 		l = l[:min(len(l), 4096)]

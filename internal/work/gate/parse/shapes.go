@@ -70,7 +70,7 @@ func anywhere(in raw.Input, all []string) []nexus.Finding {
 		regexp.MustCompile(file + `\b.*?\bline (\d+)(?:[:,] ?(?:col(?:umn)? )?(\d+))?`),
 		regexp.MustCompile(file + `: .*\b(\d+):(\d+)(?:[):]|$)`),
 	}
-	turned := regexp.MustCompile(`\bline (\d+)(?::(\d+))?(?:,? col(?:umn)? \d+)? (?:of|in) (?:file )?` + file)
+	turned := regexp.MustCompile(`\bline:? (\d+)(?::(\d+))?(?:,? col(?:umn)? \d+)? (?:(?:of|in) )?(?:file )?` + file)
 	below := regexp.MustCompile(`^\s*(\d+)(?::(\d+)| \| *(?:ERROR|WARNING)\b)`)
 	head := regexp.MustCompile(`^(?:FILE: )?([^\s:]*\w\.[A-Za-z]\w{0,9}):?$`)
 	aside := regexp.MustCompile(`(?i)^\s*(?:at|from|#\d+|> ?\d+ \||note:|help:)(?:\s|$)|\bhere:?$|://`)
@@ -152,12 +152,16 @@ func listed(in raw.Input, all []string) []nexus.Finding {
 // stacks returns of each stack that an output shows the first frame in the tree.
 func stacks(in raw.Input, all []string) []nexus.Finding {
 	frame := regexp.MustCompile(`(?:^\s*(?:at|from|in|#\d+)\b(?:.*[\s(])?|\x{203a} )((?:file://)?[^\s()?]+\.\w+)(?:\?[^\s:()]*)?:(\d+)(?::(\d+))?(?::in .*|\)?)$`)
+	elixir := regexp.MustCompile(`^ {5,}([^\s:()]+\.exs?):(\d+)(): \S`)
 	jvm := regexp.MustCompile(`^\s*at (?:\S+/)?([\w.$]+)\.[\w$<>]+\(\w+\.\w+:\d+\)$`)
 	var found []nexus.Finding
 	message, open := "", false
 	for _, l := range all {
 		l = l[:min(len(l), 4096)]
 		m := frame.FindStringSubmatch(l)
+		if m == nil {
+			m = elixir.FindStringSubmatch(l)
+		}
 		if m == nil {
 			open = false
 			if strings.Contains(l, "Error") || strings.Contains(l, "Exception") || strings.Contains(l, "ERROR") {

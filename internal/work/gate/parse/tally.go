@@ -22,7 +22,7 @@ type counter struct {
 
 func newCounter() counter {
 	const (
-		unit = `tests?|specs?|scenarios?|examples?|test cases?`
+		unit = `tests?|runs?|specs?|scenarios?|examples?|test cases?`
 		kind = `pass(?:ed|es|ing)?|success(?:es)?|succeeded|fail(?:ed|ing|ures?|s)?|errors?|errored|broken|skip(?:ped|s)?|pending|todos?|ignored|disabled|undefined`
 	)
 	return counter{
@@ -58,7 +58,7 @@ func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
 			n.Passed += number
 		case strings.HasPrefix(word, "fail"), strings.HasPrefix(word, "err"), word == "broken":
 			n.Failed += number
-		case strings.HasPrefix(word, "test"), strings.HasPrefix(word, "spec"), strings.HasPrefix(word, "scen"), strings.HasPrefix(word, "exam"), word == "total":
+		case strings.HasPrefix(word, "test"), strings.HasPrefix(word, "run"), strings.HasPrefix(word, "spec"), strings.HasPrefix(word, "scen"), strings.HasPrefix(word, "exam"), word == "total":
 			total = max(total, number)
 		default:
 			n.Skipped += number
@@ -100,7 +100,9 @@ func readTally(in Input) Report {
 	}
 	r := raw.Run{Counts: n, Counted: counted, Empty: counted && n == nexus.Counts{} && total == 0}
 	if n.Failed > 0 {
-		r.Findings = guess(in, all, true)
+		if r.Findings = stacks(in, all); len(r.Findings) == 0 {
+			r.Findings = guess(in, all, true)
+		}
 		if none && n.Passed == 0 {
 			r.Counts.Failed = 0 // what failed are files
 		}

@@ -180,9 +180,13 @@ func first(all []any) any {
 func plain(v map[string]any) map[string]any {
 	names := make(map[string]any, len(v))
 	for k, x := range v {
-		names[strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(k))] = x
+		names[plainWord(k)] = x
 	}
 	return names
+}
+
+func plainWord(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
 func text(v map[string]any, words []string) string {
