@@ -48,7 +48,7 @@ func (s sample) inHalf() string {
 func samples(tb testing.TB) []sample {
 	tb.Helper()
 	archives, err := filepath.Glob("testdata/held/" + *set + "/*.txtar")
-	if err != nil || len(archives) < 3 {
+	if err != nil || len(archives) == 0 {
 		tb.Fatalf("%d families of tools: %v", len(archives), err)
 	}
 	var all []sample
