@@ -293,7 +293,7 @@ func (g *guesser) last(frames bool) {
 	}
 	g.found = append(patch(g.in, g.all), listed(g.in, g.all)...)
 	if len(g.found) == 0 && frames && !g.in.Cut { // of a part it is not known whether a runner says more
-		g.found = stacks(g.in, g.all)
+		g.found = append(tracebacks(g.in, g.all), stacks(g.in, g.all)...)
 	}
 	if len(g.found) == 0 && frames {
 		g.found = anywhere(g.in, g.all)

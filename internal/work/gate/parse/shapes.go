@@ -32,7 +32,7 @@ func shapes() []shape {
 	return []shape{
 		{re: re(`^\s*(?:-->|[,\x{256d}\x{250c}][-\x{2500}\s]*\[?)\s*` + file + `:` + line + `:` + col + `\s*\]?[\s\x{2500}]*$`), after: true},
 		{re: re(`^CMake Error at ` + file + `:` + line + ` (?P<text>.*)$`)},
-		{re: re(`^(?:\[\w+\] )?\s*File "(?P<file>[^"]+)", line ` + line), error: true},
+		{re: re(`^(?:\[\w+\] )?\s*File "(?P<file>[^"]+)", lines? ` + line), error: true},
 		{re: re(`^(?P<file>/?[^\s:()]+\.\w+):` + line + `$`), error: true},
 		{re: re(`^\s+` + ended + `:` + line + `(?::` + col + `)?:?$`), after: true},
 		{re: re(`^Diff in ` + file + `(?::| at line )` + line + `:$`)},
@@ -113,13 +113,17 @@ func anywhere(in raw.Input, all []string) []nexus.Finding {
 // patch returns where a difference in the form of diff -u begins to differ: of
 // each part the first line of the file as it is.
 func patch(in raw.Input, all []string) []nexus.Finding {
-	head := regexp.MustCompile(`^--- (?:a/)?([^\t]+?)(?:\.orig)?(?:\t.*)?$`)
+	head := regexp.MustCompile(`^--- ([^\t]+?)(?:\.orig)?(?:\t.*)?$`)
 	part := regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@`)
 	var found []nexus.Finding
 	file, at := "", 0
 	for i, l := range all {
 		if m := head.FindStringSubmatch(l); m != nil && i+1 < len(all) && strings.HasPrefix(all[i+1], "+++ ") {
-			file, at = in.Place(m[1]), 0
+			file, at = m[1], 0
+			if strings.HasPrefix(all[i+1], "+++ b/") { // as git writes it
+				file = strings.TrimPrefix(file, "a/")
+			}
+			file = in.Place(file)
 		} else if m := part.FindStringSubmatch(l); m != nil && file != "" {
 			at = raw.Number(m[1])
 		} else if at > 0 && strings.HasPrefix(l, " ") {
@@ -149,6 +153,26 @@ func listed(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
+// tracebacks returns of each traceback of Python the innermost frame in the tree.
+func tracebacks(in raw.Input, all []string) []nexus.Finding {
+	frame := regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)(?:, in |$)`)
+	var found []nexus.Finding
+	open := false
+	for i, l := range all {
+		l = l[:min(len(l), 4096)]
+		m := frame.FindStringSubmatch(l)
+		switch {
+		case strings.HasSuffix(l, "Traceback (most recent call last):"):
+			open, found = true, append(found, nexus.Finding{})
+		case open && m != nil && in.Place(m[1]) != "" && !strings.Contains(m[1], "-packages/"):
+			found[len(found)-1].File, found[len(found)-1].Line = in.Place(m[1]), raw.Number(m[2])
+		case open && l != "" && l[0] != ' ':
+			open, found[len(found)-1].Message = false, all[i]
+		}
+	}
+	return slices.DeleteFunc(found, func(f nexus.Finding) bool { return f.File == "" || f.Message == "" })
+}
+
 // stacks returns of each stack that an output shows the first frame in the tree.
 func stacks(in raw.Input, all []string) []nexus.Finding {
 	frame := regexp.MustCompile(`(?:^\s*(?:at|from|in|#\d+)\b(?:.*[\s(])?|\x{203a} )((?:file://)?[^\s()?]+\.\w+)(?:\?[^\s:()]*)?:(\d+)(?::(\d+))?(?::in .*|\)?)$`)
@@ -173,7 +197,7 @@ func stacks(in raw.Input, all []string) []nexus.Finding {
 		if java := jvm.FindStringSubmatch(l); java != nil {
 			place = javaFile(in, java[1], m[1])
 		}
-		if open || place == "" || strings.Contains(m[1], "node_modules/") || strings.HasPrefix(m[1], "../") || strings.HasPrefix(m[1], "node:") {
+		if open || place == "" || strings.HasPrefix(strings.TrimSpace(l), "at new ") || strings.Contains(m[1], "node_modules/") || strings.HasPrefix(m[1], "../") || strings.HasPrefix(m[1], "node:") {
 			continue
 		}
 		open = true

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -10,7 +11,7 @@ import (
 
 // tallyMarks are lines in which a runner of any kind says how many tests there
 // were.
-const tallyMarks = `(?mi)^\W*(?:\w+ )?\d+ (?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:tests?|test cases|total|passed)\W{1,12}\d+\b`
+const tallyMarks = `(?mi)^\W*(?:\w+ \(?)?\d+ (?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:tests?|tests run|test cases|total|passed)\W{1,12}\d+\b`
 
 // counter reads how many tests there were from lines of any runner. Its words
 // stand before or behind their number.
@@ -18,6 +19,7 @@ type counter struct {
 	behind, before *regexp.Regexp
 	other          *regexp.Regexp // of lines that count something else
 	none, well     *regexp.Regexp // of lines that say that there was no test, and no failure
+	tick, cross    *regexp.Regexp // of lines that mark a test that passed, and a failure
 }
 
 func newCounter() counter {
@@ -30,6 +32,8 @@ func newCounter() counter {
 		before: regexp.MustCompile(`(?i)\b(` + kind + `|` + unit + `|total)\b[ \]:=]{1,12}(\d+)\b`),
 		other:  regexp.MustCompile(`(?i)^\W*(?:\d+ )?(?:test )?(?:features?|files?|suites?|steps?|assertions?|modules?|checks?|problems?|hooks?)\b|^g?make\b|^npm `),
 		none:   regexp.MustCompile(`(?i)\b0 (?:` + unit + `)\b`),
+		tick:   regexp.MustCompile(`^\s*[\x{2713}\x{2714}\x{221a}] \S`),
+		cross:  regexp.MustCompile(`^\s*(?:[^\w\s] )?[\x{2717}\x{2718}\x{2716}]|^\s*FAIL\b`),
 		well:   regexp.MustCompile(`(?i)\b0 (?:fail|err)`),
 	}
 }
@@ -97,6 +101,16 @@ func readTally(in Input) Report {
 		n.Passed = max(0, total-n.Failed-n.Skipped)
 	case n.Failed == 0 && in.Exit > 0:
 		n.Failed = max(0, total-n.Passed-n.Skipped)
+		if n.Failed == 0 && slices.ContainsFunc(all, c.cross.MatchString) {
+			n.Failed = max(0, total-n.Passed) // it does not count those that it skips
+		}
+	}
+	if n.Passed == 0 && total == 0 && counted {
+		for _, l := range all {
+			if c.tick.MatchString(l) {
+				n.Passed++
+			}
+		}
 	}
 	r := raw.Run{Counts: n, Counted: counted, Empty: counted && n == nexus.Counts{} && total == 0}
 	if n.Failed > 0 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -195,8 +196,9 @@ func (t *tap) close() {
 	bats := regexp.MustCompile(`\bin (?:test )?file (\S+), line (\d+)\)$`)
 	key := regexp.MustCompile(`^\s*(error|message): ['"]?(.*?)['"]?$`)
 	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
+	stack := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "stack:") })
 	for i, l := range lines {
-		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
+		if m := frame.FindStringSubmatch(l); m != nil && i > stack && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
 			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
 		}
 		if m := perl.FindStringSubmatch(l); m != nil && f.File == "" {

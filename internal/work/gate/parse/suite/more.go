@@ -122,6 +122,12 @@ func Minitest(in raw.Input) raw.Report {
 		tell(&f, b.lines, `^Expected: (.+)$`, `^\s*Actual: (.+)$`)
 		r.Findings = append(r.Findings, f)
 	}
+	first := regexp.MustCompile(`^(\S+?\.rb):(\d+):in `)
+	for _, b := range blocks(all, regexp.MustCompile(`^(?:Failure|Error): (\S.*)$`), regexp.MustCompile(`^={10,}$`)) { // test-unit
+		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: message(b.lines, nil)}
+		at(in, &f, b.lines, first)
+		r.Findings = append(r.Findings, f)
+	}
 	return in.Suite(r)
 }
 

@@ -174,7 +174,7 @@ func sums(all []string) []string {
 func Unittest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
-		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `(?:failures|errors|unexpected successes)=(\d+)`,
+		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `[(,] ?(?:failures|errors|unexpected successes)=(\d+)`,
 		skip: `(?:skipped|expected failures)=(\d+)`, total: `^Ran (\d+) tests? in`,
 	}.read(sums(all))
 	r := raw.Run{Counts: c, Counted: counted && has(all, `^Ran \d+ tests? in`), Empty: counted && total == 0, Green: true}
