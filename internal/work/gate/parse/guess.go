@@ -62,7 +62,7 @@ func spokenElse(in Input, f Format) (Report, bool) {
 		}
 	}
 	for _, g := range others {
-		if g.Name == f.Name {
+		if g.Name == f.Name || g.Name == tally && f.Tests { // what the command runs has a sum of its own
 			continue
 		}
 		if other := g.read(in); understood(other) {
@@ -99,7 +99,7 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 	if places := races(in, all); len(places) > 0 {
 		return places
 	}
-	g := guesser{in: in, all: all, shapes: shapes()}
+	g := guesser{in: in, all: all, shapes: shapes(), frames: frames}
 	said := regexp.MustCompile(`^(?:\S+ )?\[?(error|warning|ERROR|WARNING|Error|Warning)(?:\[(\w+)\])?\]?:? (.*)$`)
 	test := regexp.MustCompile(`^(?:FAILED (\S+?)(?: - (.*))?|test (\S+) \.\.\. FAILED|--- FAIL: (\S+) \(.*|not ok \d+ -? ?(.*)|\s+\x{25cf} (.+ \x{203a} .+))$`)
 	whole := regexp.MustCompile(`^(?:would reformat|ERROR:) ([^\s:]+\.\w+)(?: .*)?$`)
@@ -129,7 +129,7 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 		g.before(l, trimmed)
 	}
 	if len(g.found) == 0 {
-		g.last(frames)
+		g.last()
 	}
 	placed := slices.Clone(g.found)
 	return slices.DeleteFunc(g.found, func(f nexus.Finding) bool { // the same place stands there with its directory
@@ -152,6 +152,7 @@ type guesser struct {
 	found  []nexus.Finding
 
 	skipped bool // that test was
+	frames  bool // no runner of tests is known to speak
 }
 
 // before keeps of a line what the next ones may be about.
@@ -196,7 +197,7 @@ func (g *guesser) place(i int, l string) bool {
 	}
 	for _, s := range g.shapes {
 		m := s.re.FindStringSubmatch(l)
-		if m == nil {
+		if m == nil || s.final && !g.frames {
 			continue
 		}
 		get := func(name string) string {
@@ -274,7 +275,7 @@ func thrown(rest []string) string {
 // of a file that the command names, by the runtime of what it imports, by what
 // a formatter would change, by stacks, and where nothing is said by make of the
 // line of a recipe, of nested ones the innermost.
-func (g *guesser) last(frames bool) {
+func (g *guesser) last() {
 	json := regexp.MustCompile(`^(.*): line (\d+) column (\d+) \(char \d+\)$`)
 	imported := regexp.MustCompile(`^.*\b(?i:could not resolve|cannot find|can't resolve|failed to resolve)\b(.*?) (?:imported )?from ['"]?([^\s'"]+\.\w+)`)
 	manifest := regexp.MustCompile(`^npm (?:ERR!|error) .*Invalid (package\.json): (.*)$`)
@@ -292,10 +293,10 @@ func (g *guesser) last(frames bool) {
 		}
 	}
 	g.found = append(patch(g.in, g.all), listed(g.in, g.all)...)
-	if len(g.found) == 0 && frames && !g.in.Cut { // of a part it is not known whether a runner says more
+	if len(g.found) == 0 && g.frames && !g.in.Cut { // of a part it is not known whether a runner says more
 		g.found = append(tracebacks(g.in, g.all), stacks(g.in, g.all)...)
 	}
-	if len(g.found) == 0 && frames {
+	if len(g.found) == 0 && g.frames {
 		g.found = anywhere(g.in, g.all)
 	}
 	if len(g.found) == 0 {

@@ -16,6 +16,7 @@ type shape struct {
 	after bool // the text is what was said last
 	under bool // the file is the line that has nothing else on it
 	error bool // an exception is named in the lines after
+	final bool // it says so itself: not so where tests run, that may be tried again
 }
 
 // shapes are those that more than one tool has, the first that fits counts.
@@ -44,7 +45,7 @@ func shapes() []shape {
 		{re: re(`^\W*(?P<text>\S.* )(?:at|in|on) ` + ended + `,? (?:on |at )?line ` + line + `\b`)},
 		{re: re(`^\s*\((?:in|at) (?:\w+ )*` + ended + `, line ` + line + `\)$`), after: true},
 		{re: re(`^(?P<text>\S.*\S) \(` + ended + `, line ` + line + `\)$`)},
-		{re: re(`^(?P<text>\w.* )(?:at|in|on):? ` + ended + `:` + line + `(?::` + col + `)?:?(?: in \S+)?$`)},
+		{re: re(`^(?P<text>\w.* )(?:at|in|on):? ` + ended + `:` + line + `(?::` + col + `)?:?(?: in \S+)?$`), final: true},
 		{re: re(`^\S*: \w+Sanitizer: (?P<text>\S+) ` + ended + `:` + line + `\b`)},
 		{re: re(`^(?P<file>\S+\.rb):` + line + `:in .*?: (?P<text>.*)$`)},
 		{re: re(`^would reformat (?P<file>\S+)$`)},

@@ -76,7 +76,10 @@ func Vitest(in raw.Input) raw.Report {
 			if !inside {
 				file, _, _ = strings.Cut(file, " [")
 				f.Code, f.Test = raw.CodeCompile, ""
-				at(in, &f, b.lines, arrow)
+				if stack := f.Stack; f.File == "" { // the file does not parse: its place is in a frame
+					at(in, &f, b.lines, arrow)
+					f.Stack = stack
+				}
 			}
 			if f.File == "" {
 				f.File = in.Place(file)
