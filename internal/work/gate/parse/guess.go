@@ -217,7 +217,7 @@ func (g *guesser) place(i int, l string) bool {
 			f.Message = thrown(g.all[i+1:])
 		}
 		f.File = g.in.Place(g.longer(file))
-		if f.File == "" || g.skipped || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || strings.Contains(lower, "://") || strings.HasPrefix(f.Message, ":") || summed.MatchString(f.Message) {
+		if f.File == "" || g.skipped || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || !s.under && strings.Contains(lower, "://") || strings.Contains(file, "node_modules/") || f.Message == "Skipped" || strings.HasPrefix(f.Message, ":") || summed.MatchString(f.Message) {
 			continue
 		}
 		if aside := strings.ToLower(f.Message); strings.Contains(lower, ": note:") || s.after && g.said.Message == "" &&

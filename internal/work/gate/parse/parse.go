@@ -46,7 +46,8 @@ func Read(in Input) Report {
 	if f.Name != Exit {
 		r = instead(in, f, r)
 	}
-	if r.State == nexus.Environmental && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
+	placed := slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" || x.Test != "" })
+	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
 		r = beside(in, f, r)
 	}
 	return settle(in, f, r)

@@ -50,6 +50,7 @@ func shapes() []shape {
 		{re: re(`^(?P<file>\S+\.rb):` + line + `:in .*?: (?P<text>.*)$`)},
 		{re: re(`^would reformat (?P<file>\S+)$`)},
 		{re: re(`^\s+\(?` + line + `(?::|, )` + col + `\)?(?:-[\d:]+)?:?\s+` + sev + `:?\s+` + text + `$`), under: true},
+		{re: re(`^\s+\(` + line + `, ` + col + `\)\s+` + text + `$`), under: true},
 		{re: re(`^` + sev + `:\s+` + line + `:\s+` + col + `:\s+` + text + `$`), under: true},
 		{re: re(`^\s*(?P<sev>[\x{2716}\x{2718}\x{00d7}\x{26a0}])\s+` + line + `:` + col + `\s+` + text + `$`), under: true},
 		{re: re(`^\s+L` + line + ` \|` + text + `$`), under: true},
@@ -71,8 +72,8 @@ func anywhere(in raw.Input, all []string) []nexus.Finding {
 		regexp.MustCompile(file + `\b.*?\bline (\d+)(?:[:,] ?(?:col(?:umn)? )?(\d+))?`),
 		regexp.MustCompile(file + `: .*\b(\d+):(\d+)(?:[):]|$)`),
 	}
-	turned := regexp.MustCompile(`\bline:? (\d+)(?::(\d+))?(?:,? col(?:umn)? \d+)? (?:(?:of|in) )?(?:file )?` + file)
-	below := regexp.MustCompile(`^\s*(\d+)(?::(\d+)| \| *(?:ERROR|WARNING)\b)`)
+	turned := regexp.MustCompile(`(?:\bline:? |\()(\d+)(?::(\d+))?\)?(?:,? col(?:umn)? \d+)? (?:(?:of|in) )?(?:file )?` + file)
+	below := regexp.MustCompile(`^\s*(\d+)(?::(\d+)|\s{2,}\w| \| *(?:ERROR|WARNING)\b)`)
 	head := regexp.MustCompile(`^(?:FILE: )?([^\s:]*\w\.[A-Za-z]\w{0,9}):?$`)
 	aside := regexp.MustCompile(`(?i)^\s*(?:at|from|#\d+|> ?\d+ \||note:|help:)(?:\s|$)|\bhere:?$|://`)
 	var found []nexus.Finding

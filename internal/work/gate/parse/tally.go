@@ -11,13 +11,14 @@ import (
 
 // tallyMarks are lines in which a runner of any kind says how many tests there
 // were.
-const tallyMarks = `(?mi)^\W*(?:\w+ \(?)?\d+ (?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:tests?|tests run|test cases|total|passed)\W{1,12}\d+\b`
+const tallyMarks = `(?mi)^\W*(?:\w+\W{1,2})?\d+ (?:of \d+ )?(?:tests?|specs?|scenarios?|examples?|test cases?|success(?:es)?|passed|passing)\b|^\W*(?:\w+\] )?(?:tests?|tests run|test cases|total|passed)\W{1,12}\d+\b`
 
 // counter reads how many tests there were from lines of any runner. Its words
 // stand before or behind their number.
 type counter struct {
 	behind, before *regexp.Regexp
 	other          *regexp.Regexp // of lines that count something else
+	part           *regexp.Regexp // of lines that count a part of all
 	none, well     *regexp.Regexp // of lines that say that there was no test, and no failure
 	tick, cross    *regexp.Regexp // of lines that mark a test that passed, and a failure
 }
@@ -32,9 +33,10 @@ func newCounter() counter {
 		before: regexp.MustCompile(`(?i)\b(` + kind + `|` + unit + `|total)\b[ \]:=]{1,12}(\d+)\b`),
 		other:  regexp.MustCompile(`(?i)^\W*(?:\d+ )?(?:test )?(?:features?|files?|suites?|steps?|assertions?|modules?|checks?|problems?|hooks?)\b|^g?make\b|^npm `),
 		none:   regexp.MustCompile(`(?i)\b0 (?:` + unit + `)\b`),
+		part:   regexp.MustCompile(`(?i)\b(\d+) of (\d+) (?:` + unit + `) (` + kind + `)\b`),
 		tick:   regexp.MustCompile(`^\s*[\x{2713}\x{2714}\x{221a}] \S`),
 		cross:  regexp.MustCompile(`^\s*(?:[^\w\s] )?[\x{2717}\x{2718}\x{2716}]|^\s*FAIL\b`),
-		well:   regexp.MustCompile(`(?i)\b0 (?:fail|err)`),
+		well:   regexp.MustCompile(`(?i)\b0 (?:fail|err)|^OK \(\d`),
 	}
 }
 
@@ -44,7 +46,9 @@ func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
 		return n, 0, false
 	}
 	var said [][2]string
-	if m := c.before.FindStringSubmatch(l); m != nil && strings.Contains(l, "] ") && strings.HasPrefix(l, "[ ") { // [  PASSED  ] 1 test.
+	if m := c.part.FindStringSubmatch(l); m != nil {
+		said = append(said, [2]string{m[3], m[1]}, [2]string{"total", m[2]})
+	} else if m := c.before.FindStringSubmatch(l); m != nil && strings.Contains(l, "] ") && strings.HasPrefix(l, "[ ") { // [  PASSED  ] 1 test.
 		said = append(said, [2]string{m[1], m[2]})
 	} else if all := c.behind.FindAllStringSubmatch(l, -1); all != nil {
 		for _, m := range all {

@@ -69,7 +69,7 @@ func (l *loose) stream(data []byte) (values int, ok bool) {
 
 // The words for the same thing, see [plain].
 func fileWords() []string {
-	return []string{"file", "filename", "path", "filepath", "source", "uri"}
+	return []string{"file", "filename", "path", "filepath", "uri"}
 }
 
 func lineWords() []string {
@@ -98,6 +98,7 @@ func placeWords() []string {
 // walk looks for findings in a value, and below it. What is said of the file
 // further up holds for what is below.
 func (l *loose) walk(v any, above nexus.Finding, depth int) {
+	named := regexp.MustCompile(`^(?:/|\w:\\|\./)?[\w@.-]+(?:[/\\][\w@.-]+)+\.\w+$`)
 	if depth > deepest || len(l.found) >= raw.Enough {
 		return
 	}
@@ -116,7 +117,11 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 			return
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			l.walk(v[k], nexus.Finding{File: f.File}, depth+1)
+			file := f.File
+			if named.MatchString(k) { // what is below is about that file
+				file = k
+			}
+			l.walk(v[k], nexus.Finding{File: file}, depth+1)
 		}
 	}
 }
@@ -143,7 +148,7 @@ func (l *loose) add(v map[string]any, f nexus.Finding) {
 
 // place reads a place from a value, or from what is called a place below it.
 func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
-	f.File = cmp.Or(text(v, fileWords()), f.File)
+	f.File = cmp.Or(text(v, fileWords()), f.File, text(v, []string{"source"}))
 	if n := number(v, lineWords()); n > 0 && f.Line == 0 {
 		f.Line, f.Column = n, number(v, columnWords())
 	}
@@ -180,7 +185,10 @@ func first(all []any) any {
 func plain(v map[string]any) map[string]any {
 	names := make(map[string]any, len(v))
 	for k, x := range v {
-		names[plainWord(k)] = x
+		if !strings.ContainsAny(k, "/\\") { // not the name of a file
+			k = plainWord(k)
+		}
+		names[k] = x
 	}
 	return names
 }
