@@ -118,7 +118,7 @@ func guess(in Input, all []string, frames bool) []nexus.Finding {
 				g.said.Severity = nexus.Minor
 			}
 		}
-		if g.stack(l) || strings.ContainsAny(l, "0123456789") && g.place(i, l) {
+		if g.stack(l) || g.trace && l[0] == '\t' || strings.ContainsAny(l, "0123456789") && g.place(i, l) {
 			continue
 		}
 		if m := whole.FindStringSubmatch(l); m != nil {
@@ -152,11 +152,13 @@ type guesser struct {
 	found  []nexus.Finding
 
 	skipped bool // that test was
+	trace   bool // a stack of Lua is shown, whose top was named before
 	frames  bool // no runner of tests is known to speak
 }
 
 // before keeps of a line what the next ones may be about.
 func (g *guesser) before(l, trimmed string) {
+	g.trace = trimmed == "stack traceback:" || g.trace && (l[0] == ' ' || l[0] == '\t')
 	switch name := strings.Trim(trimmed, "=#*: "); {
 	case !strings.ContainsAny(name, " :()") && strings.ContainsAny(name, "./"):
 		g.head = name
@@ -175,11 +177,11 @@ func (g *guesser) stack(l string) bool {
 		g.broke = l
 		return true
 	}
-	at, _, ok := strings.Cut(l, " +0x")
-	if !ok || !strings.HasPrefix(l, "\t") {
+	at, _, _ := strings.Cut(l, " +0x")
+	file, line, ok := strings.Cut(strings.TrimSpace(at), ".go:")
+	if !ok || !strings.HasPrefix(l, "\t") || strings.Trim(line, "0123456789") != "" {
 		return false
 	}
-	file, line, _ := strings.Cut(strings.TrimSpace(at), ".go:")
 	if place := g.in.Place(file + ".go"); g.broke != "" && place != "" {
 		g.found = append(g.found, nexus.Finding{File: place, Line: raw.Number(line), Code: raw.CodePanic, Message: g.broke})
 		g.broke = ""
@@ -220,7 +222,7 @@ func (g *guesser) place(i int, l string) bool {
 		if f.File == "" || g.skipped || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || !s.under && strings.Contains(lower, "://") || strings.Contains(file, "node_modules/") || f.Message == "Skipped" || strings.HasPrefix(f.Message, ":") || summed.MatchString(f.Message) {
 			continue
 		}
-		if aside := strings.ToLower(f.Message); strings.Contains(lower, ": note:") || s.after && g.said.Message == "" &&
+		if aside := strings.ToLower(f.Message); strings.Contains(lower, ": note:") || strings.HasPrefix(lower, "  thrown in ") || s.after && g.said.Message == "" &&
 			(aside == "" || strings.HasPrefix(aside, "note") || strings.HasPrefix(aside, "help") || strings.Contains(" "+aside, " while ") || strings.HasSuffix(aside, "here:")) {
 			return true
 		}

@@ -61,7 +61,7 @@ func beside(in Input, f Format, r Report) Report {
 		if other.Name == f.Name || other.Tests || other.Marks == "" || !regexp.MustCompile(other.Marks).MatchString(text) {
 			continue
 		}
-		if said := other.read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && raw.Blocks(x) }) {
+		if said := other.read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.Blocks(x) || !other.Warns) }) {
 			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
 			return r
 		}
@@ -84,7 +84,7 @@ func unable(in Input, f Format) (Report, bool) {
 		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
 	}
 	if trouble, ok := raw.Trouble(in.Text()); ok {
-		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): line (\d+): `).FindStringSubmatch(trouble.Message); m != nil {
+		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): (?:line )?(\d+): `).FindStringSubmatch(trouble.Message); m != nil {
 			trouble.File, trouble.Line = in.Place(m[1]), raw.Number(m[2])
 		}
 		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true

@@ -39,6 +39,7 @@ func shapes() []shape {
 		{re: re(`^Diff in ` + file + `(?::| at line )` + line + `:$`)},
 		{re: re(`^(?P<file>\S+): line ` + line + `(?:, col(?:umn)? ` + col + `)?[:,] (?P<text>.*)$`)},
 		{re: re(`^(?P<file>[^\s:]+): ` + line + `: (?P<text>Syntax error: .*)$`)},
+		{re: re(`^\W*(?:PHP )?(?P<sev>Fatal error):\s+(?P<text>.*), called in (?P<file>\S+) on line ` + line + ` and defined in `)},
 		{re: re(`^\W*(?:PHP )?(?P<sev>Parse error|Fatal error|Warning):\s+(?P<text>.*) in (?P<file>\S+?)(?: on line |:)` + line + `$`)},
 		{re: re(`^.*\btemplate: (?P<file>[\w./-]+\.\w+):` + line + `(?::` + col + `)?: (?P<text>.*)$`)},
 		{re: re(`^\s*\x{2502}?\s*(?:on|in|Location:|\x{2514}\x{2500}) "?(?P<file>[^\s":()]+?)"?(?:,? (?:on )?line |:)` + line + `\b,?(?: column ` + col + `)?(?P<text>.*)$`), after: true},

@@ -206,7 +206,7 @@ func Missing(tool, said string) nexus.Finding {
 func missingTool() []*regexp.Regexp {
 	re := regexp.MustCompile
 	return []*regexp.Regexp{
-		re(`^(?:\S+: line \d+|(?:/[\w/.-]*/)?\w*sh): (?:line )?(?:\d+: )?((?:/[\w./-]*/)?[\w.@+-]+): (?:command )?not found$`),
+		re(`^(?:\S+: (?:line )?\d+|(?:/[\w/.-]*/)?\w*sh): (?:line )?(?:\d+: )?((?:/[\w./-]*/)?[\w.@+-]+): (?:command )?not found$`),
 		re("^(?:/usr/bin/)?env: ['\"\u2018]?([\\w./+-]+)['\"\u2019]?: No such file or directory$"),
 		re(`python[\d.]*: No module named ([\w.]+)$`),
 		re("^error: no such (?:sub)?command: `([\\w-]+)`"),
