@@ -191,8 +191,6 @@ func (g *guesser) stack(l string) bool {
 
 // place takes a line that names a place in one of the known shapes.
 func (g *guesser) place(i int, l string) bool {
-	lower := strings.ToLower(l)
-	summed := regexp.MustCompile(`(?i)\bthere were \d+ (?:errors|warnings)\b`)
 	if m := regexp.MustCompile(`^=== (FAIL|SKIP): (\S+) `).FindStringSubmatch(l); m != nil { // gotestsum
 		g.dir, g.skipped = m[2], m[1] == "SKIP"
 		return true
@@ -219,27 +217,48 @@ func (g *guesser) place(i int, l string) bool {
 			f.Message = thrown(g.all[i+1:])
 		}
 		f.File = g.in.Place(g.longer(file))
-		if f.File == "" || g.skipped || s.error && f.Message == "" || strings.ContainsAny(f.File, " \t") || !s.under && strings.Contains(lower, "://") || strings.Contains(file, "node_modules/") || f.Message == "Skipped" || strings.HasPrefix(f.Message, ":") || summed.MatchString(f.Message) {
+		if f.File == "" || s.error && f.Message == "" || !s.under && strings.Contains(strings.TrimPrefix(l, "file://"), "://") || g.idle(f) {
 			continue
 		}
-		if aside := strings.ToLower(f.Message); strings.Contains(lower, ": note:") || strings.HasPrefix(lower, "  thrown in ") || s.after && g.said.Message == "" &&
-			(aside == "" || strings.HasPrefix(aside, "note") || strings.HasPrefix(aside, "help") || strings.Contains(" "+aside, " while ") || strings.HasSuffix(aside, "here:")) {
+		if g.aside(l, s, f.Message) {
 			return true
 		}
-		if strings.Contains(lower, ": warning") || strings.EqualFold(get("sev"), "warning") || get("sev") == "\u26a0" {
+		if remark(l, get("sev")) {
 			f.Severity = nexus.Minor
 		}
 		if s.after {
 			g.said, g.head = nexus.Finding{}, file
 		}
-		f.Message = cmp.Or(f.Message, strings.TrimSpace(l))
-		if n := len(g.found); n > 0 && strings.HasPrefix(f.Message, "`") && g.found[n-1].File == f.File && g.found[n-1].Line == f.Line {
-			return true // a shell shows the line as well
-		}
-		g.found = append(g.found, f)
+		g.add(f, l)
 		return true
 	}
 	return false
+}
+
+// add takes a finding, but for the line itself, which a shell shows below it.
+func (g *guesser) add(f nexus.Finding, l string) {
+	f.Message = cmp.Or(f.Message, strings.TrimSpace(l))
+	if n := len(g.found); n == 0 || !strings.HasPrefix(f.Message, "`") || g.found[n-1].File != f.File || g.found[n-1].Line != f.Line {
+		g.found = append(g.found, f)
+	}
+}
+
+// remark reports whether a line with a word for its severity is a warning.
+func remark(l, word string) bool {
+	return strings.Contains(strings.ToLower(l), ": warning") || strings.EqualFold(word, "warning") || word == "\u26a0"
+}
+
+// idle reports whether a place tells of nothing that is wrong in the tree.
+func (g *guesser) idle(f nexus.Finding) bool {
+	return g.skipped || f.Message == "Skipped" || strings.HasPrefix(f.Message, ":") || strings.ContainsAny(f.File, " \t") ||
+		strings.Contains(f.File, "node_modules/") || regexp.MustCompile(`(?i)\bthere were \d+ (?:errors|warnings)\b`).MatchString(f.Message)
+}
+
+// aside reports whether a line only explains what was found before.
+func (g *guesser) aside(l string, s shape, message string) bool {
+	message = strings.ToLower(message)
+	return strings.Contains(strings.ToLower(l), ": note:") || strings.HasPrefix(l, "  thrown in ") || s.after && g.said.Message == "" &&
+		(message == "" || strings.HasPrefix(message, "note") || strings.HasPrefix(message, "help") || strings.Contains(" "+message, " while ") || strings.HasSuffix(message, "here:"))
 }
 
 // longer returns the whole path of a file of which only the name is given,

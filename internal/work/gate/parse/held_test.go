@@ -91,7 +91,8 @@ type score struct {
 	counted, countsRight, falsePass, bad int // bad: another verdict than the right one
 }
 
-func (s *score) add(t *testing.T, want sample, r parse.Report) {
+// add adds a report, and says whether all of it is right.
+func (s *score) add(t *testing.T, want sample, r parse.Report) bool {
 	t.Helper()
 	s.samples++
 	var have []string
@@ -135,6 +136,7 @@ func (s *score) add(t *testing.T, want sample, r parse.Report) {
 	if wrong && *half != "" {
 		t.Logf("%s: want %s %s %v\nhave %s %s %v %s", want.name, want.state, want.counts, want.places, state, counts, have, r.Why)
 	}
+	return !wrong
 }
 
 func (s *score) f1() float64 { return 2 * float64(s.right) / float64(max(1, 2*s.right+s.extra+s.lost)) }
@@ -146,7 +148,16 @@ func (s *score) String() string {
 
 // TestHeldOut scores what is read out of commands that do not say which tool
 // speaks, as `nexus parse` reads them and as a gate does that knows no format.
+// Each was held out once; now each is to be read right but for those that are
+// known.
 func TestHeldOut(t *testing.T) {
+	known := []string{ // what is missed in them
+		"knip",                // a file that a list names and no line
+		"desktop",             // the same
+		"n4-playwright-junit", // the second of two failures of one test
+		"g5-subtests-v",       // the directory of a package whose module is not known
+		"z6-three-tools",      // a file on standard output whose line is on the other
+	}
 	read := map[string]func(sample) parse.Report{
 		"parse": func(s sample) parse.Report {
 			in, _ := parse.Named(s.in)
@@ -163,7 +174,9 @@ func TestHeldOut(t *testing.T) {
 			if *half != "" && *half != "both" && s.inHalf() != *half {
 				continue
 			}
-			sum.add(t, s, read[how](s))
+			if right := sum.add(t, s, read[how](s)); right == slices.Contains(known, s.name) && *half == "" {
+				t.Errorf("%s: that it is read right is %v", s.name, right)
+			}
 		}
 		t.Logf("%s: %s", how, &sum)
 		if sum.f1() < 0.97 || sum.falsePass > 0 || sum.countsRight < sum.counted {

@@ -34,7 +34,7 @@ func shapes() []shape {
 		{re: re(`^\s*(?:-->|[,\x{256d}\x{250c}][-\x{2500}\s]*\[?)\s*` + file + `:` + line + `:` + col + `\s*\]?[\s\x{2500}]*$`), after: true},
 		{re: re(`^CMake Error at ` + file + `:` + line + ` (?P<text>.*)$`)},
 		{re: re(`^(?:\[\w+\] )?\s*File "(?P<file>[^"]+)", lines? ` + line), error: true},
-		{re: re(`^(?P<file>/?[^\s:()]+\.\w+):` + line + `$`), error: true},
+		{re: re(`^(?:file://)?(?P<file>/?[^\s:()]+\.\w+):` + line + `$`), error: true},
 		{re: re(`^\s+` + ended + `:` + line + `(?::` + col + `)?:?$`), after: true},
 		{re: re(`^Diff in ` + file + `(?::| at line )` + line + `:$`)},
 		{re: re(`^(?P<file>\S+): line ` + line + `(?:, col(?:umn)? ` + col + `)?[:,] (?P<text>.*)$`)},

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -75,61 +74,80 @@ func (c counter) line(l string) (n nexus.Counts, total int, ok bool) {
 	return n, total, len(said) > 0
 }
 
-// readTally reads a runner of which only the sum at the end is understood, and
-// places as most tools name them.
-func readTally(in Input) Report {
-	all := in.Text()
-	c := newCounter()
-	var n nexus.Counts
-	total, gap, counted, none := 0, 0, false, false
+// sum is what a runner says of all its tests.
+type sum struct {
+	nexus.Counts
+	total         int
+	counted, none bool // that it says how many; that it says there were none
+}
+
+// read adds up what lines say that stand close together; what stands last counts.
+func (c counter) read(all []string, exit int) (n sum) {
+	gap := 0
 	for _, l := range all {
-		m, sum, ok := c.line(l)
+		m, total, ok := c.line(l)
 		switch {
 		case !ok:
 			gap++
 			continue
 		case gap > 3:
-			n, total, counted = nexus.Counts{}, 0, false
+			n = sum{none: n.none}
 		}
 		gap = 0
-		n = nexus.Counts{Passed: max(n.Passed, m.Passed), Failed: max(n.Failed, m.Failed), Skipped: max(n.Skipped, m.Skipped)}
-		total = max(total, sum)
-		counted = counted || m != (nexus.Counts{}) || sum > 0
-		none = none || sum == 0 && c.none.MatchString(l)
-		if in.Exit == 0 && c.well.MatchString(l) && sum+m.Passed > 0 { // what it says last holds; a test may have said the rest
-			n, total = m, sum
+		n.Passed, n.Failed, n.Skipped = max(n.Passed, m.Passed), max(n.Failed, m.Failed), max(n.Skipped, m.Skipped)
+		n.total = max(n.total, total)
+		n.counted = n.counted || m != (nexus.Counts{}) || total > 0
+		n.none = n.none || total == 0 && c.none.MatchString(l)
+		if exit == 0 && c.well.MatchString(l) && total+m.Passed > 0 { // what it says last holds; a test may have said the rest
+			n.Counts, n.total = m, total
 		}
+	}
+	return n
+}
+
+// complete fills in what a runner does not say, from what it does.
+func (c counter) complete(n *sum, all []string, exit int) {
+	count := func(re *regexp.Regexp) (found int) {
+		for _, l := range all {
+			if re.MatchString(l) {
+				found++
+			}
+		}
+		return found
 	}
 	switch {
+	case n.Passed == 0 && n.total == 0 && n.counted:
+		n.Passed = count(c.tick)
 	case n.Passed == 0:
-		n.Passed = max(0, total-n.Failed-n.Skipped)
-	case n.Failed == 0 && in.Exit > 0:
-		n.Failed = max(0, total-n.Passed-n.Skipped)
-		if n.Failed == 0 && slices.ContainsFunc(all, c.cross.MatchString) {
-			n.Failed = max(0, total-n.Passed) // it does not count those that it skips
+		n.Passed = max(0, n.total-n.Failed-n.Skipped)
+	case n.Failed == 0 && exit > 0:
+		n.Failed = max(0, n.total-n.Passed-n.Skipped)
+		if n.Failed == 0 && count(c.cross) > 0 {
+			n.Failed = max(0, n.total-n.Passed) // it does not count those that it skips
 		}
 	}
-	if n.Passed == 0 && total == 0 && counted {
-		for _, l := range all {
-			if c.tick.MatchString(l) {
-				n.Passed++
-			}
-		}
+}
+
+// readTally reads a runner of which only the sum at the end is understood, and
+// places as most tools name them.
+func readTally(in Input) Report {
+	all := in.Text()
+	c := newCounter()
+	n := c.read(all, in.Exit)
+	c.complete(&n, all, in.Exit)
+	r := raw.Run{Counts: n.Counts, Counted: n.counted, Empty: n.counted && n.Counts == nexus.Counts{} && n.total == 0}
+	if n.Failed == 0 {
+		return in.Suite(r)
 	}
-	r := raw.Run{Counts: n, Counted: counted, Empty: counted && n == nexus.Counts{} && total == 0}
-	if n.Failed > 0 {
-		if r.Findings = stacks(in, all); len(r.Findings) == 0 {
-			r.Findings = guess(in, all, true)
-		}
-		if none && n.Passed == 0 {
-			r.Counts.Failed = 0 // what failed are files
-		}
-		for i := range r.Findings {
-			r.Findings[i].Code = raw.CodeTest
-			if none && n.Passed == 0 {
-				r.Findings[i].Code = raw.CodeCompile
-			}
-		}
+	code := raw.CodeTest
+	if n.none && n.Passed == 0 { // what failed are files
+		code, r.Counts.Failed = raw.CodeCompile, 0
+	}
+	if r.Findings = stacks(in, all); len(r.Findings) == 0 {
+		r.Findings = guess(in, all, true)
+	}
+	for i := range r.Findings {
+		r.Findings[i].Code = code
 	}
 	return in.Suite(r)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -194,11 +193,13 @@ func (t *tap) close() {
 	place := regexp.MustCompile(`^\s*(?:at|location): ['"]?(?:file://)?(.+?):(\d+):(\d+)['"]?$`)
 	perl := regexp.MustCompile(`^#?\s+at (\S+) line (\d+)\.?$`)
 	bats := regexp.MustCompile(`\bin (?:test )?file (\S+), line (\d+)\)$`)
-	key := regexp.MustCompile(`^\s*(error|message): ['"]?(.*?)['"]?$`)
+	f.Message = keyed(lines)
 	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
-	stack := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "stack:") })
-	for i, l := range lines {
-		if m := frame.FindStringSubmatch(l); m != nil && i > stack && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "stack:") {
+			f.Column = 0 // what was named before is a part of the message
+		}
+		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
 			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
 		}
 		if m := perl.FindStringSubmatch(l); m != nil && f.File == "" {
@@ -206,12 +207,6 @@ func (t *tap) close() {
 		}
 		if m := bats.FindStringSubmatch(l); m != nil {
 			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2]) // the last one is the test's own
-		}
-		if m := key.FindStringSubmatch(l); m != nil && m[2] != "" && f.Message == "" {
-			f.Message = m[2]
-			if strings.HasPrefix(m[2], "|") || strings.HasPrefix(m[2], ">") {
-				f.Message = scalar(lines[i+1:])
-			}
 		}
 	}
 	for _, l := range lines {
@@ -233,6 +228,24 @@ func (t *tap) close() {
 	}
 	f.Expected, f.Actual = strings.Trim(f.Expected, `'"`), strings.Trim(f.Actual, `'"`)
 	t.run.Findings = append(t.run.Findings, f)
+}
+
+// keyed returns the message in an explanation that names it so.
+func keyed(lines []string) string {
+	key := regexp.MustCompile(`^\s*(?:error|message): ['"]?(.*?)['"]?$`)
+	for i, l := range lines {
+		m := key.FindStringSubmatch(l)
+		switch {
+		case m == nil || m[1] == "":
+		case m[1][0] == '|' || m[1][0] == '>':
+			if block := scalar(lines[i+1:]); block != "" {
+				return block
+			}
+		default:
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // linted returns what a linter says in the explanation of a point that is a

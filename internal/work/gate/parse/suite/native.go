@@ -59,7 +59,8 @@ func cargoSaid(all []string) []string {
 		case strings.HasPrefix(l, "test result: ok. ") && begin >= 0:
 			part := kept[begin:]
 			kept = append(kept[:begin], slices.DeleteFunc(part, func(l string) bool {
-				return !strings.HasPrefix(l, "running ") && !(strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.Contains(l, " ... ignored")))
+				ended := strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.Contains(l, " ... ignored"))
+				return !ended && !strings.HasPrefix(l, "running ")
 			})...)
 		}
 		kept = append(kept, l)
