@@ -3,7 +3,9 @@ package parse
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
@@ -14,10 +16,16 @@ import (
 // that speaks in it, as far as one is recognised.
 func readExit(in Input) Report {
 	all := in.Text()
-	f, sure, known := Recognise(in)
+	speak, sure := recognise(in)
+	known := len(speak) > 0
+	var f Format
 	var r Report
-	if known && f.Name != Exit {
+	if known {
+		f = speak[0]
 		r = worst(in, f, instead(in, f, f.read(in)))
+		if !f.Tests && in.Exit > 0 {
+			r = joined(in, r, speak[1:])
+		}
 	}
 	believed := slices.ContainsFunc(r.Findings, raw.Blocks)
 	switch {
@@ -27,6 +35,7 @@ func readExit(in Input) Report {
 		if len(r.Findings) == 0 {
 			r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
 		}
+	case in.Exit == 0 && known && f.Tests && r.State == nexus.NotRun && r.Counts == (nexus.Counts{}): // it ran a runner that says so itself
 	case in.Exit == 0 && !in.Tests:
 		r.State, r.Why = nexus.Pass, ""
 		if in.Guess && !known {
@@ -41,7 +50,22 @@ func readExit(in Input) Report {
 	case in.Killed():
 		r.State, r.Why = nexus.Environmental, "it was killed"
 	default:
-		return failed(in, r, all)
+		r = failed(in, r, all)
+	}
+	return unloaded(r, all)
+}
+
+// unloaded is the report of tests that did not run, where it only says that
+// a file of tests could not be loaded or built.
+func unloaded(r Report, all []string) Report {
+	tests := regexp.MustCompile(`(?i)(?:^|[/._-])(?:tests?|spec|specs|__tests__|conftest)[/._-]|Test\.\w+$`)
+	missing := regexp.MustCompile(`^(?:E +)?(?:ModuleNotFoundError|ImportError)\b|Cannot find (?:module|package) |cannot load such file -- |Failed opening required|^error: could not compile .* \((?:test|lib test|bin .* test)\b`)
+	outside := func(f nexus.Finding) bool { return raw.Blocks(f) && !tests.MatchString(f.File) }
+	if r.State != nexus.Fail || r.Counted || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, outside) {
+		return r
+	}
+	if i := slices.IndexFunc(all, func(l string) bool { return len(l) < 4096 && missing.MatchString(l) }); i >= 0 {
+		r.State, r.Why = nexus.NotRun, "no test ran: "+strings.TrimSpace(all[i])
 	}
 	return r
 }
@@ -61,6 +85,22 @@ func failed(in Input, r Report, all []string) Report {
 	}
 	silent := in.Silent()
 	r.State, r.Why, r.Findings = silent.State, silent.Why, silent.Findings
+	return r
+}
+
+// joined adds to what one checker says what others say in the same output.
+func joined(in Input, r Report, others []Format) Report {
+	has := func(x nexus.Finding) bool {
+		return slices.ContainsFunc(r.Findings, func(y nexus.Finding) bool { return x.File == y.File && x.Line == y.Line })
+	}
+	loose := looseFormats()
+	for _, f := range others {
+		if understood(r) && slices.ContainsFunc(loose, func(l Format) bool { return l.Name == f.Name }) {
+			continue
+		}
+		said := f.read(in).Findings
+		r.Findings = append(r.Findings, slices.DeleteFunc(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == raw.CodeEnvironment || has(x) })...)
+	}
 	return r
 }
 

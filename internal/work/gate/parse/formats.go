@@ -47,6 +47,8 @@ const (
 	GolangCI   = "golangci"
 	JUnit      = "junit"
 	Exit       = "exit" // any command that exits 0 when all is well
+
+	tally = "tally"
 )
 
 // Formats returns all formats. Those of machines come first, because their
@@ -77,6 +79,7 @@ func goFormats() []Format {
 		{Name: GolangCI, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, read: readGolangCI},
 		{Name: GoBuild, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, read: func(in Input) Report { return readBuild(in, raw.CodeCompile) }},
 		{Name: GoVet, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, read: readVet},
+		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, read: func(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }},
 		{Name: GoFmt, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, read: readFmt},
 	}
 }
@@ -113,8 +116,9 @@ func checkFormats() []Format {
 func looseFormats() []Format {
 	return []Format{
 		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, read: report.GitHub},
-		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?:line|lineNumber|line_number|line_start|startLine|row)"\s*:\s*\d`, read: report.JSON},
-		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\bline="\d`, read: report.XML},
+		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?i:line|line_?number|line_?start|start_?line|row|begin)"\s*:\s*\d`, read: report.JSON},
+		{Name: "csv", About: "a table of comma-separated values that names files and lines", Warns: true, Marks: `(?mi)^(?:.*,)?"?(?:file_?(?:name|path)?|path)"?,(?:.*,)?"?line(?:_?number)?"?(?:,|$)`, read: report.CSV},
+		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\b(?:begin)?line="\d`, read: report.XML},
 	}
 }
 
@@ -135,9 +139,11 @@ func testFormats() []Format {
 		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, read: suite.RSpec},
 		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, read: suite.Minitest},
 		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, read: suite.PHPUnit},
-		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|^\s*\S.{0,40}! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, read: suite.DotNet},
+		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, read: suite.DotNet},
 		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, read: suite.Deno},
+		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, read: readTally},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: goTestMarks, read: readGoTest},
+		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, read: readTally},
 	}
 }
 
@@ -177,15 +183,15 @@ func Find(name string) (Format, bool) {
 // of tests that the command does not tell is read as [Exit] is, with care.
 func Named(in Input) (Input, string) {
 	in.Format = Exit
-	f, sure, ok := Recognise(in)
-	switch {
-	case !ok:
+	speak, sure := recognise(in)
+	if len(speak) == 0 {
 		return in, Exit
-	case sure || !f.Tests:
-		in.Format = f.Name
-	default:
-		in.Tests = true
 	}
+	f := speak[0]
+	if sure || !f.Tests && in.Exit == 0 {
+		in.Format = f.Name
+	}
+	in.Tests = f.Tests && !sure
 	return in, f.Name
 }
 
@@ -214,33 +220,45 @@ const glance = 128 << 10
 // Recognise returns the format of an output, by the command that printed it
 // or by its text. Sure says that the command tells.
 func Recognise(in Input) (f Format, sure, ok bool) {
+	all, sure := recognise(in)
+	if len(all) == 0 {
+		return Format{}, false, false
+	}
+	return all[0], sure, true
+}
+
+// recognise returns all formats that speak in an output, the one that matters
+// most first.
+func recognise(in Input) (all []Format, sure bool) {
 	named := ByCommand(in.Command)
 	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f Format) bool { return f.Tests }) // like make, which begins tests of any kind
 	if len(named) == 1 && !begins {
-		return named[0], true, true
+		return named, true
 	}
-	all := Formats()
+	all = Formats()
 	if len(named) > 1 && !begins { // one line with several tools: the text tells which of them speaks
 		all = named
 	}
 	text := ends(in)
-	found, tests := spoken(all, text)
-	if len(named) > 1 && !begins && found.Name == "" && len(tests) == 0 { // none of them does in a way of its own
+	checks, tests := spoken(all, text)
+	if len(named) > 1 && !begins && len(checks)+len(tests) == 0 { // none of them does in a way of its own
 		named = nil
-		found, tests = spoken(Formats(), text)
+		checks, tests = spoken(Formats(), text)
 	}
 	switch {
 	case len(tests) > 0: // what it ran matters more than how that was compiled
-		return tests[0], len(named) > 0 && !begins, true
-	case found.Name != "":
-		return found, len(named) > 0, true
+		return append(tests, checks...), len(named) > 0 && !begins
+	case len(checks) > 1 && checks[0].Name == "gcc": // or make, which hands on what others say
+		return append(checks[1:], checks[0]), len(named) > 0
+	case len(checks) > 0:
+		return checks, len(named) > 0
 	case len(named) == 1:
-		return named[0], true, true
+		return named, true
 	}
 	if begun := byWords(in.Command, func(f Format) []string { return f.Starts }); len(begun) == 1 && len(named) == 0 {
-		return begun[0], false, true
+		return begun, false
 	}
-	return Format{}, false, false
+	return nil, false
 }
 
 // ends is the text of an output, of a long one that at both its ends.
@@ -256,14 +274,14 @@ func ends(in Input) string {
 	return b.String()
 }
 
-// spoken returns of formats the first whose text it is that tells of no tests,
-// and those that do: the one that holds the others comes first. What lies
+// spoken returns of formats those whose text it is: that tell of no tests, and
+// that do. Of these the one that holds the others comes first. What lies
 // within another's text was printed by one of its tests, and is left out.
-func spoken(all []Format, text string) (found Format, tests []Format) {
+func spoken(all []Format, text string) (checks, tests []Format) {
 	type span struct{ begin, end int }
 	var spans []span
 	for _, f := range all {
-		if f.Marks == "" || found.Name != "" && !f.Tests {
+		if f.Marks == "" || f.Name == tally && len(tests) > 0 {
 			continue
 		}
 		re := regexp.MustCompile(f.Marks)
@@ -272,7 +290,7 @@ func spoken(all []Format, text string) (found Format, tests []Format) {
 		case at == nil:
 			continue
 		case !f.Tests:
-			found = f
+			checks = append(checks, f)
 			continue
 		}
 		s := span{at[0], at[1] + f.last(text[at[1]:], re)}
@@ -291,7 +309,7 @@ func spoken(all []Format, text string) (found Format, tests []Format) {
 			tests, spans = append(tests, f), append(spans, s)
 		}
 	}
-	return found, tests
+	return checks, tests
 }
 
 // last returns where in a text the last word of a format ends.

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,9 +64,16 @@ func readGoText(in Input, all []string, code string) goText {
 	return t
 }
 
+// unfetched reports whether a message says that a module which go.mod and
+// go.sum name is not on this machine, and cannot be fetched now.
+func unfetched(message string) bool {
+	return strings.HasPrefix(message, "module lookup disabled by ") ||
+		regexp.MustCompile(`^(?:go: )?\S+@v\S+: (?:module lookup disabled by |Get "|dial tcp)`).MatchString(message)
+}
+
 // machine reports whether a line blames the machine and not the code.
 func machine(l string) bool {
-	return slices.ContainsFunc([]string{
+	return unfetched(l) || slices.ContainsFunc([]string{
 		"no space left on device", "cannot allocate memory", "too many open files", "resource temporarily unavailable",
 		"(running go 1.", "GOTOOLCHAIN=local", "signal: killed", "failed to initialize build cache", "build cache is required",
 		"could not create module cache", "cannot find GOROOT", "executable file not found in $PATH", "module cache not found",
@@ -84,6 +92,8 @@ func named(l string) string {
 // network.
 func adviceOn(message string) string {
 	switch {
+	case unfetched(message):
+		return "The modules that go.mod names are not on this machine: run go mod download once where there is a network."
 	case strings.Contains(message, "lookup disabled by"):
 		return "There is no network here: use the standard library or a module that go.mod already requires."
 	case strings.Contains(message, "missing go.sum entry"), strings.Contains(message, "updates to go.mod needed"):

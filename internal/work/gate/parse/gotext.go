@@ -39,7 +39,7 @@ func readGoTest(in Input) Report {
 		bare:   regexp.MustCompile(`^\t(\S+)\t+coverage: [\d.]+% of statements`),
 		tests:  regexp.MustCompile(`^(?:=== |\s*--- |PASS$|FAIL$|panic: |fatal error: )`),
 	}
-	for _, line := range append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...) {
+	for _, line := range printed(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...)) {
 		g.line(line)
 	}
 	g.tell("")
@@ -57,6 +57,36 @@ func readGoTest(in Input) Report {
 		r.Findings[i].Test = strings.TrimPrefix(r.Findings[i].Test, ".") // of a package that was cut off
 	}
 	return r
+}
+
+// printed indents what only looks like the words of go test, where that exits
+// with code 0 and a test printed them: between the lines with which that test
+// began and passed stand those of a test that never began, or of a package.
+func printed(in Input, all []string) []string {
+	if in.Exit != 0 || in.Guess || in.Cut {
+		return all
+	}
+	result := regexp.MustCompile(`^--- (?:PASS|FAIL|SKIP): (\S+) \(`)
+	began, over := map[string]bool{}, map[string]int{}
+	for i, l := range all {
+		if name, ok := strings.CutPrefix(l, "=== RUN   "); ok {
+			began[name] = true
+		} else if m := result.FindStringSubmatch(l); m != nil && strings.HasPrefix(l, "--- PASS") {
+			over[m[1]] = i
+		}
+	}
+	until := -1
+	for i, l := range all {
+		name, ok := strings.CutPrefix(l, "=== RUN   ")
+		m := result.FindStringSubmatch(l)
+		switch {
+		case ok:
+			until = max(until, over[name])
+		case i < until && (m != nil && !began[m[1]] || strings.HasPrefix(l, "FAIL") || strings.HasPrefix(l, "ok  \t")):
+			all[i] = "    " + l
+		}
+	}
+	return all
 }
 
 func (g *goTestText) line(l string) {

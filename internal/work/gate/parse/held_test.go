@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"hash/crc32"
@@ -16,10 +17,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
-var half = flag.String("half", "", "score this half of testdata/held alone, and say what is wrong there: dev or held")
+var (
+	half = flag.String("half", "", "score this half alone, and say what is wrong there: dev, held or both")
+	set  = flag.String("set", "*", "score these recordings below testdata/held alone: 1, 2, ...")
+)
 
 // sample is what a command printed, and what whoever reads it finds there.
 type sample struct {
+	set    string
 	name   string
 	in     parse.Input
 	state  string // pass, fail, env, notrun, red for any of the last three, - for any
@@ -30,18 +35,20 @@ type sample struct {
 // inHalf tells the half that was looked at while readers were written from the
 // one that was scored alone.
 func (s sample) inHalf() string {
-	if crc32.ChecksumIEEE([]byte(s.name))%2 == 0 {
-		return "dev"
+	bit := sha256.Sum256([]byte(s.name))[0] & 1
+	if s.set == "1" {
+		bit = byte(crc32.ChecksumIEEE([]byte(s.name)) & 1)
 	}
-	return "held"
+	return [...]string{"dev", "held"}[bit]
 }
 
-// samples reads testdata/held: of each command the files NAME/run, NAME/stdout
-// and NAME/stderr. The first has the command, its exit code, and what is right.
+// samples reads testdata/held, in which each directory is one set: of each
+// command the files NAME/run, NAME/stdout and NAME/stderr. The first has the
+// command, its exit code, and what is right.
 func samples(tb testing.TB) []sample {
 	tb.Helper()
-	archives, err := filepath.Glob("testdata/held/*.txtar")
-	if err != nil || len(archives) < 10 {
+	archives, err := filepath.Glob("testdata/held/" + *set + "/*.txtar")
+	if err != nil || len(archives) == 0 {
 		tb.Fatalf("%d families of tools: %v", len(archives), err)
 	}
 	var all []sample
@@ -55,6 +62,7 @@ func samples(tb testing.TB) []sample {
 			switch part {
 			case "run":
 				all = append(all, reading(tb, name, strings.Split(string(f.Data), "\n")))
+				all[len(all)-1].set = filepath.Base(filepath.Dir(path))
 			case "stdout":
 				all[len(all)-1].in.Stdout = f.Data
 			case "stderr":
@@ -83,7 +91,8 @@ type score struct {
 	counted, countsRight, falsePass, bad int // bad: another verdict than the right one
 }
 
-func (s *score) add(t *testing.T, want sample, r parse.Report) {
+// add adds a report, and says whether all of it is right.
+func (s *score) add(t *testing.T, want sample, r parse.Report) bool {
 	t.Helper()
 	s.samples++
 	var have []string
@@ -127,6 +136,7 @@ func (s *score) add(t *testing.T, want sample, r parse.Report) {
 	if wrong && *half != "" {
 		t.Logf("%s: want %s %s %v\nhave %s %s %v %s", want.name, want.state, want.counts, want.places, state, counts, have, r.Why)
 	}
+	return !wrong
 }
 
 func (s *score) f1() float64 { return 2 * float64(s.right) / float64(max(1, 2*s.right+s.extra+s.lost)) }
@@ -138,7 +148,16 @@ func (s *score) String() string {
 
 // TestHeldOut scores what is read out of commands that do not say which tool
 // speaks, as `nexus parse` reads them and as a gate does that knows no format.
+// Each was held out once; now each is to be read right but for those that are
+// known.
 func TestHeldOut(t *testing.T) {
+	known := []string{ // what is missed in them
+		"knip",                // a file that a list names and no line
+		"desktop",             // the same
+		"n4-playwright-junit", // the second of two failures of one test
+		"g5-subtests-v",       // the directory of a package whose module is not known
+		"z6-three-tools",      // a file on standard output whose line is on the other
+	}
 	read := map[string]func(sample) parse.Report{
 		"parse": func(s sample) parse.Report {
 			in, _ := parse.Named(s.in)
@@ -152,10 +171,12 @@ func TestHeldOut(t *testing.T) {
 	for _, how := range []string{"parse", "gate"} {
 		var sum score
 		for _, s := range samples(t) {
-			if *half != "" && s.inHalf() != *half {
+			if *half != "" && *half != "both" && s.inHalf() != *half {
 				continue
 			}
-			sum.add(t, s, read[how](s))
+			if right := sum.add(t, s, read[how](s)); right == slices.Contains(known, s.name) && *half == "" {
+				t.Errorf("%s: that it is read right is %v", s.name, right)
+			}
 		}
 		t.Logf("%s: %s", how, &sum)
 		if sum.f1() < 0.97 || sum.falsePass > 0 || sum.countsRight < sum.counted {

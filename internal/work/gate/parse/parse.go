@@ -46,7 +46,8 @@ func Read(in Input) Report {
 	if f.Name != Exit {
 		r = instead(in, f, r)
 	}
-	if r.State == nexus.Environmental && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
+	placed := slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" || x.Test != "" })
+	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
 		r = beside(in, f, r)
 	}
 	return settle(in, f, r)
@@ -60,10 +61,13 @@ func beside(in Input, f Format, r Report) Report {
 		if other.Name == f.Name || other.Tests || other.Marks == "" || !regexp.MustCompile(other.Marks).MatchString(text) {
 			continue
 		}
-		if said := other.read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && raw.Blocks(x) }) {
+		if said := other.read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.Blocks(x) || !other.Warns) }) {
 			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
 			return r
 		}
+	}
+	if said := guess(in, in.Text(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && raw.Blocks(x) }) {
+		r.State, r.Why, r.Findings = nexus.Fail, "", said
 	}
 	return r
 }
@@ -80,7 +84,7 @@ func unable(in Input, f Format) (Report, bool) {
 		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
 	}
 	if trouble, ok := raw.Trouble(in.Text()); ok {
-		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): line (\d+): `).FindStringSubmatch(trouble.Message); m != nil {
+		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): (?:line )?(\d+): `).FindStringSubmatch(trouble.Message); m != nil {
 			trouble.File, trouble.Line = in.Place(m[1]), raw.Number(m[2])
 		}
 		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true

@@ -14,7 +14,7 @@ type positions struct {
 }
 
 func goPositions() positions {
-	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+))?:? `)}
+	return positions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+)(?:-[\d:]+)?)?:? `)}
 }
 
 // at returns the finding that a line begins.

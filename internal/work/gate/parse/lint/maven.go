@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,6 +46,34 @@ func spotless(in raw.Input, all []string) []nexus.Finding {
 			within = false
 		case within && m != nil:
 			found = append(found, nexus.Finding{File: in.Place(strings.ReplaceAll(m[1], `\`, "/")), Severity: nexus.Major, Code: "spotless", Message: "it is not formatted as the project asks"})
+		}
+	}
+	return found
+}
+
+// classes returns what PMD and SpotBugs say within Maven. They name a class and
+// a line, and the tree tells the file.
+func classes(in raw.Input, all []string) []nexus.Finding {
+	pmd := regexp.MustCompile(`^\[\w+\] PMD Failure: ([\w.$]+):(\d+) Rule:(\w+) Priority:(\d) (.*?)\.?$`)
+	bug := regexp.MustCompile(`^\[ERROR\] (?:High|Medium|Low): (.*?) \[([\w.$]+)(?:, [^\]]*)?\] .*\bAt (\w+\.\w+):\[lines? (\d+)(?:-\d+)?\](?:.*?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+))?`)
+	var found []nexus.Finding
+	add := func(class, file string, f nexus.Finding) {
+		outer, _, _ := strings.Cut(class, "$")
+		if dot := strings.LastIndexByte(outer, '.'); in.Find != nil {
+			f.File = in.Find(strings.ReplaceAll(outer[:max(dot, 0)], ".", "/") + "/" + cmp.Or(file, outer[dot+1:]+".java"))
+		}
+		if f.File == "" {
+			f.Line = 0
+		}
+		f.Message = outer + ": " + f.Message
+		found = append(found, f)
+	}
+	for _, l := range all {
+		l = l[:min(len(l), longest)]
+		if m := pmd.FindStringSubmatch(l); m != nil {
+			add(m[1], "", nexus.Finding{Line: raw.Number(m[2]), Code: m[3], Severity: nexus.Major, Message: m[5]})
+		} else if m := bug.FindStringSubmatch(l); m != nil {
+			add(m[2], m[3], nexus.Finding{Line: raw.Number(m[4]), Code: m[5], Severity: nexus.Major, Message: m[1]})
 		}
 	}
 	return found

@@ -61,7 +61,7 @@ func caret(next []string) int {
 // lines are the same but for their frame.
 func Maven(in raw.Input) raw.Report {
 	all := in.Text()
-	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotless(in, all))
+	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotless(in, all), classes(in, all))
 	if _, ok := raw.Trouble(all); !ok && in.Exit != 0 && len(found) == 0 {
 		found = append(MavenGoals(in, all), GradleWrong(in, all)...)
 	}

@@ -164,8 +164,9 @@ func Rustc(in raw.Input, all []string) []nexus.Finding {
 // and message. There is a finding for each arrow.
 func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 	head, arrow := regexp.MustCompile(pattern), regexp.MustCompile(`^\s*--> (.+?):(\d+):(\d+)$`)
+	aside := regexp.MustCompile(`^(?:note|help): `)
 	var found []nexus.Finding
-	said := nexus.Finding{}
+	said, prior := nexus.Finding{}, false
 	for _, l := range all {
 		l = l[:min(len(l), longest)]
 		if m := head.FindStringSubmatch(l); m != nil {
@@ -176,6 +177,9 @@ func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 			continue
 		}
 		if m := arrow.FindStringSubmatch(l); m != nil {
+			if said.Message == "" && prior {
+				continue // it explains what was found before
+			}
 			f := said
 			f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
 			if f.Message == "" {
@@ -184,6 +188,7 @@ func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 			found = append(found, f)
 			said = nexus.Finding{}
 		}
+		prior = aside.MatchString(l)
 	}
 	return found
 }

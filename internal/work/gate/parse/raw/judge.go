@@ -150,7 +150,7 @@ func coverage(in Input) *nexus.Finding {
 	if in.Exit == 0 {
 		return nil
 	}
-	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
+	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|coverage for .* does not meet .*threshold|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
 	for _, l := range in.Text() {
 		if len(l) < 400 && pattern.MatchString(l) {
 			return &nexus.Finding{Code: CodeCoverage, Message: strings.TrimSpace(l)}
@@ -206,7 +206,7 @@ func Missing(tool, said string) nexus.Finding {
 func missingTool() []*regexp.Regexp {
 	re := regexp.MustCompile
 	return []*regexp.Regexp{
-		re(`^(?:\S+: line \d+|(?:/[\w/.-]*/)?\w*sh): (?:line )?(?:\d+: )?((?:/[\w./-]*/)?[\w.@+-]+): (?:command )?not found$`),
+		re(`^(?:\S+: (?:line )?\d+|(?:/[\w/.-]*/)?\w*sh): (?:line )?(?:\d+: )?((?:/[\w./-]*/)?[\w.@+-]+): (?:command )?not found$`),
 		re("^(?:/usr/bin/)?env: ['\"\u2018]?([\\w./+-]+)['\"\u2019]?: No such file or directory$"),
 		re(`python[\d.]*: No module named ([\w.]+)$`),
 		re("^error: no such (?:sub)?command: `([\\w-]+)`"),

@@ -116,6 +116,9 @@ func Clip(s string) string {
 // Place makes a file name relative to the root. What lies outside has none.
 func (in Input) Place(file string) string {
 	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "file://")
+	if begin, _, ok := strings.Cut(file, "?"); ok && !strings.Contains(begin, "://") {
+		file = begin // what a loader adds to a module
+	}
 	absolute := path.IsAbs(file)
 	if root := strings.TrimSuffix(in.Root, "/"); root != "" {
 		if rest, ok := strings.CutPrefix(file, root+"/"); ok {

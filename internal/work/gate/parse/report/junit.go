@@ -157,6 +157,7 @@ func (j *junit) close(u *unit) {
 		return
 	}
 	lines := raw.Lines([]byte(u.said.String()))
+	placed := regexp.MustCompile(`^([^\s:]+\.\w+):(\d+)(?::(\d+))?$`)
 	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(u.message)}
 	if u.state == "run" {
 		f.Code, f.Message = raw.CodeVanished, raw.Begun
@@ -182,7 +183,9 @@ func (j *junit) close(u *unit) {
 			j.run.Findings = append(j.run.Findings, f)
 			return
 		}
-		if u.file == "" && strings.Contains(u.class, "/") {
+		if m := placed.FindStringSubmatch(u.class); m != nil && u.file == "" {
+			f.File, f.Line, f.Column = j.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+		} else if u.file == "" && strings.Contains(u.class, "/") {
 			f.File = j.in.Place(u.class)
 		} else if u.file == "" {
 			f.File, f.Line = "", 0

@@ -67,37 +67,38 @@ func (l *loose) stream(data []byte) (values int, ok bool) {
 	return values, ok
 }
 
-// The words for the same thing.
+// The words for the same thing, see [plain].
 func fileWords() []string {
-	return []string{"file", "filename", "file_name", "fileName", "path", "filePath", "source", "uri"}
+	return []string{"file", "filename", "path", "filepath", "uri"}
 }
 
 func lineWords() []string {
-	return []string{"line", "lineNumber", "line_number", "line_start", "startLine", "row"}
+	return []string{"line", "linenumber", "linestart", "startline", "row", "begin"}
 }
 
 func columnWords() []string {
-	return []string{"column", "col", "column_start", "startColumn", "character"}
+	return []string{"column", "col", "columnstart", "startcolumn", "character"}
 }
 
 func messageWords() []string {
-	return []string{"message", "text", "msg", "summary", "description", "title", "reason"}
+	return []string{"message", "text", "msg", "summary", "description", "title", "reason", "failure", "issuetext"}
 }
 
 func severityWords() []string { return []string{"severity", "level", "kind", "type"} }
 
 func codeWords() []string {
-	return []string{"code", "rule", "ruleId", "symbol", "check_name", "checkName", "option", "check", "linter", "id"}
+	return []string{"code", "rule", "ruleid", "rulename", "symbol", "checkname", "option", "check", "linter", "testid", "id"}
 }
 
 // placeWords are those below which a place stands, the one that counts first.
 func placeWords() []string {
-	return []string{"location", "locations", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
+	return []string{"location", "locations", "labels", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
 }
 
 // walk looks for findings in a value, and below it. What is said of the file
 // further up holds for what is below.
 func (l *loose) walk(v any, above nexus.Finding, depth int) {
+	named := regexp.MustCompile(`^(?:/|\w:\\|\./)?[\w@.-]+(?:[/\\][\w@.-]+)+\.\w+$`)
 	if depth > deepest || len(l.found) >= raw.Enough {
 		return
 	}
@@ -107,6 +108,7 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 			l.walk(x, above, depth+1)
 		}
 	case map[string]any:
+		v = plain(v)
 		f := nexus.Finding{File: above.File}
 		l.place(v, &f, 0)
 		f.Message = raw.Plain(text(v, messageWords()))
@@ -115,7 +117,11 @@ func (l *loose) walk(v any, above nexus.Finding, depth int) {
 			return
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			l.walk(v[k], nexus.Finding{File: f.File}, depth+1)
+			file := f.File
+			if named.MatchString(k) { // what is below is about that file
+				file = k
+			}
+			l.walk(v[k], nexus.Finding{File: file}, depth+1)
 		}
 	}
 }
@@ -142,7 +148,7 @@ func (l *loose) add(v map[string]any, f nexus.Finding) {
 
 // place reads a place from a value, or from what is called a place below it.
 func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
-	f.File = cmp.Or(text(v, fileWords()), f.File)
+	f.File = cmp.Or(text(v, fileWords()), f.File, text(v, []string{"source"}))
 	if n := number(v, lineWords()); n > 0 && f.Line == 0 {
 		f.Line, f.Column = n, number(v, columnWords())
 	}
@@ -155,7 +161,7 @@ func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 			below = first(all)
 		}
 		if m, ok := below.(map[string]any); ok {
-			l.place(m, f, depth+1)
+			l.place(plain(m), f, depth+1)
 		}
 	}
 }
@@ -164,7 +170,7 @@ func (l *loose) place(v map[string]any, f *nexus.Finding, depth int) {
 // the one that is first.
 func first(all []any) any {
 	for _, v := range all {
-		if m, ok := v.(map[string]any); ok && m["is_primary"] == true {
+		if m, ok := v.(map[string]any); ok && m["is_primary"] == true || m["primary"] == true {
 			return m
 		}
 	}
@@ -172,6 +178,23 @@ func first(all []any) any {
 		return nil
 	}
 	return all[0]
+}
+
+// plain writes the names of a value in one way: lineNumber, line_number and
+// LineNumber are one word.
+func plain(v map[string]any) map[string]any {
+	names := make(map[string]any, len(v))
+	for k, x := range v {
+		if !strings.ContainsAny(k, "/\\") { // not the name of a file
+			k = plainWord(k)
+		}
+		names[k] = x
+	}
+	return names
+}
+
+func plainWord(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
 func text(v map[string]any, words []string) string {
@@ -234,12 +257,12 @@ func element(e xml.StartElement, f nexus.Finding) nexus.Finding {
 		return s
 	}
 	f.File = cmp.Or(any("file", "path", "filename", "name"), f.File)
-	f.Message = cmp.Or(any("message", "msg", "text"), f.Message)
+	f.Message = cmp.Or(any("message", "msg", "text", "rule"), f.Message)
 	f.Code = cmp.Or(any("id", "rule", "source"), f.Code)
 	if s := any("severity", "level", "priority"); s != "" {
 		f.Severity = severity(s)
 	}
-	if n := count(e, "line"); n > 0 {
+	if n := cmp.Or(count(e, "line"), count(e, "beginline")); n > 0 {
 		f.Line, f.Column = n, count(e, "column")
 	}
 	return f

@@ -63,6 +63,7 @@ func TAP(in raw.Input) raw.Report {
 		}
 	}
 	t.close()
+	t.comments()
 	ran := t.run.Counts.Passed + t.run.Counts.Failed + t.run.Counts.Skipped
 	t.run.Counted = t.points > 0 || t.planned
 	t.run.Empty = t.planned && t.plan == 0 && ran == 0
@@ -79,6 +80,35 @@ func TAP(in raw.Input) raw.Report {
 	}
 	in.Load(in.Text(), `^not ok \d+ - (\S+)$`, t.run.Findings)
 	return in.Suite(t.run)
+}
+
+// comments places failures whose explanation stands apart from them, as Perl
+// and others write it on standard error.
+func (t *tap) comments() {
+	head := regexp.MustCompile(`^\s*#\s+Failed (?:\(TODO\) )?test(?: '(.*)')?(?: at (\S+) line (\d+)\.)?$`)
+	place := regexp.MustCompile(`^\s*#\s+at (\S+) line (\d+)\.$`)
+	name, open := "", false
+	for _, l := range raw.Lines(t.in.Stderr) {
+		m := head.FindStringSubmatch(l)
+		if m != nil {
+			name, open = m[1], true
+			if m[2] == "" {
+				continue
+			}
+		} else if m = place.FindStringSubmatch(l); m != nil {
+			m = []string{"", "", m[1], m[2]}
+		}
+		if m == nil || !open {
+			continue
+		}
+		open = false
+		for i := range t.run.Findings {
+			if f := &t.run.Findings[i]; f.File == "" && (f.Test == name || strings.HasSuffix(f.Test, "> "+name)) {
+				f.File, f.Line = t.in.Place(m[2]), raw.Number(m[3])
+				break
+			}
+		}
+	}
 }
 
 // explains reports whether a line that looks like a point belongs to the
@@ -158,12 +188,19 @@ func (t *tap) close() {
 		return
 	}
 	lines := unframe(t.said)
+	if found := t.linted(f, lines); len(found) > 0 {
+		t.run.Findings = append(t.run.Findings, found...)
+		return
+	}
 	place := regexp.MustCompile(`^\s*(?:at|location): ['"]?(?:file://)?(.+?):(\d+):(\d+)['"]?$`)
 	perl := regexp.MustCompile(`^#?\s+at (\S+) line (\d+)\.?$`)
 	bats := regexp.MustCompile(`\bin (?:test )?file (\S+), line (\d+)\)$`)
-	key := regexp.MustCompile(`^\s*(error|message): ['"]?(.*?)['"]?$`)
+	f.Message = keyed(lines)
 	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
-	for i, l := range lines {
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "stack:") {
+			f.Column = 0 // what was named before is a part of the message
+		}
 		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
 			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
 		}
@@ -172,12 +209,6 @@ func (t *tap) close() {
 		}
 		if m := bats.FindStringSubmatch(l); m != nil {
 			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2]) // the last one is the test's own
-		}
-		if m := key.FindStringSubmatch(l); m != nil && m[2] != "" && f.Message == "" {
-			f.Message = m[2]
-			if strings.HasPrefix(m[2], "|") || strings.HasPrefix(m[2], ">") {
-				f.Message = scalar(lines[i+1:])
-			}
 		}
 	}
 	for _, l := range lines {
@@ -199,6 +230,47 @@ func (t *tap) close() {
 	}
 	f.Expected, f.Actual = strings.Trim(f.Expected, `'"`), strings.Trim(f.Actual, `'"`)
 	t.run.Findings = append(t.run.Findings, f)
+}
+
+// keyed returns the message in an explanation that names it so.
+func keyed(lines []string) string {
+	key := regexp.MustCompile(`^\s*(?:error|message): ['"]?(.*?)['"]?$`)
+	for i, l := range lines {
+		m := key.FindStringSubmatch(l)
+		switch {
+		case m == nil || m[1] == "":
+		case m[1][0] == '|' || m[1][0] == '>':
+			if block := scalar(lines[i+1:]); block != "" {
+				return block
+			}
+		default:
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// linted returns what a linter says in the explanation of a point that is a
+// file: all lines that it names.
+func (t *tap) linted(f nexus.Finding, lines []string) (found []nexus.Finding) {
+	if !regexp.MustCompile(`^[^\s>]*\.[A-Za-z]\w{0,9}$`).MatchString(f.Test) {
+		return nil
+	}
+	key := regexp.MustCompile(`^\s*(?:- )?(message|line|column|col|severity): ['"]?(.*?)['"]?$`)
+	message := ""
+	for _, l := range lines {
+		m := key.FindStringSubmatch(l)
+		switch {
+		case m == nil:
+		case m[1] == "message":
+			message = m[2]
+		case m[1] == "line":
+			found = append(found, nexus.Finding{File: t.in.Place(f.Test), Line: raw.Number(m[2]), Code: raw.CodeTest, Test: f.Test, Message: message})
+		case strings.HasPrefix(m[1], "col") && len(found) > 0:
+			found[len(found)-1].Column = raw.Number(m[2])
+		}
+	}
+	return found
 }
 
 // dedent ends a text where a stack begins, and takes away what its lines

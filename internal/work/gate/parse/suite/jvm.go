@@ -14,6 +14,7 @@ func Maven(in raw.Input) raw.Report {
 	all := text(in)
 	r := raw.Run{Findings: errors(lint.JavaFindings(in, all))}
 	r.Counts, r.Counted = surefire(all)
+	r.Green = has(all, `^(?:\[INFO\] )?BUILD SUCCESS$`)
 	r.Empty = !r.Counted && (has(all, `No tests to run|No tests were executed|^(?:\[INFO\] )?Tests are skipped\.$`) || has(all, `^\[INFO\] --- \S*surefire\S*:test `) && has(all, `BUILD SUCCESS`) && !has(all, `^(?:\[INFO\] )?Running \S`))
 	stop := regexp.MustCompile(`^\s+at |^\[`)
 	for _, b := range blocks(lint.MavenHeads(all), regexp.MustCompile(`^<<< (\S*) (.*)$`), regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
@@ -113,7 +114,7 @@ func Gradle(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
 	lost, idle := lint.GradleTests(all)
-	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
+	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Green: has(all, `^BUILD SUCCESSFUL`) && !has(all, `^There were failing tests`), Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
 	for _, l := range all { // testLogging says each
 		if m := ended.FindStringSubmatch(l); m != nil && !counted {

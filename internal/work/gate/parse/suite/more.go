@@ -34,9 +34,9 @@ func RSpec(in raw.Input) raw.Report {
 	}
 	all := text(in)
 	c, total, counted := tally{
-		line: `^\d+ examples?, \d+ failures?`, last: true, fail: `(\d+) failures?|(\d+) errors? occurred`, skip: `(\d+) pending`, total: `^(\d+) examples?`,
+		title: `^Finished in `, line: `^\d+ examples?, \d+ failures?`, last: true, fail: `(\d+) failures?|(\d+) errors? occurred`, skip: `(\d+) pending`, total: `^(\d+) examples?`,
 	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Empty: counted && total == 0 && c.Failed == 0}
+	r := raw.Run{Counts: c, Counted: counted, Empty: counted && total == 0 && c.Failed == 0, Green: true}
 	begin := len(all)
 	for i, l := range all {
 		if l == "Failures:" {
@@ -52,11 +52,11 @@ func RSpec(in raw.Input) raw.Report {
 		tell(&f, b.lines, `^\s+expected: (.+)$`, `^\s+got: (.+)$`)
 		r.Findings = append(r.Findings, f)
 	}
-	source := regexp.MustCompile(`^\s*(\S+\.rb):(\d+): (.*)$`)
+	source := regexp.MustCompile(`^\s*(\S+\.rb):(\d+):(?: |in )(.*)$`)
 	for _, b := range blocks(all, regexp.MustCompile(`^An error occurred (?:while loading|in) (.*?)\.?$`), regexp.MustCompile(`^# /|^Finished in |^Run options|^No examples`)) {
 		f := nexus.Finding{Code: raw.CodeCompile, File: in.Place(b.head[1]), Message: message(b.lines, stop)}
 		for _, l := range b.lines {
-			if m := source.FindStringSubmatch(l); m != nil && in.Place(m[1]) != "" {
+			if m := source.FindStringSubmatch(strings.TrimPrefix(l, "# ")); m != nil && in.Place(m[1]) != "" {
 				f.File, f.Line = in.Place(m[1]), raw.Number(m[2])
 				break
 			}
@@ -99,9 +99,9 @@ func rspecJSON(in raw.Input, j rspecReport) raw.Report {
 func Minitest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
-		line: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors, \d+ (?:skips|pendings|omissions)`, fail: `(\d+) failures|(\d+) errors`, skip: `(\d+) (?:skips|pendings|omissions)`, total: `^(\d+) (?:runs|tests)`,
+		title: `^Finished in `, line: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors, \d+ (?:skips|pendings|omissions)`, fail: `(\d+) failures|(\d+) errors`, skip: `(\d+) (?:skips|pendings|omissions)`, total: `^(\d+) (?:runs|tests)`,
 	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Empty: counted && total == 0}
+	r := raw.Run{Counts: c, Counted: counted, Empty: counted && total == 0, Green: true}
 	name := regexp.MustCompile(`^(\S.*?)(?: \[(\S+?):(\d+)\])?:$`)
 	where := regexp.MustCompile(`^\s+(\S+?\.rb):(\d+):in `)
 	for _, b := range blocks(all, regexp.MustCompile(`^\s*(?:\d+\) )?(Failure|Error|Skipped):$`), regexp.MustCompile(`^\d+ (?:runs|tests), |^(?:bin/)?rails test |^Finished in `)) {
@@ -122,6 +122,12 @@ func Minitest(in raw.Input) raw.Report {
 		tell(&f, b.lines, `^Expected: (.+)$`, `^\s*Actual: (.+)$`)
 		r.Findings = append(r.Findings, f)
 	}
+	first := regexp.MustCompile(`^(\S+?\.rb):(\d+):in `)
+	for _, b := range blocks(all, regexp.MustCompile(`^(?:Failure|Error): (\S.*)$`), regexp.MustCompile(`^={10,}$`)) { // test-unit
+		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: message(b.lines, nil)}
+		at(in, &f, b.lines, first)
+		r.Findings = append(r.Findings, f)
+	}
 	return in.Suite(r)
 }
 
@@ -129,9 +135,9 @@ func Minitest(in raw.Input) raw.Report {
 func PHPUnit(in raw.Input) raw.Report {
 	all := text(in)
 	c, _, counted := tally{
-		line: `^Tests: \d+, Assertions: \d+.*\.$|^OK \(\d+ tests?, .*\)`, fail: `(?:Errors|Failures): (\d+)`, skip: `(?:Skipped|Incomplete): (\d+)`, total: `^Tests: (\d+)|^OK \((\d+) tests?`,
+		title: `^Time: `, line: `^Tests: \d+, Assertions: \d+.*\.$|^OK \(\d+ tests?, .*\)`, fail: `(?:Errors|Failures): (\d+)`, skip: `(?:Skipped|Incomplete): (\d+)`, total: `^Tests: (\d+)|^OK \((\d+) tests?`,
 	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `^No tests executed!`)}
+	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `^No tests executed!`), Green: true}
 	section := regexp.MustCompile(`^There (?:was|were) \d+ (.*?)s?:$`)
 	where := regexp.MustCompile(`^(\S+\.\w+):(\d+)$`)
 	kind := ""
@@ -168,7 +174,7 @@ func Deno(in raw.Input) raw.Report {
 	c, _, counted := tally{line: `^(?:ok|FAILED) \| \d+ passed\b`, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Green: true}
 	stop := regexp.MustCompile(`^\s+(?:throw|at) `)
-	for _, b := range blocks(all, regexp.MustCompile(`^(\S.*) => (\S+?):(\d+):(\d+)$`), regexp.MustCompile(`^ (?:FAILURES|ERRORS) $`)) {
+	for _, b := range blocks(all, regexp.MustCompile(`^(\S.*) => (\S+?):(\d+):(\d+)$`), regexp.MustCompile(`^ (?:FAILURES|ERRORS) $|^(?:ok|FAILED) \| `)) {
 		if message(b.lines, nil) == "" {
 			continue // the list at the end
 		}

@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,6 +25,9 @@ func errors(all []nexus.Finding) []nexus.Finding {
 // Cargo reads cargo test and cargo nextest run.
 func Cargo(in raw.Input) raw.Report {
 	all := text(in)
+	if in.Exit == 0 && !in.Guess && !in.Cut {
+		all = cargoSaid(all)
+	}
 	c, _, counted := tally{line: `^test result: `, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.Rustc(in, all)), Green: !has(all, `^test result: FAILED|^error: could not compile `)}
 	running := regexp.MustCompile(`^running (\d+) tests?$`)
@@ -42,12 +47,34 @@ func Cargo(in raw.Input) raw.Report {
 	return in.Suite(r)
 }
 
+// cargoSaid keeps of what stands between the lines with which a program of tests
+// begins and says that all passed those that say how its tests ended: the rest
+// they printed themselves.
+func cargoSaid(all []string) []string {
+	kept, begin := []string{}, -1 // begin is where in kept the tests do
+	for _, l := range all {
+		switch {
+		case strings.HasPrefix(l, "running ") && strings.Contains(l, " test"):
+			begin = len(kept)
+		case strings.HasPrefix(l, "test result: ok. ") && begin >= 0:
+			part := kept[begin:]
+			kept = append(kept[:begin], slices.DeleteFunc(part, func(l string) bool {
+				ended := strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.Contains(l, " ... ignored"))
+				return !ended && !strings.HasPrefix(l, "running ")
+			})...)
+		}
+		kept = append(kept, l)
+	}
+	return kept
+}
+
 func cargoTests(in raw.Input, all []string) []nexus.Finding {
 	said := map[string][]string{}
 	for _, b := range blocks(all, regexp.MustCompile(`^---- (.+?)(?: stdout)? ----$`), regexp.MustCompile(`^failures:$|^test result: `)) {
 		said[b.head[1]] = b.lines
 	}
 	failed := regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. FAILED$`)
+	quiet := has(all, `^\S+ --- FAILED$`)
 	var found []nexus.Finding
 	for _, l := range all {
 		m := failed.FindStringSubmatch(l)
@@ -62,18 +89,25 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 		found = append(found, f)
 		delete(said, m[1])
 	}
+	for test, lines := range said { // with --quiet there is no line for each
+		f := nexus.Finding{Code: raw.CodeTest, Test: test}
+		if panicked(in, &f, lines); quiet {
+			f.Message = cmp.Or(f.Message, "failed without a word")
+			found = append(found, f)
+		}
+	}
 	return found
 }
 
 // panicked reads the words of a thread that panicked.
 func panicked(in raw.Input, f *nexus.Finding, lines []string) {
-	now := regexp.MustCompile(`^\s*thread '.*?'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$`)
+	now := regexp.MustCompile(`^\s*thread '.*?'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$|^note: test did not panic as expected at (\S+?):(\d+):(\d+)$`)
 	old := regexp.MustCompile(`^\s*thread '.*?' panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
 	doc := regexp.MustCompile(`^(?:error|warning)(?:\[(\w+)\])?: (.*)$`)
 	stop := regexp.MustCompile(`^\s*(?:stack backtrace:|note: |std(?:out|err) \x{2500}{3})`)
 	for i, l := range lines {
 		if m := now.FindStringSubmatch(l); m != nil {
-			f.File, f.Line, f.Column, f.Message = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3]), message(lines[i+1:], stop)
+			f.File, f.Line, f.Column, f.Message = in.Place(m[1]+m[4]), raw.Number(m[2]+m[5]), raw.Number(m[3]+m[6]), message(lines[i+1:], stop)
 			break
 		}
 		if m := old.FindStringSubmatch(l); m != nil {
@@ -146,12 +180,12 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 // CTest reads ctest, and what CMake and the compiler say before it.
 func CTest(in raw.Input) raw.Report {
 	all := text(in)
-	r := raw.Run{Findings: errors(lint.GCCFindings(in, all)), Empty: has(all, `^No tests were found!!!`)}
+	r := raw.Run{Findings: errors(lint.GCCFindings(in, all)), Empty: has(all, `^No tests were found!!!`), Green: has(all, `^100% tests passed, `)}
 	if m := regexp.MustCompile(`(?m)^\d+% tests passed, \d+ tests? failed out of (\d+)`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
 		r.Counted, r.Planned = true, raw.Number(m[1])
 	}
-	row := regexp.MustCompile(`^\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|\*\*\*([^\d]*?)) +[\d.]+ sec`)
-	place := regexp.MustCompile(`^\s*([^\s:()]+\.\w+):(\d+)(?::(\d+))?: (.*)$`)
+	row := regexp.MustCompile(`^\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|.*?\*\*\*([^\d]*?)) +[\d.]+ sec`)
+	place := regexp.MustCompile(`^\s*(?:[\w./-]+: )?([^\s:()]+\.\w+):(\d+)(?::(\d+))?: (.*)$`)
 	next := regexp.MustCompile(`^\s*Start +\d+: |^\d+% tests passed|^The following tests `)
 	gone := map[string]bool{}
 	for _, b := range blocks(all, row, next) {

@@ -17,7 +17,7 @@ func Pytest(in raw.Input) raw.Report {
 		pass: `(\d+) (?:passed|xpassed)`, fail: `(\d+) (?:failed|errors?)`, skip: `(\d+) (?:skipped|xfailed)`,
 	}.read(all)
 	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `no tests ran in|^collected 0 items`) && c == (nexus.Counts{})}
-	r.Green = !has(all, `^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+s`)
+	r.Green = strings.Count(strings.Join(all, "\n"), " test session starts ==") == 1 || !has(all, `^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+s`)
 	planned := regexp.MustCompile(`^collected (\d+) items?(?: / (\d+) (?:error|deselected).*)?`)
 	selected := regexp.MustCompile(` / (\d+) selected`)
 	for _, l := range all {
@@ -197,7 +197,7 @@ func sums(all []string) []string {
 func Unittest(in raw.Input) raw.Report {
 	all := text(in)
 	c, total, counted := tally{
-		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `(?:failures|errors|unexpected successes)=(\d+)`,
+		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `[(,] ?(?:failures|errors|unexpected successes)=(\d+)`,
 		skip: `(?:skipped|expected failures)=(\d+)`, total: `^Ran (\d+) tests? in`,
 	}.read(sums(all))
 	r := raw.Run{Counts: c, Counted: counted && has(all, `^Ran \d+ tests? in`), Empty: counted && total == 0, Green: true}

@@ -166,6 +166,7 @@ func tell(f *nexus.Finding, all []string, want, have string) {
 
 // tally is one way of saying how many tests there were.
 type tally struct {
+	title string // pattern of a line that comes before one that counts; where none does, all count
 	line  string // pattern of the lines that count
 	last  bool   // only the last such line counts, not their sum
 	pass  string // patterns whose group is a number
@@ -192,10 +193,14 @@ func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
 		}
 	}
 	pass, fail, skip, sum := get(t.pass), get(t.fail), get(t.skip), get(t.total)
+	titled := t.title != "" && has(all, t.title)
+	title, open := regexp.MustCompile(t.title), !titled
 	for _, l := range all {
-		if !line.MatchString(l) {
+		open = open || title.MatchString(l)
+		if !open || !line.MatchString(l) {
 			continue
 		}
+		open = !titled
 		if t.last {
 			c, total = nexus.Counts{}, 0
 		}

@@ -62,6 +62,7 @@ func Vitest(in raw.Input) raw.Report {
 	rule := regexp.MustCompile(`^\x{23af}{3,}`)
 	stop := regexp.MustCompile(`^ \x{276f} |^ +\d+\|`)
 	where := regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`)
+	arrow := regexp.MustCompile(`^\s*[\x{256d},][-\x{2500}]*\[\s*(\S+?):(\d+):(\d+)\s*\]`)
 	var waiting []string // tests that failed alike stand above one text
 	for _, b := range blocks(all, head, rule) {
 		waiting = append(waiting, b.head[1])
@@ -75,6 +76,10 @@ func Vitest(in raw.Input) raw.Report {
 			if !inside {
 				file, _, _ = strings.Cut(file, " [")
 				f.Code, f.Test = raw.CodeCompile, ""
+				if stack := f.Stack; f.File == "" { // the file does not parse: its place is in a frame
+					at(in, &f, b.lines, arrow)
+					f.Stack = stack
+				}
 			}
 			if f.File == "" {
 				f.File = in.Place(file)
