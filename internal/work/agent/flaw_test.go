@@ -1,12 +1,15 @@
 package agent_test
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
@@ -72,5 +75,39 @@ func TestMalformedCallsEnd(t *testing.T) {
 				t.Errorf("%d messages recorded of %d", len(tr.Messages), len(out.Messages))
 			}
 		})
+	}
+}
+
+// spoiled makes the first call of a model's first answer a malformed one.
+type spoiled struct {
+	llm.Model
+	done bool
+}
+
+func (s *spoiled) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	resp, err := s.Model.Stream(ctx, r, heard)
+	if calls := resp.Message.Parts; !s.done && len(calls) > 0 && calls[0].Call != nil {
+		s.done = true
+		calls[0].Call.Input, calls[0].Call.Flaw = json.RawMessage("{}"), "ends too early"
+	}
+	return resp, err
+}
+
+// TestNothingBuildsOnAMalformedChange: what a malformed call would have changed
+// is not known, so no command runs on a tree without it.
+func TestNothingBuildsOnAMalformedChange(t *testing.T) {
+	b := newBench(t, nexus.Coder, script(
+		calls(call("write_file", map[string]any{"path": "a", "content": "one\n"}), call("shell", map[string]any{"command": "touch ran"}), call("read_file", map[string]any{"path": "sum.go"})),
+		done(),
+	))
+	b.model = &spoiled{Model: b.model}
+	out := b.must(t)
+	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
+		t.Error("a command ran on a tree without the change before it")
+	}
+	for i, want := range []string{"malformed", "write_file, which this call builds on", "package sum"} {
+		if got := out.Messages[2].Parts[i].Result; !strings.Contains(got.Text, want) {
+			t.Errorf("result %d: %+v", i, got)
+		}
 	}
 }

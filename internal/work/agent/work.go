@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -98,7 +99,7 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		default:
 			answers[i] = c.one(ctx, call)
 		}
-		if answers[i].Result.Failed && path(call) != "" && !c.tools.ReadOnly(call.Tool) {
+		if answers[i].Result.Failed && (path(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) { // a malformed call names no file that could be read
 			broken = append(broken, call)
 		}
 		failed = failed || answers[i].Result.Failed
@@ -113,7 +114,7 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
 	for _, b := range broken {
 		if call.Tool == shell || call.Tool == job || path(call) == path(b) && !c.tools.ReadOnly(call.Tool) {
-			return b.Tool + " " + path(b)
+			return strings.TrimSpace(b.Tool + " " + path(b))
 		}
 	}
 	return ""
