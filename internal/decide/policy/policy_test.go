@@ -198,6 +198,7 @@ func FuzzRule(f *testing.F) {
 			f.Add(command)
 		}
 	}
+	f.Add("/0/{,}") // a program and an argument that are the same
 	f.Fuzz(func(t *testing.T, command string) {
 		d := Rule(command, tree())
 		if d.Rule == "" || d.Reason == "" || d.Decision != Allow && d.Decision != Ask && d.Decision != Deny {

@@ -96,12 +96,7 @@ func (j *judgement) program(argv []arg.Word) {
 	}
 	j.scripts = true
 	j.frontEnd(path.Base(name), argv[1:])
-	_, operands := arg.Split(slices.DeleteFunc(slices.Clone(argv[1:]), func(w arg.Word) bool {
-		if i := slices.Index(argv, w); regexp.MustCompile(`^/[^/]+/[a-z]?$`).MatchString(w.Text) && slices.Contains([]string{"-n", "-i", "--name", "-t", "-m"}, argv[i-1].Text) {
-			return true // a pattern
-		}
-		return path.Base(name) == "configure" && regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`).MatchString(w.Text) // it is only noted for later
-	}))
+	_, operands := arg.Split(places(path.Base(name), argv[1:]))
 	j.writes(arg.Literals(operands))
 	for _, w := range operands { // NAME=PLACE, as configure takes it
 		if name, value, ok := strings.Cut(w.Text, "="); ok && !w.Dynamic && !strings.Contains(name, "/") && (strings.HasPrefix(value, "/") || strings.HasPrefix(value, "..")) {
@@ -111,6 +106,20 @@ func (j *judgement) program(argv []arg.Word) {
 	if base := path.Base(name); strings.HasPrefix(base, "coveralls") || strings.HasPrefix(base, "php-coveralls") || strings.HasPrefix(base, "codecov") {
 		j.add(Ask, "net.send", base+" sends what was measured")
 	}
+}
+
+// places returns the arguments of a program of the tree that may be places: no
+// patterns of names as tests take them (-n /some/), and not where configure is
+// told that things will be installed, which is only noted.
+func places(name string, args []arg.Word) (words []arg.Word) {
+	pattern, later := regexp.MustCompile(`^/[^/]+/[a-z]?$`), regexp.MustCompile(`^--[a-z-]*(prefix|dir)=`)
+	for i, w := range args {
+		named := i > 0 && slices.Contains([]string{"-n", "-i", "--name", "-t", "-m"}, args[i-1].Text)
+		if (!named || !pattern.MatchString(w.Text)) && (name != "configure" || !later.MatchString(w.Text)) {
+			words = append(words, w)
+		}
+	}
+	return words
 }
 
 // listed judges a program of the table.
