@@ -46,9 +46,10 @@ func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
 }
 
 // Renames returns where files are that were renamed, by their old paths: at
-// least half of each is in the new file.
+// least half of each is in the new file. An empty file is nowhere: all empty
+// files are alike.
 func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
-	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "-M50%", "--diff-filter=R", "--name-status")
+	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "-M50%", "--no-rename-empty", "--diff-filter=R", "--name-status")
 	if err != nil {
 		return nil, err
 	}

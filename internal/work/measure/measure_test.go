@@ -178,7 +178,7 @@ func TestTakenAway(t *testing.T) {
 	short := "one\ntwo\nthree\nfour\nfive\nsix\n"
 	write(t, dir, map[string]string{
 		"lib/deleted.go": short, "lib/emptied.go": short, "lib/stub.go": short, "lib/aside.go": short + "aside\n", "lib/moved.go": short + "moved\n",
-		"lib/link.go": short, "dir/a.txt": short + "a\n", "dir/b.txt": short + "b\n", "logo.png": "\x89PNG\x00\n\n\n\n\n\n", "edited.go": short, "one.txt": "1\n",
+		"lib/link.go": short, "dir/a.txt": short + "a\n", "dir/b.txt": short + "b\n", "logo.png": "\x89PNG\x00\n\n\n\n\n\n", "edited.go": short, "one.txt": "1\n", "dir/empty.txt": "",
 	})
 	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestTakenAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"lib/deleted.go", "lib/link.go", "dir/a.txt", "dir/b.txt"} {
+	for _, name := range []string{"lib/deleted.go", "lib/link.go", "dir/a.txt", "dir/b.txt", "dir/empty.txt"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestTakenAway(t *testing.T) {
 	if err := os.Symlink("emptied.go", filepath.Join(dir, "lib/link.go")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, map[string]string{"lib/emptied.go": "", "lib/stub.go": "package lib\n", "logo.png": "", "edited.go": "one\n2\n3\n4\n5\n6\n", "one.txt": "2\n"})
+	write(t, dir, map[string]string{"lib/emptied.go": "", "lib/stub.go": "package lib\n", "logo.png": "", "edited.go": "one\n2\n3\n4\n5\n6\n", "one.txt": "2\n", "lib/new.go": ""})
 	if _, err := r.Run(ctx, "add", "--all"); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestTakenAway(t *testing.T) {
 		found = append(found, f.Name)
 	}
 	slices.Sort(found)
-	want := []string{"dir/a.txt", "dir/b.txt", "lib/aside.go", "lib/deleted.go", "lib/emptied.go", "lib/link.go", "lib/stub.go", "logo.png"}
+	want := []string{"dir/a.txt", "dir/b.txt", "dir/empty.txt", "lib/aside.go", "lib/deleted.go", "lib/emptied.go", "lib/link.go", "lib/stub.go", "logo.png"}
 	if d := cmp.Diff(want, found); d != "" || decides[0].State != nexus.Fail {
 		t.Errorf("%s: -want +got\n%s", decides[0].State, d)
 	}
