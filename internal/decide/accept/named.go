@@ -42,9 +42,9 @@ const maxWish = 20 // things of a kind that one text may name
 func Read(text string) Wish {
 	text = bound(text)
 	w := Wish{Exact: strings.TrimSpace(text)}
-	for _, at := range nameRE.FindAllStringIndex(text, -1) {
+	for _, at := range nameRE.re().FindAllStringIndex(text, -1) {
 		name := strings.TrimRight(text[at[0]:at[1]], "./:[")
-		if endRE.MatchString(text[at[1]:]) {
+		if endRE.re().MatchString(text[at[1]:]) {
 			continue // the name of a file
 		}
 		if aside(text, at[0], at[1]) {
@@ -53,10 +53,10 @@ func Read(text string) Wish {
 			w.Tests = add(w.Tests, name)
 		}
 	}
-	for _, at := range fileRE.FindAllStringIndex(text, -1) {
+	for _, at := range fileRE.re().FindAllStringIndex(text, -1) {
 		name := strings.TrimPrefix(text[at[0]:at[1]], "./")
 		switch {
-		case !testfile.Is(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.MatchString(clauseAround(text, at[0], at[1])):
+		case !testfile.Is(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.re().MatchString(clauseAround(text, at[0], at[1])):
 		case aside(text, at[0], at[1]):
 			w.Aside = add(w.Aside, name)
 		default:
@@ -64,15 +64,15 @@ func Read(text string) Wish {
 		}
 	}
 	w.Aside = slices.DeleteFunc(w.Aside, func(name string) bool { return slices.Contains(w.Tests, name) })
-	for _, m := range placeRE.FindAllStringSubmatch(text, -1) {
+	for _, m := range placeRE.re().FindAllStringSubmatch(text, -1) {
 		if line, err := strconv.Atoi(m[2]); err == nil && line > 0 && len(w.Places) < maxWish {
 			w.Places = append(w.Places, Place{strings.TrimPrefix(m[1], "./"), line})
 		}
 	}
 	w.quotes(text)
-	if m := allRE.FindStringSubmatchIndex(text); m != nil && len(w.Tests) == 0 {
+	if m := allRE.re().FindStringSubmatchIndex(text); m != nil && len(w.Tests) == 0 {
 		w.All = true
-		if in := withinRE.FindStringSubmatch(text[m[1]:]); in != nil {
+		if in := withinRE.re().FindStringSubmatch(text[m[1]:]); in != nil {
 			w.Within = strings.Trim(in[1], "./")
 		}
 	}
@@ -81,7 +81,7 @@ func Read(text string) Wish {
 
 // quotes reads what a text quotes: commands that it says fail, and messages.
 func (w *Wish) quotes(text string) {
-	for _, at := range quotedRE.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range quotedRE.re().FindAllStringSubmatchIndex(text, -1) {
 		said := ""
 		for i := 2; i < len(at); i += 2 {
 			if at[i] >= 0 {
@@ -89,8 +89,8 @@ func (w *Wish) quotes(text string) {
 			}
 		}
 		switch {
-		case commandRE.MatchString(said):
-			if failsRE.MatchString(clauseAround(text, at[0], at[1])) {
+		case commandRE.re().MatchString(said):
+			if failsRE.re().MatchString(clauseAround(text, at[0], at[1])) {
 				w.Commands = add(w.Commands, said)
 			}
 		case len(said) >= 10 && strings.Contains(said, " "):
@@ -198,7 +198,7 @@ func aside(text string, from, to int) bool {
 		switch {
 		case slices.Contains([]string{"except", "excluding", "ignore", "ignoring", "skip", "skipping", "leave", "leaving", "not", "without", "besides", "than", "from", "touch", "touching", "unlike"}, word):
 			return word != "from" || strings.Contains(strings.Join(words, " "), "apart from")
-		case slices.Contains([]string{"", "the", "a", "test", "tests", "and", "or", "for", "in", "case", "cases", "alone"}, word), nameRE.MatchString(text[start:from]) && isName(word):
+		case slices.Contains([]string{"", "the", "a", "test", "tests", "and", "or", "for", "in", "case", "cases", "alone"}, word), nameRE.re().MatchString(text[start:from]) && isName(word):
 		default:
 			return after(text[to:])
 		}
@@ -211,24 +211,30 @@ func isName(word string) bool {
 }
 
 // after reports whether what follows a name puts it aside.
-func after(rest string) bool { return sparedRE.MatchString(rest[:min(len(rest), 60)]) }
+func after(rest string) bool { return sparedRE.re().MatchString(rest[:min(len(rest), 60)]) }
+
+// pattern is a regular expression that is compiled where it is used. Every
+// process of Nexus starts with this package, and few of them read a text.
+type pattern string
+
+func (p pattern) re() *regexp.Regexp { return regexp.MustCompile(string(p)) }
 
 // How texts name things.
-var (
-	nameRE = regexp.MustCompile(`(?:[\w./-]*\.)?\b(?:Test|Fuzz|Example|Benchmark)[A-Z_0-9]\w*(?:/[\w#.=-]+)*` +
-		`|[\w./-]+\.\w+::[\w:\[\].-]+|\b(?:[\w.]+\.)?test_\w+(?:\[[^\]\n]{0,80}\])?\b|\btest[A-Z]\w+`)
-	placeRE   = regexp.MustCompile(`(?:^|[\s("'` + "`" + `])((?:\./)?[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,5}):(\d{1,6})\b`)
-	quotedRE  = regexp.MustCompile("`([^`\n]{1,300})`" + `|"([^"\n]{1,300})"|(?:^|[\s(])'([^'\n]{1,300})'(?:$|[\s).,:;])`)
-	commandRE = regexp.MustCompile(`^(?:\./[\w./-]+|(?:go|npm|npx|pnpm|yarn|bun|deno|node|python3?|pytest|tox|uv|poetry|ruff|mypy|cargo|make|cmake|ctest|ninja|ruby|rake|bundle|rspec|php|composer|phpunit|mvn|gradle|dotnet|sh|bash|mix|swift|zig|tsc|eslint|golangci-lint|gofmt|test|grep) \S)[^\n]*$|^\./[\w./-]+$`)
-	failsRE   = regexp.MustCompile(`(?i)\b(?:fails?|failed|failing|breaks?|broken|crash(?:es)?|panics?|errors?|exits? (?:with )?(?:code )?[1-9]\d*|(?:must|should|has to|to) (?:pass|succeed|work|exit 0)|make[^.;\n]{0,20}pass|(?:does not|doesn't) (?:pass|work|run|succeed))\b`)
-	endRE     = regexp.MustCompile(`^\.(?:pyi?|rb|php|[cm]?[jt]sx?|sh|bats|c|cc|cpp|rs|java|kt|lua|pl|t|exs?)\b`)
-	passesRE  = regexp.MustCompile(`(?i)\b(?:pass(?:es)?|green|fails?|failing|red|broken)\b`)
-	fileRE    = regexp.MustCompile(`[\w./-]+\.[a-z]{1,4}\b`)
-	allRE     = regexp.MustCompile(`(?i)\b(?:fix|repair|resolve|unbreak)\b[^.;\n]{0,20}\b(?:failing|broken|red|failed)\s+(?:unit |integration )?(?:tests?|specs?|suite|ci|build)\b` +
+const (
+	nameRE pattern = `(?:[\w./-]*\.)?\b(?:Test|Fuzz|Example|Benchmark)[A-Z_0-9]\w*(?:/[\w#.=-]+)*` +
+		`|[\w./-]+\.\w+::[\w:\[\].-]+|\b(?:[\w.]+\.)?test_\w+(?:\[[^\]\n]{0,80}\])?\b|\btest[A-Z]\w+`
+	placeRE   pattern = `(?:^|[\s("'` + "`" + `])((?:\./)?[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,5}):(\d{1,6})\b`
+	quotedRE  pattern = "`([^`\n]{1,300})`" + `|"([^"\n]{1,300})"|(?:^|[\s(])'([^'\n]{1,300})'(?:$|[\s).,:;])`
+	commandRE pattern = `^(?:\./[\w./-]+|(?:go|npm|npx|pnpm|yarn|bun|deno|node|python3?|pytest|tox|uv|poetry|ruff|mypy|cargo|make|cmake|ctest|ninja|ruby|rake|bundle|rspec|php|composer|phpunit|mvn|gradle|dotnet|sh|bash|mix|swift|zig|tsc|eslint|golangci-lint|gofmt|test|grep) \S)[^\n]*$|^\./[\w./-]+$`
+	failsRE   pattern = `(?i)\b(?:fails?|failed|failing|breaks?|broken|crash(?:es)?|panics?|errors?|exits? (?:with )?(?:code )?[1-9]\d*|(?:must|should|has to|to) (?:pass|succeed|work|exit 0)|make[^.;\n]{0,20}pass|(?:does not|doesn't) (?:pass|work|run|succeed))\b`
+	endRE     pattern = `^\.(?:pyi?|rb|php|[cm]?[jt]sx?|sh|bats|c|cc|cpp|rs|java|kt|lua|pl|t|exs?)\b`
+	passesRE  pattern = `(?i)\b(?:pass(?:es)?|green|fails?|failing|red|broken)\b`
+	fileRE    pattern = `[\w./-]+\.[a-z]{1,4}\b`
+	allRE     pattern = `(?i)\b(?:fix|repair|resolve|unbreak)\b[^.;\n]{0,20}\b(?:failing|broken|red|failed)\s+(?:unit |integration )?(?:tests?|specs?|suite|ci|build)\b` +
 		`|\b(?:make|get)\b[^.;\n]{0,30}\b(?:tests|suite|specs|ci)\b[^.;\n]{0,12}\b(?:pass|green|work)\b` +
-		`|\b(?:tests|suite|ci) (?:is|are) (?:red|failing|broken)\b`)
-	withinRE = regexp.MustCompile(`^\s+(?:in|of|for|under)\s+(?:the\s+)?(?:file\s+|package\s+|module\s+)?` + "`?" + `([\w./-]+)`)
-	sparedRE = regexp.MustCompile(`^[` + "`" + `'")]*,?\s+(?:is|are|was|were|may|can|should)\s+(?:un|not )related|^[` + "`" + `'")]*,?\s+(?:may|can)\s+(?:stay|fail|be (?:ignored|left))|^[` + "`" + `'")]*,?\s+(?:is|are) (?:known|expected) to fail|^[` + "`" + `'")]*\s+alone\b`)
+		`|\b(?:tests|suite|ci) (?:is|are) (?:red|failing|broken)\b`
+	withinRE pattern = `^\s+(?:in|of|for|under)\s+(?:the\s+)?(?:file\s+|package\s+|module\s+)?` + "`?" + `([\w./-]+)`
+	sparedRE pattern = `^[` + "`" + `'")]*,?\s+(?:is|are|was|were|may|can|should)\s+(?:un|not )related|^[` + "`" + `'")]*,?\s+(?:may|can)\s+(?:stay|fail|be (?:ignored|left))|^[` + "`" + `'")]*,?\s+(?:is|are) (?:known|expected) to fail|^[` + "`" + `'")]*\s+alone\b`
 )
 
 // Wishes are what some texts ask for by name.
