@@ -32,8 +32,9 @@ func ask(e Env) Tool {
 	}
 }
 
-// message is what finish takes where the work lands as a commit.
-const message = `,"subject":{"type":"string","maxLength":72,"description":"of the commit: imperative, 72 characters"}`
+// message is what finish takes where the work lands as a commit, with the
+// length of a subject twice: models are shown descriptions and no bounds.
+const message = `,"subject":{"type":"string","maxLength":%[1]d,"description":"of the commit: imperative, %[1]d characters"}`
 
 // claims is what finish takes where tests of criteria are named.
 const claims = `,"checks":{"type":"array","maxItems":20,"description":"one for each criterion that the brief asks a check of","items":{"type":"object","properties":{` +
@@ -78,7 +79,7 @@ func finish(e Env) Tool {
 			`"required":["summary","status"],"additionalProperties":false}`)
 		more := ""
 		if e.Writes {
-			more += message + explains
+			more += fmt.Sprintf(message, SubjectLength) + explains
 		}
 		if e.Claims {
 			more += claims

@@ -179,8 +179,10 @@ func New(e Env, names ...string) (*Set, error) {
 	return s, nil
 }
 
-// Close kills what runs in the background. The set is of no use after it.
+// Close kills what runs in the background and lets go of the worktree, but for
+// a Root that was given. The set is of no use after it.
 func (s *Set) Close() {
+	defer s.env.tree.Close()
 	if s.env.jobs != nil {
 		s.env.jobs.Close()
 	}

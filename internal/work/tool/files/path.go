@@ -203,7 +203,16 @@ func (t *Tree) real(f *os.File, name string) (string, error) {
 	return rest, nil
 }
 
-// opened returns the root's directory, which stays open with the tree.
+// Close lets go of what the tree opened, so that it can be unmounted. Its Root
+// is the caller's. The tree is of no use after it.
+func (t *Tree) Close() {
+	if f := t.top.Swap(nil); f != nil {
+		_ = f.Close() // only read
+	}
+}
+
+// opened returns the root's directory, which stays open until the tree is
+// closed.
 func (t *Tree) opened() (*os.File, error) {
 	if f := t.top.Load(); f != nil {
 		return f, nil
