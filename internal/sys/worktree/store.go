@@ -27,7 +27,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
@@ -47,7 +46,7 @@ type Store struct {
 	dir     string // absolute, without links
 	git     git.Repo
 	objects *git.Objects
-	shelf   *ground.Shelf
+	shelf   *shelf
 
 	probing sync.Once // sets probed
 	probed  Way
@@ -77,7 +76,7 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{Clone: c, dir: dir, git: c.Git(), objects: c.Objects()}
-	s.shelf = &ground.Shelf{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
+	s.shelf = &shelf{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
 	return s, nil
 }
 

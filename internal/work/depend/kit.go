@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
@@ -307,7 +307,7 @@ func (k *Kit) Fresh(ctx context.Context, dir string) error {
 
 // lend gives a tree sets, none of which is ever taken for a part of it.
 func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh bool) error {
-	had := survey.Spared(dir)
+	had := worktree.Spared(dir)
 	var now []string
 	for _, s := range sets {
 		now = append(now, s.Paths...)
@@ -319,7 +319,7 @@ func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh boo
 	slices.Sort(both)
 	both = slices.Compact(both)
 	if !slices.Equal(had, both) {
-		if err := survey.Spare(dir, both); err != nil {
+		if err := worktree.Spare(dir, both); err != nil {
 			return err
 		}
 	}
@@ -329,7 +329,7 @@ func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh boo
 	if slices.Sort(now); slices.Equal(now, both) {
 		return nil
 	}
-	return survey.Spare(dir, now)
+	return worktree.Spare(dir, now)
 }
 
 // job is one set that is to be made: the packages of one place, or of all

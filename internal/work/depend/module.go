@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -107,7 +107,7 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 // it: a submodule has gates of its own, which say nothing of work that cannot
 // change it, and may want what is not here.
 func Own(dir string, gates []gate.Gate) []gate.Gate {
-	lent := survey.Spared(dir)
+	lent := worktree.Spared(dir)
 	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
 		at := path.Clean("./" + filepath.ToSlash(g.Dir))
 		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })

@@ -1,7 +1,4 @@
-// Package ground writes the files of a tree, and keeps some to mount overlays
-// over: <dir>/<tree>/{tree,index,ready}. Nobody writes there once ready is
-// written.
-package ground
+package worktree
 
 import (
 	"cmp"
@@ -18,40 +15,39 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
-// Ground is what is known of files that were written.
-type Ground struct {
+// ground is what is known of files that were written.
+type ground struct {
 	Tree       string // what was written
 	Index      git.Index
-	Since      int64 // when; see [survey.Tree]
+	Since      int64 // when; see [survey]
 	Attributes bool  // there is a .gitattributes, so files may differ from what is stored
 }
 
-// Read returns what an index file says of the files of a tree.
-func Read(file, tree string, since int64, size int) (Ground, error) {
+// readGround returns what an index file says of the files of a tree.
+func readGround(file, tree string, since int64, size int) (ground, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return Ground{}, disk.Fail("read an index", err)
+		return ground{}, disk.Fail("read an index", err)
 	}
-	g := Ground{Tree: tree, Since: since}
+	g := ground{Tree: tree, Since: since}
 	if g.Index, err = git.ParseIndex(data, size); err != nil {
-		return Ground{}, disk.Fail("read an index", err)
+		return ground{}, disk.Fail("read an index", err)
 	}
 	for _, e := range g.Index {
-		g.Attributes = g.Attributes || Attributes(e.Path)
+		g.Attributes = g.Attributes || attributes(e.Path)
 	}
 	return g, nil
 }
 
-// Attributes reports whether a file says how others are stored.
-func Attributes(p string) bool {
+// attributes reports whether a file says how others are stored.
+func attributes(p string) bool {
 	return strings.HasSuffix(p, ".gitattributes") && path.Base(p) == ".gitattributes"
 }
 
-// GitFile leads from the files to the git directory beside them.
-const GitFile = "gitdir: ../git\n"
+// gitFile leads from the files to the git directory beside them.
+const gitFile = "gitdir: ../git\n"
 
 // Checkout writes the files of a tree of r into dir, and an index for them,
 // with git's own means. It returns the time at which the files were so.
@@ -66,21 +62,21 @@ func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, 
 	if _, err := r.Run(ctx, "checkout-index", "-a", "-u", "-f", "-q"); err != nil {
 		return 0, err
 	}
-	if err := disk.Write(filepath.Join(dir, ".git"), []byte(GitFile)); err != nil {
+	if err := disk.Write(filepath.Join(dir, ".git"), []byte(gitFile)); err != nil {
 		return 0, err
 	}
-	return survey.Clock(index + ".clock")
+	return fileClock(index + ".clock")
 }
 
-// Shelf keeps files for overlays. It may be used from many goroutines, and
+// shelf keeps files for overlays. It may be used from many goroutines, and
 // from many processes at once.
-type Shelf struct {
+type shelf struct {
 	Dir  string
 	Repo git.Repo // holds the trees
 	Size int      // of an object name
 
 	mu      sync.Mutex        // guards grounds
-	grounds map[string]Ground // that were read, by tree
+	grounds map[string]ground // that were read, by tree
 }
 
 // farApart is how many files of a tree may differ from the files that it is
@@ -91,14 +87,14 @@ const farApart = 500
 const candidates = 3
 
 // Path is where something of a tree is: "tree", "index", or "" for all of it.
-func (s *Shelf) Path(tree, name string) string {
+func (s *shelf) Path(tree, name string) string {
 	return filepath.Join(s.Dir, tree, name)
 }
 
 // Near returns files to mount a tree over: its own, or some that differ
 // in little, or its own made now.
-func (s *Shelf) Near(ctx context.Context, tree string) (Ground, error) {
-	var g Ground
+func (s *shelf) Near(ctx context.Context, tree string) (ground, error) {
+	var g ground
 	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) error {
 		near, err := s.nearest(ctx, tree)
 		if err != nil {
@@ -111,8 +107,8 @@ func (s *Shelf) Near(ctx context.Context, tree string) (Ground, error) {
 }
 
 // Exact returns the files of exactly that tree.
-func (s *Shelf) Exact(ctx context.Context, tree string) (Ground, error) {
-	var g Ground
+func (s *shelf) Exact(ctx context.Context, tree string) (ground, error) {
+	var g ground
 	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) (err error) {
 		g, err = s.lay(ctx, tree)
 		return err
@@ -122,7 +118,7 @@ func (s *Shelf) Exact(ctx context.Context, tree string) (Ground, error) {
 
 // nearest returns the tree among those that are there which is near enough,
 // the newest first, or "".
-func (s *Shelf) nearest(ctx context.Context, tree string) (string, error) {
+func (s *shelf) nearest(ctx context.Context, tree string) (string, error) {
 	if s.ready(tree) {
 		return tree, nil
 	}
@@ -146,7 +142,7 @@ func (s *Shelf) nearest(ctx context.Context, tree string) (string, error) {
 }
 
 // All lists the trees that are there, the newest first.
-func (s *Shelf) All() ([]string, error) {
+func (s *shelf) All() ([]string, error) {
 	list, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, disk.Fail("read the shared files", err)
@@ -165,7 +161,7 @@ func (s *Shelf) All() ([]string, error) {
 
 // ready reports whether shared files are complete and were made since the
 // machine started: what a crash of the machine left is not trusted.
-func (s *Shelf) ready(tree string) bool {
+func (s *shelf) ready(tree string) bool {
 	data, err := os.ReadFile(s.Path(tree, "ready"))
 	if err != nil {
 		return false
@@ -176,30 +172,30 @@ func (s *Shelf) ready(tree string) bool {
 
 // lay writes the files of a tree where overlays find them, if they are
 // not there.
-func (s *Shelf) lay(ctx context.Context, tree string) (Ground, error) {
+func (s *shelf) lay(ctx context.Context, tree string) (ground, error) {
 	if s.ready(tree) {
 		return s.Of(tree)
 	}
 	s.Drop(tree)
 	dir := s.Path(tree, "")
 	if err := os.RemoveAll(dir); err != nil {
-		return Ground{}, disk.Fail("make the shared files", err)
+		return ground{}, disk.Fail("make the shared files", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Ground{}, disk.Fail("make the shared files", err)
+		return ground{}, disk.Fail("make the shared files", err)
 	}
 	since, err := Checkout(ctx, s.Repo, tree, s.Path(tree, "tree"), s.Path(tree, "index"))
 	if err != nil {
-		return Ground{}, err
+		return ground{}, err
 	}
 	if err := disk.Write(s.Path(tree, "ready"), []byte(bootID()+" "+strconv.FormatInt(since, 10))); err != nil {
-		return Ground{}, err
+		return ground{}, err
 	}
 	return s.Of(tree)
 }
 
 // Of returns what is known of shared files. It is read once.
-func (s *Shelf) Of(tree string) (Ground, error) {
+func (s *shelf) Of(tree string) (ground, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g, ok := s.grounds[tree]; ok {
@@ -207,19 +203,19 @@ func (s *Shelf) Of(tree string) (Ground, error) {
 	}
 	data, err := os.ReadFile(s.Path(tree, "ready"))
 	if err != nil {
-		return Ground{}, disk.Fail("read the shared files", err)
+		return ground{}, disk.Fail("read the shared files", err)
 	}
 	_, text, _ := strings.Cut(string(data), " ")
 	since, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return Ground{}, disk.Fail("read the shared files", err)
+		return ground{}, disk.Fail("read the shared files", err)
 	}
-	g, err := Read(s.Path(tree, "index"), tree, since, s.Size)
+	g, err := readGround(s.Path(tree, "index"), tree, since, s.Size)
 	if err != nil {
-		return Ground{}, err
+		return ground{}, err
 	}
 	if s.grounds == nil {
-		s.grounds = map[string]Ground{}
+		s.grounds = map[string]ground{}
 	}
 	s.grounds[tree] = g
 	return g, nil
@@ -235,7 +231,7 @@ func bootID() string {
 }
 
 // Drop forgets a tree whose files are being removed.
-func (s *Shelf) Drop(tree string) {
+func (s *shelf) Drop(tree string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.grounds, tree)

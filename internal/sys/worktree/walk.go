@@ -1,4 +1,4 @@
-package survey
+package worktree
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func (s *scan) list(dir string, in git.Index) {
 	kids := s.anew(d, dir, direct, subs)
 	if st.Changed < s.now {
 		s.mu.Lock()
-		s.k.dirs[dir] = seen{stat: st, kids: kids}
+		s.k.dirs[dir] = listed{stat: st, kids: kids}
 		s.mu.Unlock()
 	}
 }
@@ -272,8 +272,8 @@ func (s *scan) written(d *dir, p string, n dirent, in git.Index) {
 }
 
 // found sorts what was noted.
-func (s *scan) found() Found {
-	f := Found{Changed: s.changed, Gone: s.gone, Odd: s.odd, Now: s.now}
+func (s *scan) found() found {
+	f := found{Changed: s.changed, Gone: s.gone, Odd: s.odd, Now: s.now}
 	for _, l := range []*[]string{&f.Changed, &f.Gone, &f.Odd} {
 		slices.Sort(*l)
 		*l = slices.Compact(*l)

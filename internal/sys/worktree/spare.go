@@ -1,4 +1,4 @@
-package survey
+package worktree
 
 import (
 	"errors"
@@ -38,12 +38,12 @@ func Spared(dir string) []string {
 }
 
 // spares reports whether a path is spared, or is in one that is.
-func (k *Known) spares(p string) bool {
+func (k *known) spares(p string) bool {
 	return slices.ContainsFunc(k.spared, func(s string) bool { return p == s || strings.HasPrefix(p, s+"/") })
 }
 
 // spare adds what is spared to what the rules leave out.
-func (k *Known) spare(batch []entry, out map[string]bool) map[string]bool {
+func (k *known) spare(batch []entry, out map[string]bool) map[string]bool {
 	out = maps.Clone(out)
 	if out == nil {
 		out = map[string]bool{}
@@ -55,7 +55,7 @@ func (k *Known) spare(batch []entry, out map[string]bool) map[string]bool {
 }
 
 // stripAround removes what is ignored and not spared, which may lie within.
-func (k *Known) stripAround(dir, p string) error {
+func (k *known) stripAround(dir, p string) error {
 	if k.spares(p) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package survey
+package worktree
 
 import (
 	"context"
@@ -29,8 +29,8 @@ func TestSpare(t *testing.T) {
 		}
 		return out, nil
 	}
-	k := &Known{}
-	tree := Tree{Dir: dir, Ignored: tools}
+	k := &known{}
+	tree := survey{Dir: dir, Ignored: tools}
 	look(t, tree, k, 1) // before anything is spared
 	if err := Spare(dir, []string{"node_modules", "tools/node_modules", "web/node_modules"}); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestSpare(t *testing.T) {
 	if d := cmp.Diff([]string{"a.js", "node_modules2/y", "web/b.js"}, look(t, tree, k, 1).Changed); d != "" {
 		t.Error(d)
 	}
-	only, err := Tree{Dir: dir, Ignored: tools, Base: git.Index{}}.Look(t.Context(), k, 1, []string{"node_modules/x/index.js", "a.js"})
+	only, err := survey{Dir: dir, Ignored: tools, Base: git.Index{}}.Look(t.Context(), k, 1, []string{"node_modules/x/index.js", "a.js"})
 	if d := cmp.Diff([]string{"a.js"}, only.Changed); d != "" || err != nil {
 		t.Error(d, err)
 	}

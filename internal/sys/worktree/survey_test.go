@@ -1,4 +1,4 @@
-package survey
+package worktree
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func write(t *testing.T, name string) git.Stat {
 	return st
 }
 
-func look(t *testing.T, tree Tree, k *Known, now int64) Found {
+func look(t *testing.T, tree survey, k *known, now int64) found {
 	t.Helper()
 	f, err := tree.Look(t.Context(), k, now, nil)
 	if err != nil {
@@ -42,10 +42,10 @@ func look(t *testing.T, tree Tree, k *Known, now int64) Found {
 func TestSameMoment(t *testing.T) {
 	dir := t.TempDir()
 	st := write(t, filepath.Join(dir, "a"))
-	tree := Tree{Dir: dir, Base: git.Index{{Path: "a", Mode: st.Mode, Stat: st}}, Ignored: nothing}
+	tree := survey{Dir: dir, Base: git.Index{{Path: "a", Mode: st.Mode, Stat: st}}, Ignored: nothing}
 	for since, want := range map[int64][]string{st.Changed: {"a"}, st.Changed + 1: nil} {
 		tree.Since = since
-		if d := cmp.Diff(want, look(t, tree, &Known{}, st.Changed+1).Changed); d != "" {
+		if d := cmp.Diff(want, look(t, tree, &known{}, st.Changed+1).Changed); d != "" {
 			t.Errorf("since %d: %s", since-st.Changed, d)
 		}
 	}
@@ -53,8 +53,8 @@ func TestSameMoment(t *testing.T) {
 
 func TestSetAtThatMoment(t *testing.T) {
 	for now, want := range map[int64]int64{7: 0, 8: 0, 9: 8} {
-		k := &Known{}
-		k.Set("a", File{Mode: git.ModeFile, Stat: git.Stat{Changed: 8}}, now)
+		k := &known{}
+		k.Set("a", surveyed{Mode: git.ModeFile, Stat: git.Stat{Changed: 8}}, now)
 		if got := k.Recent["a"].Stat.Changed; got != want {
 			t.Errorf("at %d, keeps %d", now, got)
 		}
@@ -70,8 +70,8 @@ func TestDirectoryOfThisMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for now, want := range map[int64]bool{d.Changed: false, d.Changed + 1: true} {
-		k := &Known{}
-		look(t, Tree{Dir: dir, Ignored: nothing}, k, now)
+		k := &known{}
+		look(t, survey{Dir: dir, Ignored: nothing}, k, now)
 		if _, kept := k.dirs["d"]; kept != want {
 			t.Errorf("%d after its change, the directory is trusted: %v", now-d.Changed, kept)
 		}
@@ -81,14 +81,14 @@ func TestDirectoryOfThisMoment(t *testing.T) {
 func TestClock(t *testing.T) {
 	dir := t.TempDir()
 	st := write(t, filepath.Join(dir, "a"))
-	now, err := Clock(filepath.Join(dir, "clock"))
+	now, err := fileClock(filepath.Join(dir, "clock"))
 	if err != nil || now < st.Changed {
 		t.Errorf("the clock shows %d, before %d: %v", now, st.Changed, err)
 	}
 	if later := write(t, filepath.Join(dir, "b")); later.Changed < now {
 		t.Error("time went back")
 	}
-	if _, err := Clock(filepath.Join(dir, "none", "clock")); err == nil {
+	if _, err := fileClock(filepath.Join(dir, "none", "clock")); err == nil {
 		t.Error("a clock without a directory")
 	}
 }

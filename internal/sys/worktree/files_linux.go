@@ -1,4 +1,4 @@
-package survey
+package worktree
 
 import (
 	"errors"
@@ -124,8 +124,8 @@ func lstat(path string) (git.Stat, error) {
 	return stat(&st), nil
 }
 
-// Stat returns what is compared of an open file.
-func Stat(f *os.File) (git.Stat, error) {
+// statOf returns what is compared of an open file.
+func statOf(f *os.File) (git.Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(int(f.Fd()), &st)
 	return stat(&st), err

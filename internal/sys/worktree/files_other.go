@@ -59,7 +59,7 @@ func lstat(path string) (git.Stat, error) {
 	return stat(info), nil
 }
 
-// Stat returns what is compared of an open file.
+// statOf returns what is compared of an open file.
 func Stat(f *os.File) (git.Stat, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -1,4 +1,4 @@
-package survey
+package worktree
 
 import (
 	"io/fs"
@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Strip removes what the last look, which was the first since [Known.Forget],
+// Strip removes what the last look, which was the first since [known.Forget],
 // left out: what is ignored, files that git cannot keep, the .git of
 // repositories within, and directories without files. The empty place of
 // another repository's commit stays, and so does the .git of the tree itself.
-func (t Tree) Strip(k *Known) error {
+func (t survey) Strip(k *known) error {
 	for p := range k.ignored {
 		if err := k.stripAround(t.Dir, p); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (t Tree) Strip(k *Known) error {
 }
 
 // gitlink reports whether a path is the place of another repository's commit.
-func (t Tree) gitlink(k *Known, p string) bool {
+func (t survey) gitlink(k *known, p string) bool {
 	if f, ok := k.Recent[p]; ok {
 		return f.Mode == git.ModeGitlink
 	}

@@ -1,13 +1,4 @@
-// Package survey finds what changed in a tree of files since it was looked at
-// before, without reading the files that did not.
-//
-// It never follows a symbolic link, never looks into a .git, and takes a file
-// for unchanged only if the kernel's time of its last change is the same: a
-// time that a program cannot set back. Where the tree is an overlay, only its
-// upper layer is walked.
-//
-// Nobody may write in the tree while it is looked at.
-package survey
+package worktree
 
 import (
 	"context"
@@ -21,8 +12,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Tree is what is looked at.
-type Tree struct {
+// survey finds what changed in a tree of files since it was last looked at,
+// without reading the files that did not.
+//
+// It never follows a symbolic link, never looks into a .git, and takes a file
+// for unchanged only if the kernel's time of its last change is the same: a
+// time that a program cannot set back. In an overlay it walks only the upper
+// layer. Nobody may write in the tree meanwhile.
+type survey struct {
 	Dir   string // the files; see also [Spare]
 	Upper string // upper layer of the overlay mounted at Dir; empty without one
 	Base  git.Index
@@ -32,33 +29,33 @@ type Tree struct {
 	Ignored func(ctx context.Context, paths []string) (map[string]bool, error)
 }
 
-// File is what is known of a path.
-type File struct {
+// surveyed is what is known of a path.
+type surveyed struct {
 	Mode uint32   // 0: there is none
 	ID   string   // object name, hex
 	Stat git.Stat // as it was when it had that content; zero: unknown
 }
 
-// Known is what earlier looks left. The zero Known knows nothing but what the
+// known is what earlier looks left. The zero value knows nothing but what the
 // base says. It is not safe for concurrent use.
-type Known struct {
-	Recent map[string]File // where the tree differs from the base
+type known struct {
+	Recent map[string]surveyed // where the tree differs from the base
 
 	spared  []string            // as of the last look
 	ignored map[string]bool     // untracked paths that the rules leave out
 	rules   map[string]git.Stat // lists of rules that are left out themselves
-	dirs    map[string]seen     // directories that were listed
+	dirs    map[string]listed   // directories that were listed
 }
 
-// seen is what a directory held when it was listed.
-type seen struct {
+// listed is what a directory held when it was listed.
+type listed struct {
 	stat git.Stat
 	kids []string // directories in it that hold nothing of the base
 }
 
-// Found is what a look found. Paths are slash-separated, relative to the
+// found is what a look found. Paths are slash-separated, relative to the
 // root, and sorted.
-type Found struct {
+type found struct {
 	Changed []string // files and links that are new or may differ
 	Gone    []string // tracked paths where no file is now
 	Odd     []string // files that are none: sockets, pipes, devices
@@ -66,13 +63,13 @@ type Found struct {
 }
 
 // Forget drops what was learnt of names that are ignored, and of directories.
-func (k *Known) Forget() { k.ignored, k.rules, k.dirs = nil, nil, nil }
+func (k *known) Forget() { k.ignored, k.rules, k.dirs = nil, nil, nil }
 
 // Set notes what a path held at a time. A stat from that very moment proves
 // nothing: the file may have changed again within the tick of a coarse clock.
-func (k *Known) Set(p string, f File, now int64) {
+func (k *known) Set(p string, f surveyed, now int64) {
 	if k.Recent == nil {
-		k.Recent = map[string]File{}
+		k.Recent = map[string]surveyed{}
 	}
 	if f.Stat.Changed >= now {
 		f.Stat = git.Stat{}
@@ -82,7 +79,7 @@ func (k *Known) Set(p string, f File, now int64) {
 
 // Look finds what changed. With only given, it looks at these paths and
 // nothing else: for a caller who knows that nothing else was written.
-func (t Tree) Look(ctx context.Context, k *Known, now int64, only []string) (Found, error) {
+func (t survey) Look(ctx context.Context, k *known, now int64, only []string) (found, error) {
 	if spared := Spared(t.Dir); k.stale(t.Dir) || !slices.Equal(spared, k.spared) {
 		k.Forget()
 		k.spared = spared
@@ -96,11 +93,11 @@ func (t Tree) Look(ctx context.Context, k *Known, now int64, only []string) (Fou
 	return f, err
 }
 
-func (t Tree) look(ctx context.Context, k *Known, now int64, only []string) (Found, error) {
+func (t survey) look(ctx context.Context, k *known, now int64, only []string) (found, error) {
 	if k.ignored == nil {
-		k.ignored, k.rules, k.dirs = map[string]bool{}, map[string]git.Stat{}, map[string]seen{}
+		k.ignored, k.rules, k.dirs = map[string]bool{}, map[string]git.Stat{}, map[string]listed{}
 	}
-	s := &scan{Tree: t, k: k, now: now, places: make(chan struct{}, workers), real: map[string]bool{"": true}}
+	s := &scan{survey: t, k: k, now: now, places: make(chan struct{}, workers), real: map[string]bool{"": true}}
 	if only != nil {
 		for _, p := range only {
 			s.touch(p)
@@ -129,7 +126,7 @@ func anyRules(lists ...[]string) bool {
 }
 
 // stale reports whether a list of rules that is itself ignored changed.
-func (k *Known) stale(dir string) bool {
+func (k *known) stale(dir string) bool {
 	for p, was := range k.rules {
 		if is, err := lstat(filepath.Join(dir, p)); err != nil || is != was {
 			return true
@@ -138,9 +135,9 @@ func (k *Known) stale(dir string) bool {
 	return false
 }
 
-// Clock returns the time on the clock of a file's file system, by writing
+// fileClock returns the time on the clock of a file's file system, by writing
 // the file.
-func Clock(file string) (int64, error) {
+func fileClock(file string) (int64, error) {
 	if err := os.WriteFile(file, []byte("clock\n"), 0o600); err != nil {
 		return 0, err
 	}
@@ -150,8 +147,8 @@ func Clock(file string) (int64, error) {
 
 // scan is one look under way.
 type scan struct {
-	Tree
-	k      *Known
+	survey
+	k      *known
 	now    int64
 	live   map[string]bool // directories that hold something of k.Recent
 	places chan struct{}   // one for each directory that may be walked beside others
@@ -189,7 +186,7 @@ func (s *scan) everything() {
 }
 
 // known returns what is known of a path.
-func (s *scan) known(p string) (File, bool) {
+func (s *scan) known(p string) (surveyed, bool) {
 	if f, ok := s.k.Recent[p]; ok {
 		return f, f.Mode != 0
 	}
@@ -199,8 +196,8 @@ func (s *scan) known(p string) (File, bool) {
 
 // file is what the base says of a path. A stat from the moment in which the
 // files were handed over proves nothing.
-func (s *scan) file(e git.Entry) File {
-	f := File{Mode: e.Mode, Stat: e.Stat}
+func (s *scan) file(e git.Entry) surveyed {
+	f := surveyed{Mode: e.Mode, Stat: e.Stat}
 	if e.Stat.Changed >= s.Since {
 		f.Stat = git.Stat{}
 	}
@@ -221,7 +218,7 @@ func (s *scan) touch(p string) {
 }
 
 // judge sorts a path by what is known of it and what is there.
-func (s *scan) judge(p string, f File, tracked bool, st git.Stat) {
+func (s *scan) judge(p string, f surveyed, tracked bool, st git.Stat) {
 	switch {
 	case tracked && f.Mode == git.ModeGitlink && st.Mode == git.ModeTree:
 		s.gitlink(p)
