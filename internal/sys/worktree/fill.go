@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
@@ -161,7 +160,7 @@ func (t *Tree) ground() (ground, error) {
 func (t *Tree) agentGit(home, index string) error {
 	dir := filepath.Join(home, "git")
 	files := map[string]string{
-		"config":                  clone.Config(t.s.objects.Size(), false),
+		"config":                  git.CloneConfig(t.s.objects.Size(), false),
 		"HEAD":                    "ref: " + Branch(t.Run, t.ID) + "\n",
 		Branch(t.Run, t.ID):       t.last + "\n",
 		"objects/info/alternates": filepath.Join(t.s.git.Dir, "objects") + "\n",

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
@@ -39,7 +38,7 @@ type Merged = git.Merged
 // Store is the private clone of one repository with the trees made from it.
 // It may be used from many goroutines, and from many processes at once.
 type Store struct {
-	*clone.Clone
+	*git.Clone
 	Now func() time.Time // dates of snapshots; nil counts seconds from the base
 	Way Way              // how files are made; zero is the fastest way there is
 
@@ -71,7 +70,7 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, disk.Fail("find the state directory", err)
 	}
-	c, err := clone.Open(ctx, user, dir)
+	c, err := git.OpenClone(ctx, user, dir)
 	if err != nil {
 		return nil, err
 	}

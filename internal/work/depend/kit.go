@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -54,12 +53,12 @@ type Kit struct {
 	Reach  func(ecosystem string, c *sandbox.Command) bool
 	Caches fetched.User // whose tools have fetched something before
 
-	mu       sync.Mutex                  // guards what follows
-	looked   map[string][]Place          // by tree
-	foreign  map[string][]submodule.Link // by tree
-	lends    map[string]bool             // by what a place's packages depend on
-	envs     map[string]string           // what an environment has that is only lent, by the same
-	given    map[string]Failure          // by key
+	mu       sync.Mutex                 // guards what follows
+	looked   map[string][]Place         // by tree
+	foreign  map[string][]git.Submodule // by tree
+	lends    map[string]bool            // by what a place's packages depend on
+	envs     map[string]string          // what an environment has that is only lent, by the same
+	given    map[string]Failure         // by key
 	versions map[string]string
 	ready    map[string]Ready // by directory of the tree
 }

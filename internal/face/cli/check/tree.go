@@ -21,7 +21,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -40,7 +39,7 @@ type exact struct {
 	repo      git.Repo // whose work tree it is
 	from      string   // the user's, which has what is installed; may be empty
 	lent      []string // of that, what must be readable
-	modules   []submodule.Link
+	modules   []git.Submodule
 	done      func()
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/proof"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/notes"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // noted shows what the git note of a commit tells of its tree. It reads no
@@ -28,7 +28,7 @@ func noted(ctx context.Context, a *frame.App, rev string) error {
 	if err != nil {
 		return err
 	}
-	text, err := notes.Read(ctx, p.Repo, commit)
+	text, err := git.ReadNote(ctx, p.Repo, commit)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func noted(ctx context.Context, a *frame.App, rev string) error {
 	if len(all) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "there is no note of evidence at commit " + view.Short(commit),
-			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + notes.Ref + ":" + notes.Ref + ".",
+			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}
 	t := proof.Table{Commit: commit, Tree: tree, Notes: all, Text: rest}

@@ -5,13 +5,12 @@ import (
 	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 )
 
 // Modules returns the submodules of a tree of r, at the commits that it names,
 // as far as the user's repository has them.
-func Modules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had []submodule.Link) {
-	links, _ := submodule.Find(ctx, r, tree, submodule.At(ctx, user)) // what cannot be had is missing, and the gates say so
+func Modules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had []git.Submodule) {
+	links, _ := git.Submodules(ctx, r, tree, git.SubmodulesOf(ctx, user)) // what cannot be had is missing, and the gates say so
 	for _, l := range links {
 		if l.Had() {
 			had = append(had, l)
@@ -21,7 +20,7 @@ func Modules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had [
 }
 
 // Lay writes submodules into a checkout; aside is a directory for scratch.
-func Lay(ctx context.Context, links []submodule.Link, to, aside string) {
+func Lay(ctx context.Context, links []git.Submodule, to, aside string) {
 	for _, l := range links {
 		_ = l.Lay(ctx, filepath.Join(to, filepath.FromSlash(l.Path)), aside) // what is missing is told by the gates
 	}

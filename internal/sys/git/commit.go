@@ -1,4 +1,4 @@
-package clone
+package git
 
 import (
 	"context"
@@ -8,14 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
-
-// Change is one file that differs between two commits.
-type Change = git.Change
-
-// Merged is what a merge came to.
-type Merged = git.Merged
 
 // Diff returns the patch from one commit or tree to another, cut at 16 MiB.
 func (c *Clone) Diff(ctx context.Context, from, to string) (string, error) {
@@ -23,7 +16,7 @@ func (c *Clone) Diff(ctx context.Context, from, to string) (string, error) {
 }
 
 // Patch returns every line that differs between two commits or trees, and
-// whether that is all; see [git.Repo.Patch].
+// whether that is all; see [Repo.Patch].
 func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
 	return c.git.Patch(ctx, from, to)
 }
@@ -62,7 +55,7 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 // Move points a ref of the private clone to a commit, if it now points to
 // from; "" means that it must not exist. A ref that is there already is fine.
 func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
-	if err := git.RefOK(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
+	if err := RefOK(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
 		return invalid(fmt.Sprintf("%q is no ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
 	}
 	to, err := c.git.Resolve(ctx, to)
@@ -85,7 +78,7 @@ func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
 }
 
 // at returns where a ref points to, or "" where there is none.
-func at(ctx context.Context, r git.Repo, ref string) (string, error) {
+func at(ctx context.Context, r Repo, ref string) (string, error) {
 	commit, err := r.Resolve(ctx, ref)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return "", nil

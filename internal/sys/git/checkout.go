@@ -1,7 +1,4 @@
-// Package checkout tells what a user's own checkout is in the middle of, and
-// runs nothing for it that the repository names: git's own status would start
-// its filters.
-package checkout
+package git
 
 import (
 	"cmp"
@@ -14,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // Changes is what a checkout holds that its commit does not.
@@ -33,9 +28,9 @@ func (c Changes) None() bool {
 
 const maxCompared = 16 << 20 // bytes of a file whose content is compared
 
-// Look tells what a checkout holds. A file that was touched and that a filter
+// Uncommitted tells what a checkout holds. A file that was touched and that a filter
 // changes counts as changed, since no filter is run.
-func Look(ctx context.Context, r git.Repo) (Changes, error) {
+func Uncommitted(ctx context.Context, r Repo) (Changes, error) {
 	var c Changes
 	if r.Work == "" {
 		return c, nil
@@ -70,13 +65,13 @@ func Look(ctx context.Context, r git.Repo) (Changes, error) {
 	if err != nil {
 		return c, err
 	}
-	index, err := git.ParseIndex(data, len(head)/2)
+	index, err := ParseIndex(data, len(head)/2)
 	if err != nil {
 		c.Unknown = true
 		return c, nil //nolint:nilerr // it is only of another version
 	}
 	for _, e := range index {
-		if e.Mode != git.ModeGitlink && !unchanged(filepath.Join(r.Work, filepath.FromSlash(e.Path)), e) {
+		if e.Mode != ModeGitlink && !unchanged(filepath.Join(r.Work, filepath.FromSlash(e.Path)), e) {
 			c.Changed = append(c.Changed, e.Path)
 		}
 	}
@@ -85,13 +80,13 @@ func Look(ctx context.Context, r git.Repo) (Changes, error) {
 
 // unchanged reports whether a file is what the index says, by what it
 // remembers of it, else by content.
-func unchanged(path string, e git.Entry) bool {
+func unchanged(path string, e Entry) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return false
 	}
 	link := info.Mode()&fs.ModeSymlink != 0
-	if link != (e.Mode == git.ModeLink) || !link && (!info.Mode().IsRegular() || info.Mode()&0o100 != 0 != (e.Mode == git.ModeExec)) {
+	if link != (e.Mode == ModeLink) || !link && (!info.Mode().IsRegular() || info.Mode()&0o100 != 0 != (e.Mode == ModeExec)) {
 		return false
 	}
 	if at := info.ModTime(); uint32(info.Size()) == e.Stat.Size && (at.UnixNano() == e.Stat.Modified || e.Stat.Modified%1e9 == 0 && at.Unix() == e.Stat.Modified/1e9) {
@@ -118,9 +113,9 @@ func unchanged(path string, e git.Entry) bool {
 	return string(h.Sum(nil)) == e.Raw
 }
 
-// Doing says what is under way in the checkout, such as a merge; empty for
+// InProgress says what is under way in the checkout, such as a merge; empty for
 // nothing.
-func Doing(r git.Repo) string {
+func InProgress(r Repo) string {
 	for _, s := range []struct{ file, is string }{
 		{"MERGE_HEAD", "a merge"}, {"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"}, {"BISECT_LOG", "a bisection"},
 	} {
@@ -133,7 +128,7 @@ func Doing(r git.Repo) string {
 
 // Author returns who the user is to git, as far as it is set; env looks
 // variables up.
-func Author(ctx context.Context, r git.Repo, env func(string) string) (name, mail string) {
+func Author(ctx context.Context, r Repo, env func(string) string) (name, mail string) {
 	home := env("HOME")
 	get := func(key, variable string) string {
 		if v := env(variable); v != "" {

@@ -1,6 +1,4 @@
-// Package notes reads and writes git notes with git's plumbing: no hook runs,
-// the ref moves by compare and swap, and what others wrote there stays.
-package notes
+package git
 
 import (
 	"bytes"
@@ -14,11 +12,10 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Ref is where notes of Nexus stand.
-const Ref = "refs/notes/nexus"
+// NotesRef is where notes of Nexus stand.
+const NotesRef = "refs/notes/nexus"
 
 // maxNote is the largest note that is read.
 const maxNote = 1 << 20
@@ -26,29 +23,29 @@ const maxNote = 1 << 20
 // tries is how often the ref may be moved by others while notes are written.
 const tries = 5
 
-// Edit makes what a note is to be of what it was; nil where there was none.
-type Edit func(old []byte) ([]byte, error)
+// NoteEdit makes what a note is to be of what it was; nil where there was none.
+type NoteEdit func(old []byte) ([]byte, error)
 
-// at is where the notes of a ref stand.
-type at struct {
-	repo  git.Repo
+// notesTree is where the notes of a ref stand.
+type notesTree struct {
+	repo  Repo
 	tip   string              // empty: there are none yet
 	blobs map[string][]string // paths of notes in the tree, by the object they are about
 	depth int                 // directories above a note
 }
 
-// Read returns the note of an object, nil where it has none.
-func Read(ctx context.Context, r git.Repo, object string) ([]byte, error) {
-	n, err := open(ctx, r)
+// ReadNote returns the note of an object, nil where it has none.
+func ReadNote(ctx context.Context, r Repo, object string) ([]byte, error) {
+	n, err := openNotes(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	return n.read(ctx, object)
 }
 
-// Write edits the notes of objects in one commit. Where nothing changes there
+// WriteNotes edits the notes of objects in one commit. Where nothing changes there
 // is none. Its index is a file of its own below dir.
-func Write(ctx context.Context, r git.Repo, dir string, edits map[string]Edit) (err error) {
+func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEdit) (err error) {
 	home, err := os.MkdirTemp(dir, ".notes-")
 	if err != nil {
 		return fmt.Errorf("write notes: %w", err)
@@ -66,8 +63,8 @@ func Write(ctx context.Context, r git.Repo, dir string, edits map[string]Edit) (
 }
 
 // write tries once, and reports whether trying again is of no use.
-func write(ctx context.Context, r git.Repo, edits map[string]Edit) (bool, error) {
-	n, err := open(ctx, r)
+func write(ctx context.Context, r Repo, edits map[string]NoteEdit) (bool, error) {
+	n, err := openNotes(ctx, r)
 	if err != nil {
 		return true, err
 	}
@@ -83,23 +80,23 @@ func write(ctx context.Context, r git.Repo, edits map[string]Edit) (bool, error)
 	if was == "" {
 		was = strings.Repeat("0", len(commit))
 	}
-	if _, err := r.Run(ctx, "update-ref", "--no-deref", "--end-of-options", Ref, commit, was); err != nil {
-		return false, fmt.Errorf("move %s: %w", Ref, err)
+	if _, err := r.Run(ctx, "update-ref", "--no-deref", "--end-of-options", NotesRef, commit, was); err != nil {
+		return false, fmt.Errorf("move %s: %w", NotesRef, err)
 	}
 	return true, nil
 }
 
-// open finds the notes of a repository.
-func open(ctx context.Context, r git.Repo) (*at, error) {
-	n := &at{repo: r, blobs: map[string][]string{}}
-	to, err := r.Line(ctx, "symbolic-ref", "--quiet", Ref)
+// openNotes finds the notes of a repository.
+func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
+	n := &notesTree{repo: r, blobs: map[string][]string{}}
+	to, err := r.Line(ctx, "symbolic-ref", "--quiet", NotesRef)
 	if err == nil {
-		return nil, fmt.Errorf("%s stands for %s, which is not written to", Ref, to)
+		return nil, fmt.Errorf("%s stands for %s, which is not written to", NotesRef, to)
 	}
-	if x, ok := errors.AsType[*git.ExitError](err); !ok || x.Status != 1 {
+	if x, ok := errors.AsType[*ExitError](err); !ok || x.Status != 1 {
 		return nil, err
 	}
-	n.tip, err = r.Resolve(ctx, Ref)
+	n.tip, err = r.Resolve(ctx, NotesRef)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return n, nil
 	}
@@ -113,7 +110,7 @@ func open(ctx context.Context, r git.Repo) (*at, error) {
 	for entry := range strings.SplitSeq(out, "\x00") {
 		what, path, _ := strings.Cut(entry, "\t")
 		object := strings.ReplaceAll(path, "/", "")
-		if f := strings.Fields(what); len(f) == 3 && f[1] == "blob" && git.ID(object) {
+		if f := strings.Fields(what); len(f) == 3 && f[1] == "blob" && ID(object) {
 			n.blobs[object] = append(n.blobs[object], path)
 			n.depth = strings.Count(path, "/")
 		}
@@ -122,7 +119,7 @@ func open(ctx context.Context, r git.Repo) (*at, error) {
 }
 
 // read returns the note of an object. As for git, several are one.
-func (n *at) read(ctx context.Context, object string) ([]byte, error) {
+func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
 	var all []byte
 	for _, path := range n.blobs[object] {
 		part, cut, err := n.repo.RunTo(ctx, maxNote, "cat-file", "blob", n.tip+":"+path)
@@ -130,7 +127,7 @@ func (n *at) read(ctx context.Context, object string) ([]byte, error) {
 			return nil, err
 		}
 		if cut || len(all)+len(part) > maxNote {
-			return nil, fmt.Errorf("the note of %.12s in %s has more than %d bytes", object, Ref, maxNote)
+			return nil, fmt.Errorf("the note of %.12s in %s has more than %d bytes", object, NotesRef, maxNote)
 		}
 		if len(all) > 0 {
 			all = append(all, '\n')
@@ -141,10 +138,10 @@ func (n *at) read(ctx context.Context, object string) ([]byte, error) {
 }
 
 // entries returns what changes in the tree, as update-index takes it.
-func (n *at) entries(ctx context.Context, edits map[string]Edit) (string, error) {
+func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (string, error) {
 	var b strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(edits)) {
-		if !git.ID(object) {
+		if !ID(object) {
 			return "", fmt.Errorf("%q is no object name", object)
 		}
 		old, err := n.read(ctx, object)
@@ -175,7 +172,7 @@ func (n *at) entries(ctx context.Context, edits map[string]Edit) (string, error)
 }
 
 // path returns where a new note goes: as deep as those that are there.
-func (n *at) path(object string) string {
+func (n *notesTree) path(object string) string {
 	var b strings.Builder
 	for range n.depth {
 		b.WriteString(object[:2] + "/")
@@ -185,7 +182,7 @@ func (n *at) path(object string) string {
 }
 
 // commit puts the entries into the tree of notes.
-func (n *at) commit(ctx context.Context, entries string) (string, error) {
+func (n *notesTree) commit(ctx context.Context, entries string) (string, error) {
 	args := []string{"commit-tree", "-m", "Notes added by nexus"}
 	read := []string{"read-tree", "--empty"}
 	if n.tip != "" {
@@ -203,4 +200,10 @@ func (n *at) commit(ctx context.Context, entries string) (string, error) {
 		return "", err
 	}
 	return n.repo.Line(ctx, append(args, tree)...)
+}
+
+// Note edits the notes of commits of the user's repository, in one commit on
+// [NotesRef]. It is idempotent where the edits are.
+func (c *Clone) Note(ctx context.Context, edits map[string]NoteEdit) error {
+	return WriteNotes(ctx, c.user, c.git.Dir, edits)
 }

@@ -1,11 +1,4 @@
-// Package clone keeps a private copy of the user's repository, in which all
-// of Nexus' own commits are made, and carries commits between the two.
-//
-// The copy shares no object file with the user's repository that either could
-// lose to the other's cleaning up. Of the user's checkouts only their own git
-// directory is ever touched, only by [Clone.Publish], [Clone.Land] and
-// [Clone.Note], and without running a hook.
-package clone
+package git
 
 import (
 	"context"
@@ -15,25 +8,23 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git/recall"
 )
 
 // Clone is a private bare clone. It may be used from many goroutines, and
 // from many processes at once.
 type Clone struct {
-	Who git.Identity // who commits are by; zero is Nexus
+	Who Identity // who commits are by; zero is Nexus
 
-	user    git.Repo // the user's repository
-	git     git.Repo // the private one
-	objects *git.Objects
+	user    Repo // the user's repository
+	git     Repo // the private one
+	objects *Objects
 	zero    string // the object name that means "no object"
 }
 
-// Open makes the clone of user in dir/repo.git, or brings it up to date with
+// OpenClone makes the clone of user in dir/repo.git, or brings it up to date with
 // what is checked out there.
-func Open(ctx context.Context, user git.Repo, dir string) (*Clone, error) {
-	c := &Clone{user: user, git: git.Repo{Dir: filepath.Join(dir, "repo.git"), Memory: recall.New(git.ID)}}
+func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
+	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: NewMemory(ID)}}
 	if _, err := os.Stat(c.git.Dir); err != nil {
 		if err := disk.Lock(ctx, filepath.Join(dir, "clone.lock"), c.make); err != nil {
 			return nil, err
@@ -51,10 +42,10 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Clone, error) {
 }
 
 // Git returns the private repository.
-func (c *Clone) Git() git.Repo { return c.git }
+func (c *Clone) Git() Repo { return c.git }
 
 // Objects returns its objects.
-func (c *Clone) Objects() *git.Objects { return c.objects }
+func (c *Clone) Objects() *Objects { return c.objects }
 
 // Close ends what runs beside.
 func (c *Clone) Close() error { return c.objects.Close() }
@@ -81,7 +72,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 
 // bring fetches a commit into r from the git directory from, and gives it a
 // name there if ref is not empty. It moves no other ref.
-func bring(ctx context.Context, r git.Repo, from, commit, ref string) error {
+func bring(ctx context.Context, r Repo, from, commit, ref string) error {
 	spec := commit
 	if ref != "" {
 		spec += ":" + ref
@@ -111,7 +102,7 @@ func (c *Clone) make(ctx context.Context) error {
 		return disk.Fail("clear a half-made clone", err)
 	}
 	args := []string{"clone", "--quiet", "--bare", "--no-tags", "--template=", "--end-of-options", from, aside}
-	if _, err := (git.Repo{}).Run(ctx, args...); err != nil {
+	if _, err := (Repo{}).Run(ctx, args...); err != nil {
 		return fmt.Errorf("clone the repository: %w", err)
 	}
 	if err := c.settle(ctx, aside, from, head); err != nil {
@@ -123,7 +114,7 @@ func (c *Clone) make(ctx context.Context) error {
 // settle turns a fresh clone into the private one: no remote, no branches of
 // the user's, no objects that stand elsewhere, and a configuration of ours.
 func (c *Clone) settle(ctx context.Context, dir, from, head string) error {
-	r := git.Repo{Dir: dir}
+	r := Repo{Dir: dir}
 	size := len(head) / 2
 	if _, err := os.Stat(filepath.Join(dir, "objects", "info", "alternates")); err == nil {
 		if _, err := r.Run(ctx, "repack", "-a", "-d", "-q"); err != nil {
@@ -139,7 +130,7 @@ func (c *Clone) settle(ctx context.Context, dir, from, head string) error {
 		}
 	}
 	files := map[string]string{
-		"config":       Config(size, true),
+		"config":       CloneConfig(size, true),
 		"HEAD":         "ref: refs/heads/nexus-none\n",
 		"info/exclude": exclude(from),
 	}
@@ -155,9 +146,9 @@ func (c *Clone) settle(ctx context.Context, dir, from, head string) error {
 	return err
 }
 
-// Config is the whole configuration of a git directory of ours; size is the
+// CloneConfig is the whole configuration of a git directory of ours; size is the
 // length of its object names. Nothing in it starts a program.
-func Config(size int, bare bool) string {
+func CloneConfig(size int, bare bool) string {
 	var b strings.Builder
 	version := 0
 	if size == 32 {

@@ -1,4 +1,4 @@
-package clone
+package git
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // Publish makes or moves a branch of the user's repository, with the objects
@@ -22,7 +21,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if err != nil {
 		return err
 	}
-	if err := git.RefOK(branch); err != nil || !strings.HasPrefix(branch, "nexus/") {
+	if err := RefOK(branch); err != nil || !strings.HasPrefix(branch, "nexus/") {
 		return invalid(fmt.Sprintf("branch %q is not one of ours", branch), "Publish to a branch below nexus/.", err)
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
@@ -78,7 +77,7 @@ func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
 		return false, err
 	}
 	_, err := c.git.Run(ctx, "merge-base", "--is-ancestor", a, b)
-	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
 		return false, nil
 	}
 	return err == nil, err
@@ -112,7 +111,7 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 		return err
 	}
 	ref := "refs/heads/" + target
-	if err := git.RefOK(ref); err != nil {
+	if err := RefOK(ref); err != nil {
 		return invalid(fmt.Sprintf("%q is no branch", target), "Name a branch of the repository.", err)
 	}
 	is, err := at(ctx, c.user, ref)
@@ -192,7 +191,7 @@ func (c *Clone) move(ctx context.Context, target, commit, is string) error {
 
 // forward moves the checkout in dir, and the branch it is on.
 func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
-	r, err := git.Find(ctx, dir)
+	r, err := Find(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -218,7 +217,7 @@ func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
 
 // rehearse reports why a checkout cannot move, on a copy of its index: the
 // merge itself would leave traces.
-func (c *Clone) rehearse(ctx context.Context, r git.Repo, commit, was string) (err error) {
+func (c *Clone) rehearse(ctx context.Context, r Repo, commit, was string) (err error) {
 	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
 		return errors.New("another git works in " + r.Work)
 	}
@@ -233,7 +232,7 @@ func (c *Clone) rehearse(ctx context.Context, r git.Repo, commit, was string) (e
 	}
 	r.Index = index
 	if _, err := r.Run(ctx, "update-index", "-q", "--refresh"); err != nil {
-		if _, ok := errors.AsType[*git.ExitError](err); !ok { // files with changes may be fine
+		if _, ok := errors.AsType[*ExitError](err); !ok { // files with changes may be fine
 			return err
 		}
 	}
@@ -263,7 +262,7 @@ func inTheWay(work string, changes []Change) error {
 
 // checkouts lists the directories in which a branch is checked out, or held
 // by a rebase or bisect.
-func checkouts(ctx context.Context, r git.Repo, ref string) ([]string, error) {
+func checkouts(ctx context.Context, r Repo, ref string) ([]string, error) {
 	out, err := r.Run(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, err
@@ -290,7 +289,7 @@ func parseWorktrees(out, ref string) []string {
 }
 
 // verify reads a ref back after it was moved.
-func verify(ctx context.Context, r git.Repo, ref, commit string) error {
+func verify(ctx context.Context, r Repo, ref, commit string) error {
 	is, err := at(ctx, r, ref)
 	if err != nil || is == commit {
 		return err

@@ -1,4 +1,4 @@
-package notes_test
+package git_test
 
 import (
 	"bytes"
@@ -10,10 +10,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/notes"
 )
 
-func repo(t *testing.T, init ...string) (dir string, r git.Repo, head string) {
+func notesRepo(t *testing.T, init ...string) (dir string, r git.Repo, head string) {
 	t.Helper()
 	dir = t.TempDir()
 	gittest.Run(t, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
@@ -26,7 +25,7 @@ func repo(t *testing.T, init ...string) (dir string, r git.Repo, head string) {
 }
 
 // add appends a line unless it is there.
-func add(line string) notes.Edit {
+func add(line string) git.NoteEdit {
 	return func(old []byte) ([]byte, error) {
 		if bytes.Contains(old, []byte(line)) {
 			return old, nil
@@ -38,7 +37,7 @@ func add(line string) notes.Edit {
 func write(t *testing.T, r git.Repo, object, line string) {
 	t.Helper()
 	home := t.TempDir()
-	if err := notes.Write(t.Context(), r, home, map[string]notes.Edit{object: add(line)}); err != nil {
+	if err := git.WriteNotes(t.Context(), r, home, map[string]git.NoteEdit{object: add(line)}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
@@ -50,7 +49,7 @@ func write(t *testing.T, r git.Repo, object, line string) {
 // hook, and does nothing where nothing changes.
 func TestWrite(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
-		dir, r, head := repo(t, "--object-format="+format)
+		dir, r, head := notesRepo(t, "--object-format="+format)
 		hook := filepath.Join(dir, ".git", "hooks", "reference-transaction")
 		if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
 			t.Fatal(err)
@@ -60,9 +59,9 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, r, head, "ours")
-		was := gittest.Run(t, dir, "rev-parse", notes.Ref)
+		was := gittest.Run(t, dir, "rev-parse", git.NotesRef)
 		write(t, r, head, "ours")
-		if now := gittest.Run(t, dir, "rev-parse", notes.Ref); now != was {
+		if now := gittest.Run(t, dir, "rev-parse", git.NotesRef); now != was {
 			t.Errorf("%s: the same again made another commit", format)
 		}
 		if got := gittest.Run(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
@@ -77,15 +76,15 @@ func TestWrite(t *testing.T) {
 // TestFanout finds and puts notes where git does once there are many, and
 // keeps what is no note.
 func TestFanout(t *testing.T) {
-	dir, r, head := repo(t)
+	dir, r, head := notesRepo(t)
 	index := filepath.Join(t.TempDir(), "index")
 	inside := r
 	inside.Index = index
-	blob := strings.TrimSpace(must(inside.RunIn(t.Context(), strings.NewReader("Mine\n"), "hash-object", "-w", "--stdin")))
+	blob := strings.TrimSpace(mustRun(inside.RunIn(t.Context(), strings.NewReader("Mine\n"), "hash-object", "-w", "--stdin")))
 	entries := "100644 " + blob + "\t" + head[:2] + "/" + head[2:] + "\n100644 " + blob + "\tREADME\n"
-	must(inside.RunIn(t.Context(), strings.NewReader(entries), "update-index", "--index-info"))
-	tree := strings.TrimSpace(must(inside.Run(t.Context(), "write-tree")))
-	gittest.Run(t, dir, "update-ref", notes.Ref, gittest.Run(t, dir, "commit-tree", "-m", "notes", tree))
+	mustRun(inside.RunIn(t.Context(), strings.NewReader(entries), "update-index", "--index-info"))
+	tree := strings.TrimSpace(mustRun(inside.Run(t.Context(), "write-tree")))
+	gittest.Run(t, dir, "update-ref", git.NotesRef, gittest.Run(t, dir, "commit-tree", "-m", "notes", tree))
 	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "next")
 	next := gittest.Run(t, dir, "rev-parse", "HEAD")
 	write(t, r, head, "ours")
@@ -97,18 +96,18 @@ func TestFanout(t *testing.T) {
 		t.Errorf("the new note is %q", got)
 	}
 	want := []string{"README", head[:2] + "/" + head[2:], next[:2] + "/" + next[2:]}
-	names := gittest.Run(t, dir, "ls-tree", "-r", "--name-only", notes.Ref)
+	names := gittest.Run(t, dir, "ls-tree", "-r", "--name-only", git.NotesRef)
 	for _, name := range want {
 		if !strings.Contains(names, name) {
 			t.Errorf("%s is not in %q", name, names)
 		}
 	}
-	if text, err := notes.Read(t.Context(), r, next); err != nil || string(text) != "new\n" {
+	if text, err := git.ReadNote(t.Context(), r, next); err != nil || string(text) != "new\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
 
-func must(out string, err error) string {
+func mustRun(out string, err error) string {
 	if err != nil {
 		panic(err)
 	}
@@ -117,7 +116,7 @@ func must(out string, err error) string {
 
 // TestOthers moves the ref while notes are written: nothing of either is lost.
 func TestOthers(t *testing.T) {
-	dir, r, head := repo(t)
+	dir, r, head := notesRepo(t)
 	meanwhile := 0
 	edit := func(old []byte) ([]byte, error) {
 		if meanwhile++; meanwhile == 1 {
@@ -125,7 +124,7 @@ func TestOthers(t *testing.T) {
 		}
 		return append(bytes.Clone(old), "ours\n"...), nil
 	}
-	if err := notes.Write(t.Context(), r, t.TempDir(), map[string]notes.Edit{head: edit}); err != nil {
+	if err := git.WriteNotes(t.Context(), r, t.TempDir(), map[string]git.NoteEdit{head: edit}); err != nil {
 		t.Fatal(err)
 	}
 	if got := gittest.Run(t, dir, "notes", "--ref", "nexus", "show", head); got != "Mine\nours" {
@@ -137,8 +136,8 @@ func TestOthers(t *testing.T) {
 // too large.
 func TestRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir, head string){
-		"stands for": func(dir, _ string) { gittest.Run(t, dir, "symbolic-ref", notes.Ref, "refs/heads/main") },
-		"move refs":  func(dir, head string) { gittest.Run(t, dir, "update-ref", notes.Ref+"/sub", head) },
+		"stands for": func(dir, _ string) { gittest.Run(t, dir, "symbolic-ref", git.NotesRef, "refs/heads/main") },
+		"move refs":  func(dir, head string) { gittest.Run(t, dir, "update-ref", git.NotesRef+"/sub", head) },
 		"has more than": func(dir, head string) {
 			file := filepath.Join(t.TempDir(), "large")
 			if err := os.WriteFile(file, bytes.Repeat([]byte("x\n"), 1<<20), 0o600); err != nil {
@@ -147,10 +146,10 @@ func TestRefused(t *testing.T) {
 			gittest.Run(t, dir, "notes", "--ref", "nexus", "add", "-F", file, head)
 		},
 	} {
-		dir, r, head := repo(t)
+		dir, r, head := notesRepo(t)
 		spoil(dir, head)
 		was := gittest.Run(t, dir, "for-each-ref")
-		err := notes.Write(context.WithoutCancel(t.Context()), r, t.TempDir(), map[string]notes.Edit{head: add("ours")})
+		err := git.WriteNotes(context.WithoutCancel(t.Context()), r, t.TempDir(), map[string]git.NoteEdit{head: add("ours")})
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}

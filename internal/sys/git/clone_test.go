@@ -1,4 +1,4 @@
-package clone_test
+package git_test
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
@@ -30,13 +29,13 @@ func repo(tb testing.TB, files map[string]string, init ...string) string {
 	return dir
 }
 
-func open(tb testing.TB, user string) *clone.Clone {
+func openClone(tb testing.TB, user string) *git.Clone {
 	tb.Helper()
 	r, err := git.Find(tb.Context(), user)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c, err := clone.Open(tb.Context(), r, tb.TempDir())
+	c, err := git.OpenClone(tb.Context(), r, tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -45,7 +44,7 @@ func open(tb testing.TB, user string) *clone.Clone {
 }
 
 // change makes a commit on top of base, in the private clone alone.
-func change(tb testing.TB, c *clone.Clone, base string, files map[string]string) string {
+func change(tb testing.TB, c *git.Clone, base string, files map[string]string) string {
 	tb.Helper()
 	changes := map[string]git.Node{}
 	for name, text := range files {
@@ -159,7 +158,7 @@ func TestUserIsUntouched(t *testing.T) {
 			state(dir)
 			mark := hooks(t, filepath.Join(dir, ".git"))
 			before := hashes(t, dir)
-			c := open(t, dir)
+			c := openClone(t, dir)
 			head, _, err := c.Git().Head(t.Context())
 			_ = head
 			_ = err
@@ -214,7 +213,7 @@ func conflict(t *testing.T, dir, verb, with string) {
 
 func TestPublishKeepsWorkOfOthers(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
-	c := open(t, dir)
+	c := openClone(t, dir)
 	base := gittest.Run(t, dir, "rev-parse", "HEAD")
 	one := change(t, c, base, map[string]string{"a": "1\n"})
 	two := change(t, c, one, map[string]string{"a": "2\n"})
@@ -259,7 +258,7 @@ func TestLand(t *testing.T) {
 	next := map[string]string{"a": "new\n", "c/d": "d\n"}
 	type world struct {
 		dir, base, commit string
-		c                 *clone.Clone
+		c                 *git.Clone
 	}
 	cases := []struct {
 		name   string
@@ -329,7 +328,7 @@ func TestLand(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "user")
 			gittest.Run(t, repo(t, files), "clone", "-q", ".", dir)
-			w := &world{dir: dir, base: gittest.Run(t, dir, "rev-parse", "HEAD"), c: open(t, dir)}
+			w := &world{dir: dir, base: gittest.Run(t, dir, "rev-parse", "HEAD"), c: openClone(t, dir)}
 			w.commit = change(t, w.c, w.base, next)
 			if tc.set != nil {
 				tc.set(w)
@@ -421,7 +420,7 @@ func TestKinds(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			dir := kind()
-			c := open(t, dir)
+			c := openClone(t, dir)
 			base := must(t)(c.Fetch(t.Context(), "HEAD"))
 			commit := change(t, c, base, map[string]string{"a": "new\n"})
 			if _, err := os.Stat(filepath.Join(c.Git().Dir, "objects/info/alternates")); err == nil {
@@ -446,7 +445,7 @@ func TestKinds(t *testing.T) {
 
 func TestFetch(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
-	c := open(t, dir)
+	c := openClone(t, dir)
 	gittest.Run(t, dir, "checkout", "-qb", "topic")
 	gittest.Write(t, dir, map[string]string{"a": "topic\n"})
 	gittest.Run(t, dir, "commit", "-qam", "topic")
@@ -466,7 +465,7 @@ func TestFetch(t *testing.T) {
 
 func TestMove(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
-	c := open(t, dir)
+	c := openClone(t, dir)
 	ctx := t.Context()
 	base := gittest.Run(t, dir, "rev-parse", "HEAD")
 	one, two := change(t, c, base, map[string]string{"a": "1"}), change(t, c, base, map[string]string{"a": "2"})
@@ -503,7 +502,7 @@ func TestMove(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "1\n2\n3\n4\n5\n", "b": "b\n", "c": "c\n"})
-	c := open(t, dir)
+	c := openClone(t, dir)
 	base := gittest.Run(t, dir, "rev-parse", "HEAD")
 	ours := change(t, c, base, map[string]string{"a": "one\n2\n3\n4\n5\n", "ö": "o\n"})
 	theirs := change(t, c, base, map[string]string{"a": "1\n2\n3\n4\nfive\n"})

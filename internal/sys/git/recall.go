@@ -1,7 +1,4 @@
-// Package recall keeps what git said of objects, whose names say all of what
-// they are: a run asks the same of the same trees many times, and each time is
-// a process.
-package recall
+package git
 
 import (
 	"slices"
@@ -10,7 +7,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// Memory keeps answers. It is for one repository, and may be used from many
+// Memory keeps what git said of objects, whose names say all of what they
+// are: a run asks the same of the same trees many times, and each time is a
+// process. It is for one repository, and may be used from many
 // goroutines. A nil one keeps nothing.
 type Memory struct {
 	id   func(string) bool          // reports whether a name is the full one of an object
@@ -22,9 +21,9 @@ const (
 	longest    = 64 << 10 // bytes of the longest that is kept
 )
 
-// New returns an empty memory. Id reports whether a name is the full one of an
+// NewMemory returns an empty memory. Id reports whether a name is the full one of an
 // object.
-func New(id func(string) bool) *Memory {
+func NewMemory(id func(string) bool) *Memory {
 	said, _ := lru.New[string, string](remembered) // fails for sizes below one
 	return &Memory{id, said}
 }

@@ -1,4 +1,4 @@
-package checkout_test
+package git_test
 
 import (
 	"os"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/checkout"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -46,9 +45,9 @@ func made(t *testing.T) (git.Repo, func(name, text string)) {
 
 func TestLook(t *testing.T) {
 	r, put := made(t)
-	look := func() checkout.Changes {
+	look := func() git.Changes {
 		t.Helper()
-		c, err := checkout.Look(t.Context(), r)
+		c, err := git.Uncommitted(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +77,7 @@ func TestLook(t *testing.T) {
 	if _, err := r.Run(t.Context(), "add", "c"); err != nil {
 		t.Fatal(err)
 	}
-	want := checkout.Changes{Changed: []string{"b", "link", "sub/d"}, Staged: []string{"c"}, New: []string{"n/"}}
+	want := git.Changes{Changed: []string{"b", "link", "sub/d"}, Staged: []string{"c"}, New: []string{"n/"}}
 	if d := cmp.Diff(want, look()); d != "" {
 		t.Error(d)
 	}
@@ -102,11 +101,11 @@ func TestNothingRuns(t *testing.T) {
 	}
 	put(".gitattributes", "* filter=x diff=x\n")
 	put("a", "changed\n")
-	if c, err := checkout.Look(t.Context(), r); err != nil || len(c.Changed) != 1 {
+	if c, err := git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 {
 		t.Errorf("%+v (%v)", c, err)
 	}
-	checkout.Doing(r)
-	checkout.Author(t.Context(), r, os.Getenv)
+	git.InProgress(r)
+	git.Author(t.Context(), r, os.Getenv)
 	if _, err := os.Stat(fired); err == nil {
 		t.Error("a program of the repository was run")
 	}
@@ -114,19 +113,19 @@ func TestNothingRuns(t *testing.T) {
 
 func TestDoingAndAuthor(t *testing.T) {
 	r, _ := made(t)
-	if got := checkout.Doing(r); got != "" {
+	if got := git.InProgress(r); got != "" {
 		t.Errorf("nothing is %q", got)
 	}
 	if err := os.Mkdir(filepath.Join(r.Dir, "rebase-merge"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := checkout.Doing(r); got != "a rebase" {
+	if got := git.InProgress(r); got != "a rebase" {
 		t.Errorf("a rebase is %q", got)
 	}
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home}
 	env := func(name string) string { return vars[name] }
-	if name, mail := checkout.Author(t.Context(), r, env); name+mail != "" {
+	if name, mail := git.Author(t.Context(), r, env); name+mail != "" {
 		t.Errorf("nobody is %s <%s>", name, mail)
 	}
 	text := "[user]\nname = Ada\nemail = ada@example.org\n"
@@ -134,7 +133,7 @@ func TestDoingAndAuthor(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars["GIT_AUTHOR_NAME"] = "Eve"
-	if name, mail := checkout.Author(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
+	if name, mail := git.Author(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
 		t.Errorf("%s <%s>", name, mail)
 	}
 }
