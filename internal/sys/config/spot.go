@@ -1,5 +1,4 @@
-// Package spot finds the place in a file of settings that somebody meant.
-package spot
+package config
 
 import (
 	"math"
@@ -32,9 +31,9 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Line returns the line on which a file sets path, 0 where it cannot tell. It
+// lineOf returns the line on which a file sets path, 0 where it cannot tell. It
 // reads headers and keys only, so a text of several lines may mislead it.
-func Line(data []byte, path []string) int {
+func lineOf(data []byte, path []string) int {
 	var table []string
 	n := 0
 	for text := range strings.Lines(string(data)) {

@@ -1,4 +1,4 @@
-package copied
+package check
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Modules returns the submodules of a tree of r, at the commits that it names,
+// ownSubmodules returns the submodules of a tree of r, at the commits that it names,
 // as far as the user's repository has them.
-func Modules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had []git.Submodule) {
+func ownSubmodules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had []git.Submodule) {
 	links, _ := git.Submodules(ctx, r, tree, git.SubmodulesOf(ctx, user)) // what cannot be had is missing, and the gates say so
 	for _, l := range links {
 		if l.Had() {
@@ -19,8 +19,8 @@ func Modules(ctx context.Context, r git.Repo, tree string, user git.Repo) (had [
 	return had
 }
 
-// Lay writes submodules into a checkout; aside is a directory for scratch.
-func Lay(ctx context.Context, links []git.Submodule, to, aside string) {
+// laySubmodules writes submodules into a checkout; aside is a directory for scratch.
+func laySubmodules(ctx context.Context, links []git.Submodule, to, aside string) {
 	for _, l := range links {
 		_ = l.Lay(ctx, filepath.Join(to, filepath.FromSlash(l.Path)), aside) // what is missing is told by the gates
 	}

@@ -1,6 +1,4 @@
-// Package copied makes copies of a working tree, in which gates may write, with
-// what is installed in it lent to them.
-package copied
+package check
 
 import (
 	"context"
@@ -14,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 )
 
-// Tree copies what git tracks, or would, and lends what is installed. It
+// copyTree copies what git tracks, or would, and lends what is installed. It
 // returns what is lent.
-func Tree(ctx context.Context, repo git.Repo, to string) (lent []string, err error) {
+func copyTree(ctx context.Context, repo git.Repo, to string) (lent []string, err error) {
 	out, err := repo.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
@@ -39,7 +37,7 @@ func Tree(ctx context.Context, repo git.Repo, to string) (lent []string, err err
 			return nil, err
 		}
 	}
-	return Lend(repo.Work, to), nil
+	return lendInstalled(repo.Work, to), nil
 }
 
 // Bounds of what git ignores and is copied.
@@ -48,9 +46,9 @@ const (
 	mostBytes   = 256 << 20
 )
 
-// Ignored copies what git ignores, as far as that is little, but for what is
+// copyIgnored copies what git ignores, as far as that is little, but for what is
 // lent: what the project was built from may be among it.
-func Ignored(ctx context.Context, repo git.Repo, to string) error {
+func copyIgnored(ctx context.Context, repo git.Repo, to string) error {
 	out, err := repo.Run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {
 		return err
@@ -59,9 +57,9 @@ func Ignored(ctx context.Context, repo git.Repo, to string) error {
 	return copyFiles(repo.Work, to, names)
 }
 
-// All copies a directory that git knows nothing of, with the same bounds, and
+// copyAll copies a directory that git knows nothing of, with the same bounds, and
 // lends what is installed. It returns what is lent.
-func All(from, to string) (lent []string, err error) {
+func copyAll(from, to string) (lent []string, err error) {
 	var names []string
 	err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || name == from {
@@ -78,7 +76,7 @@ func All(from, to string) (lent []string, err error) {
 	if err == nil {
 		err = copyFiles(from, to, names)
 	}
-	return Lend(from, to), err
+	return lendInstalled(from, to), err
 }
 
 // copyFiles copies as many files as the bounds let it, none that is there.
@@ -148,8 +146,8 @@ func copyFile(from, into *os.Root, name string) error {
 	return into.WriteFile(name, data, info.Mode().Perm()|0o600)
 }
 
-// place is a directory in which a package manager puts what a tree needs.
-type place struct {
+// copiedPlace is a directory in which a package manager puts what a tree needs.
+type copiedPlace struct {
 	name string // its own, and its parents' where that matters
 	with string // a file in it that tells it from others of that name; empty: any is meant
 	// copies says that it is copied: programs in it look for the project from
@@ -157,9 +155,9 @@ type place struct {
 	copies bool
 }
 
-// places are the directories that are lent.
-func places() []place {
-	return []place{
+// copiedPlaces are the directories that are lent.
+func copiedPlaces() []copiedPlace {
+	return []copiedPlace{
 		{name: "node_modules"},
 		{name: ".venv"},
 		{name: "venv"},
@@ -171,8 +169,8 @@ func places() []place {
 }
 
 // at returns the place that a directory is.
-func at(dir string) (place, bool) {
-	for _, p := range places() {
+func at(dir string) (copiedPlace, bool) {
+	for _, p := range copiedPlaces() {
 		if !strings.HasSuffix(filepath.ToSlash(dir), "/"+p.name) {
 			continue
 		}
@@ -180,13 +178,13 @@ func at(dir string) (place, bool) {
 			return p, true
 		}
 	}
-	return place{}, false
+	return copiedPlace{}, false
 }
 
-// Lend gives a checkout the dependencies that the working tree has installed,
+// lendInstalled gives a checkout the dependencies that the working tree has installed,
 // and returns where those are. They are the same for both as far as the lock
 // file did not change. What is tracked is there already.
-func Lend(from, to string) (lent []string) {
+func lendInstalled(from, to string) (lent []string) {
 	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
 		rel, _ := filepath.Rel(from, name) // name is below from
 		switch p, is := at(name); {
@@ -209,7 +207,7 @@ func Lend(from, to string) (lent []string) {
 
 // lend puts one directory into a checkout, unless it has one, or nothing around
 // it.
-func (p place) lend(from, to, rel string) bool {
+func (p copiedPlace) lend(from, to, rel string) bool {
 	made := filepath.Join(to, rel)
 	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.name))
 	if _, err := os.Stat(around); err != nil || os.MkdirAll(filepath.Dir(made), 0o700) != nil {

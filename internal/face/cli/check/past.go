@@ -1,5 +1,4 @@
-// Package again holds what gates say of a tree against what runs recorded.
-package again
+package check
 
 import (
 	"cmp"
@@ -13,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Said is what a gate says of a tree now, beside what a run recorded of it.
-type Said struct {
+// comparison is what a gate says of a tree now, beside what a run recorded of it.
+type comparison struct {
 	Gate     string      `json:"gate"`
 	Recorded bool        `json:"recorded"`
 	Run      nexus.RunID `json:"run,omitzero"`
@@ -23,7 +22,7 @@ type Said struct {
 }
 
 // String says it in a line.
-func (c Said) String() string {
+func (c comparison) String() string {
 	switch {
 	case !c.Recorded:
 		return c.Gate + ": no run recorded what it said of this tree"
@@ -34,15 +33,15 @@ func (c Said) String() string {
 	}
 }
 
-// Record is evidence of a run, as it was before it was held against a base.
-type Record struct {
+// pastRecord is evidence of a run, as it was before it was held against a base.
+type pastRecord struct {
 	Run      nexus.RunID
 	Evidence nexus.Evidence
 }
 
-// Recorded returns what runs recorded last of a tree, by gate.
-func Recorded(ctx context.Context, p *frame.Place, tree string) (map[string]Record, error) {
-	all := map[string]Record{}
+// pastRecords returns what runs recorded last of a tree, by gate.
+func pastRecords(ctx context.Context, p *frame.Place, tree string) (map[string]pastRecord, error) {
+	all := map[string]pastRecord{}
 	if p.Journal == nil {
 		return all, nil
 	}
@@ -67,16 +66,16 @@ func Recorded(ctx context.Context, p *frame.Place, tree string) (map[string]Reco
 			if plain, ok := gate.Plain(e, blobs.Get); ok {
 				e = plain
 			}
-			all[e.Gate] = Record{run.ID, e}
+			all[e.Gate] = pastRecord{run.ID, e}
 		}
 	}
 	return all, nil
 }
 
-// Compare holds what a gate says against what was recorded.
-func Compare(old map[string]Record, now nexus.Evidence) Said {
+// compareToPast holds what a gate says against what was recorded.
+func compareToPast(old map[string]pastRecord, now nexus.Evidence) comparison {
 	was, ok := old[now.Gate]
-	c := Said{Gate: now.Gate, Recorded: ok, Run: was.Run}
+	c := comparison{Gate: now.Gate, Recorded: ok, Run: was.Run}
 	if !ok {
 		return c
 	}
@@ -90,13 +89,13 @@ func Compare(old map[string]Record, now nexus.Evidence) Said {
 	differs("toolchain", tools(was.Evidence), tools(now))
 	differs("state", string(was.Evidence.State), string(now.State))
 	differs("counts", fmt.Sprintf("%d/%d/%d", was.Evidence.Counts.Passed, was.Evidence.Counts.Failed, was.Evidence.Counts.Skipped), fmt.Sprintf("%d/%d/%d", now.Counts.Passed, now.Counts.Failed, now.Counts.Skipped))
-	differs("findings", places(was.Evidence), places(now))
+	differs("findings", recordedPlaces(was.Evidence), recordedPlaces(now))
 	c.Same = len(c.Differs) == 0
 	return c
 }
 
-// places names what a gate found, without what differs from run to run.
-func places(e nexus.Evidence) string {
+// recordedPlaces names what a gate found, without what differs from run to run.
+func recordedPlaces(e nexus.Evidence) string {
 	var all []string
 	for _, f := range e.Findings {
 		all = append(all, fmt.Sprintf("%s:%d %s", f.File, f.Line, cmp.Or(f.Test, f.Code)))

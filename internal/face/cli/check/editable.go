@@ -1,4 +1,4 @@
-package copied
+package check
 
 import (
 	"os"
@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Editable returns the variables that let Python find in a copy what virtual
+// editableInstalls returns the variables that let Python find in a copy what virtual
 // environments look for in the working tree: packages that are installed from
 // there, as pip install -e does. Without them the copy is judged by code that
 // is not its own. The environments are those that were lent, and one that is
 // active; empty is none.
-func Editable(from, to string, lent []string, active string) []string {
+func editableInstalls(from, to string, lent []string, active string) []string {
 	var paths []string
 	for _, env := range append(slices.Clone(lent), active) {
 		if env == "" {

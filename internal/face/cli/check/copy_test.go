@@ -1,4 +1,4 @@
-package copied_test
+package check
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
 
@@ -24,7 +23,7 @@ func TestLend(t *testing.T) {
 	})
 	gittest.Write(t, to, map[string]string{"web/a": "", "php/a": "", "rails/vendor/.keep": "", "kept/vendor/composer/installed.json": "old", "other/a": "", "go/a": "", "bundle/a": ""})
 	var got []string
-	for _, name := range copied.Lend(from, to) {
+	for _, name := range lendInstalled(from, to) {
 		rel, _ := filepath.Rel(from, name)
 		got = append(got, rel)
 	}

@@ -1,4 +1,4 @@
-package named_test
+package check
 
 import (
 	"os"
@@ -7,19 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
 
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
-	if got := named.Tree(t.Context(), dir); got != named.Nothing {
+	if got := hashTree(t.Context(), dir); got != workingTree {
 		t.Errorf("no repository: %s", got)
 	}
 	gittest.Run(t, dir, "init", "-q")
 	gittest.Write(t, dir, map[string]string{"a.txt": "a\n", "b.txt": "b\n", ".gitignore": "x\n"})
-	if got := named.Tree(t.Context(), dir); got != named.Nothing {
+	if got := hashTree(t.Context(), dir); got != workingTree {
 		t.Errorf("no commit: %s", got)
 	}
 	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC) // git believes its index about files that are older
@@ -29,11 +28,11 @@ func TestTree(t *testing.T) {
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-q", "-m", "base")
 	base := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD^{tree}"))
-	if got := named.Tree(t.Context(), dir); got != base {
+	if got := hashTree(t.Context(), dir); got != base {
 		t.Errorf("as committed: %s, want %s", got, base)
 	}
 	gittest.Write(t, dir, map[string]string{"x": "ignored\n"})
-	if got := named.Tree(t.Context(), dir); got != base {
+	if got := hashTree(t.Context(), dir); got != base {
 		t.Errorf("with what is ignored: %s, want %s", got, base)
 	}
 
@@ -43,9 +42,9 @@ func TestTree(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"a.txt": "A\n", "b.txt": "staged\n", "new.txt": "new\n"})
 	gittest.Run(t, dir, "add", "b.txt")
 	gittest.Write(t, dir, map[string]string{"b.txt": "b\n"})
-	got := named.Tree(t.Context(), dir)
+	got := hashTree(t.Context(), dir)
 	gittest.Run(t, dir, "update-index", "--no-assume-unchanged", "a.txt")
-	if again := named.Tree(t.Context(), dir); again != got {
+	if again := hashTree(t.Context(), dir); again != got {
 		t.Errorf("told not to look: %s, and %s when not", got, again)
 	}
 	before := gittest.Run(t, dir, "status", "--short")
@@ -61,13 +60,13 @@ func TestSettle(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"a.txt": "a\n"})
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-q", "-m", "base")
-	begun := named.Tree(t.Context(), dir)
-	all := []nexus.Evidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: named.Nothing}, {Gate: "other", Tree: "t"}}
-	if got := named.Settle(t.Context(), dir, named.Begun(all), all); got != begun || all[1].Tree != begun || all[2].Tree != "t" {
+	begun := hashTree(t.Context(), dir)
+	all := []nexus.Evidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: workingTree}, {Gate: "other", Tree: "t"}}
+	if got := settleTree(t.Context(), dir, treeAtStart(all), all); got != begun || all[1].Tree != begun || all[2].Tree != "t" {
 		t.Errorf("%s: %v", got, all)
 	}
 	gittest.Write(t, dir, map[string]string{"a.txt": "b\n"})
-	if got := named.Settle(t.Context(), dir, named.Begun(all), all); got != "" || all[0].Tree != named.Nothing || all[1].Tree != named.Nothing {
+	if got := settleTree(t.Context(), dir, treeAtStart(all), all); got != "" || all[0].Tree != workingTree || all[1].Tree != workingTree {
 		t.Errorf("it changed: %q: %v", got, all)
 	}
 }

@@ -1,5 +1,4 @@
-// Package kept holds in memory what gates print, where no journal keeps it.
-package kept
+package check
 
 import (
 	"crypto/sha256"
@@ -9,12 +8,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Memory has what gates printed, and what they said before that was weighed,
+// outputs has what gates printed, and what they said before that was weighed,
 // by its hash. One goroutine uses it.
-type Memory map[string][]byte
+type outputs map[string][]byte
 
 // Put keeps a text.
-func (m Memory) Put(data []byte) (string, error) {
+func (m outputs) Put(data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	name := hex.EncodeToString(sum[:])
 	m[name] = data
@@ -22,7 +21,7 @@ func (m Memory) Put(data []byte) (string, error) {
 }
 
 // Get finds it.
-func (m Memory) Get(name string) ([]byte, error) {
+func (m outputs) Get(name string) ([]byte, error) {
 	if data, ok := m[name]; ok {
 		return data, nil
 	}
@@ -30,7 +29,7 @@ func (m Memory) Get(name string) ([]byte, error) {
 }
 
 // Unweighed returns evidence as it was before it was held against a base.
-func (m Memory) Unweighed(e nexus.Evidence) nexus.Evidence {
+func (m outputs) Unweighed(e nexus.Evidence) nexus.Evidence {
 	var raw nexus.Evidence
 	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
 		return raw
@@ -38,8 +37,8 @@ func (m Memory) Unweighed(e nexus.Evidence) nexus.Evidence {
 	return e
 }
 
-// Plain takes from evidence what leads nowhere once the command has ended.
-func Plain(all []nexus.Evidence) []nexus.Evidence {
+// plainOutput takes from evidence what leads nowhere once the command has ended.
+func plainOutput(all []nexus.Evidence) []nexus.Evidence {
 	for i := range all {
 		all[i].Raw, all[i].Output, all[i].All = "", "", ""
 	}

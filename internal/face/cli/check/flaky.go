@@ -1,7 +1,4 @@
-// Package spared says what nexus check does with tests that cannot be trusted:
-// those that people put into quarantine, and those that fail and pass on one
-// and the same tree.
-package spared
+package check
 
 import (
 	"context"
@@ -12,23 +9,22 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
 )
 
-// Record is the record that a tree is judged with.
-type Record struct {
+// flakyRecord is the record that a tree is judged with.
+type flakyRecord struct {
 	quarantine.Record
 	Broken error // why it cannot be read, and spares nothing
 }
 
-// Read reads the record of a directory, or, where a change is judged, that of
-// its base: nobody excuses himself.
-func Read(ctx context.Context, dir, base string, now time.Time) (Record, error) {
-	s := Record{Record: quarantine.Record{Day: quarantine.On(now)}}
+// readFlaky reads the record of a directory, or, where a change is judged, that of
+// its base: a change cannot excuse its own failures.
+func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecord, error) {
+	s := flakyRecord{Record: quarantine.Record{Day: quarantine.On(now)}}
 	var err error
 	if base == "" {
 		s.List, err = exempt.In(dir)
@@ -50,9 +46,9 @@ func Read(ctx context.Context, dir, base string, now time.Time) (Record, error) 
 }
 
 // Judge adds what is to be said of the record itself, if tests ran.
-func (s Record) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
+func (s flakyRecord) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
-	e := nexus.Evidence{Gate: quarantine.Gate, State: nexus.Pass, Tree: named.Nothing}
+	e := nexus.Evidence{Gate: quarantine.Gate, State: nexus.Pass, Tree: workingTree}
 	switch {
 	case !ran:
 		return all
@@ -68,9 +64,9 @@ func (s Record) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
 	return append(all, e)
 }
 
-// Minus returns the findings of a gate that the base has too: those that are
+// withoutSpared returns the findings of a gate that the base has too: those that are
 // not left where it was weighed, and of no flaky test.
-func Minus(raw, weighed nexus.Evidence) []nexus.Finding {
+func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
 		return slices.ContainsFunc(weighed.Findings, func(x nexus.Finding) bool {
 			return x.File == f.File && x.Line == f.Line && x.Column == f.Column && x.Test == f.Test && x.Code == f.Code
@@ -78,10 +74,10 @@ func Minus(raw, weighed nexus.Evidence) []nexus.Finding {
 	})
 }
 
-// Doubt says of a gate whose tests failed, and passed when they were run again,
+// doubt says of a gate whose tests failed, and passed when they were run again,
 // what it is where there is no base to hold it against: flaky. Failures of
 // tests in quarantine leave it as it is.
-func Doubt(e nexus.Evidence, base string) nexus.Evidence {
+func doubt(e nexus.Evidence, base string) nexus.Evidence {
 	if base != "" || !strings.HasPrefix(e.Why, "flaky: ") {
 		return e // it was held against that, or the tool tried again by itself, as the project told it to
 	}

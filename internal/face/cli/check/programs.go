@@ -1,4 +1,4 @@
-package copied
+package check
 
 import (
 	"os"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Programs returns variables with which the programs of a virtual environment
+// lentPrograms returns variables with which the programs of a virtual environment
 // come first, as in the worktrees of a run: those of the one that is nearest to
 // a directory of the tree, on the way up. Without one they are as they were.
-func Programs(tree, dir string, vars []string) []string {
+func lentPrograms(tree, dir string, vars []string) []string {
 	rel := filepath.Clean(filepath.FromSlash(dir))
 	if !filepath.IsLocal(rel) {
 		return vars

@@ -1,4 +1,4 @@
-package copied_test
+package check
 
 import (
 	"os"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 )
 
 func TestEditable(t *testing.T) {
@@ -31,15 +29,15 @@ func TestEditable(t *testing.T) {
 	}
 	want := []string{"PYTHONPATH=/copy:/copy/src:/copy/lib"}
 	for name, got := range map[string][]string{
-		"lent":   copied.Editable(from, to, []string{filepath.Join(from, "node_modules"), env}, ""),
-		"active": copied.Editable(from, to, nil, env),
-		"both":   copied.Editable(from, to, []string{env}, env),
+		"lent":   editableInstalls(from, to, []string{filepath.Join(from, "node_modules"), env}, ""),
+		"active": editableInstalls(from, to, nil, env),
+		"both":   editableInstalls(from, to, []string{env}, env),
 	} {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if got := copied.Editable(from, to, nil, ""); got != nil {
+	if got := editableInstalls(from, to, nil, ""); got != nil {
 		t.Errorf("%v of nothing", got)
 	}
 }

@@ -1,23 +1,19 @@
-// Package schema writes what a configuration file may hold as a JSON Schema,
-// for editors.
-package schema
+package config
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// File returns the JSON Schema of a file, for editors.
-func File() json.RawMessage {
+// Schema returns the JSON Schema of a file, for editors.
+func Schema() json.RawMessage {
 	root := object()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "nexus.toml"
 	properties(root)["$schema"] = map[string]any{"type": "string"}
-	for _, k := range config.Keys() {
+	for _, k := range Keys() {
 		at := root
 		path := strings.Split(k.Name, ".")
 		for _, p := range path[:len(path)-1] {
@@ -84,7 +80,7 @@ commas. An empty variable counts as unset. An unknown key is an error.
 | key | value | default | variable | meaning |
 |---|---|---|---|---|
 `)
-	for _, k := range config.Keys() {
+	for _, k := range Keys() {
 		doc := k.Doc
 		if k.Trusted != "" {
 			doc += " (*not in the project's file*: " + k.Trusted + ")"
