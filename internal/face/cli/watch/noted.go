@@ -7,7 +7,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/proof"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -39,8 +38,8 @@ func noted(ctx context.Context, a *frame.App, rev string) error {
 			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}
-	t := proof.Table{Commit: commit, Tree: tree, Notes: all, Text: rest}
-	if err := a.Answer(t, func(s view.Style) string { return proof.Draw(s, t) }); err != nil {
+	t := view.Proof{Commit: commit, Tree: tree, Notes: all, Text: rest}
+	if err := a.Answer(t, func(s view.Style) string { return view.DrawProof(s, t) }); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(n attest.Note) bool { return n.Tree != tree }) {

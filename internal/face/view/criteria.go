@@ -1,5 +1,4 @@
-// Package criteria shows what is known of the criteria of a run.
-package criteria
+package view
 
 import (
 	"cmp"
@@ -7,18 +6,17 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Draw draws the table for people.
-func Draw(s view.Style, t accept.Table) string {
+// DrawCriteria draws the table for people.
+func DrawCriteria(s Style, t accept.Table) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
-		rows = append(rows, []string{r.ID, paint(s, r.State), view.Clean(r.Criterion), view.Clean(shows(r))})
+		rows = append(rows, []string{r.ID, paintCriterion(s, r.State), Clean(r.Criterion), Clean(shows(r))})
 	}
 	var b strings.Builder
-	b.WriteString(view.Table(s, []string{"criterion", "state", "text", "evidence"}, rows))
+	b.WriteString(Table(s, []string{"criterion", "state", "text", "evidence"}, rows))
 	fmt.Fprintf(&b, "%d met, %d unmet, %d unknown", t.Met, t.Unmet, t.Unknown)
 	if t.Waived > 0 {
 		fmt.Fprintf(&b, ", %d of them waived", t.Waived)
@@ -28,21 +26,21 @@ func Draw(s view.Style, t accept.Table) string {
 	}
 	b.WriteString("\n")
 	for _, g := range t.Groups {
-		fmt.Fprintf(&b, "%s: %s\n", view.Clean(g.Name), told(s, g))
+		fmt.Fprintf(&b, "%s: %s\n", Clean(g.Name), told(s, g))
 	}
 	return b.String()
 }
 
 // told says in a few words where a group stands.
-func told(s view.Style, g accept.Group) string {
+func told(s Style, g accept.Group) string {
 	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
 	if g.Done {
 		return s.Good("done") + ", " + text
 	}
-	return s.Warn("not done") + ", " + text + ": " + view.Clean(g.Why)
+	return s.Warn("not done") + ", " + text + ": " + Clean(g.Why)
 }
 
-func paint(s view.Style, state accept.State) string {
+func paintCriterion(s Style, state accept.State) string {
 	switch state {
 	case accept.Met:
 		return s.Good(string(state))

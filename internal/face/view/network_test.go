@@ -1,9 +1,8 @@
-package reach_test
+package view
 
 import (
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/reach"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 )
@@ -15,14 +14,14 @@ func TestDescribe(t *testing.T) {
 		{Host: "b.example", Port: 80, Allowed: true, Why: "no answer", Times: 1},
 	}}
 	const want = "gate install, network: a.example:443 allowed 3 times by *.example:443, 500 B up, 12 MB down; [2606:4700::1]:443 refused: not on the list; b.example:80 not reached: no answer"
-	if about, text := reach.Describe(f); about != "T1.1" || text != want {
+	if about, text := describeNetwork(f); about != "T1.1" || text != want {
 		t.Errorf("%q %q", about, text)
 	}
-	if !reach.Refused(f) || reach.Refused(nexus.NetworkJudged{Hosts: f.Hosts[:1]}) {
+	if !NetworkRefused(f) || NetworkRefused(nexus.NetworkJudged{Hosts: f.Hosts[:1]}) {
 		t.Error("refused")
 	}
 	f = nexus.NetworkJudged{Session: "T1.1/coder.1", Hosts: make([]hosts.Reached, 10)}
-	if about, text := reach.Describe(f); about != "T1.1/coder.1" || text[len(text)-10:] != "and 2 more" {
+	if about, text := describeNetwork(f); about != "T1.1/coder.1" || text[len(text)-10:] != "and 2 more" {
 		t.Errorf("%q %q", about, text)
 	}
 }

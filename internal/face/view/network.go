@@ -1,6 +1,4 @@
-// Package reach tells people which hosts commands asked for, and what became
-// of that.
-package reach
+package view
 
 import (
 	"cmp"
@@ -15,14 +13,14 @@ import (
 // shown is how many hosts a line names.
 const shown = 8
 
-// Refused reports whether a host was not let through.
-func Refused(f nexus.NetworkJudged) bool {
+// NetworkRefused reports whether a host was not let through.
+func NetworkRefused(f nexus.NetworkJudged) bool {
 	return slices.ContainsFunc(f.Hosts, func(h hosts.Reached) bool { return !h.Allowed })
 }
 
-// Describe says what a fact is about and what happened, in words that may be
+// describeNetwork says what a fact is about and what happened, in words that may be
 // from outside.
-func Describe(f nexus.NetworkJudged) (about, text string) {
+func describeNetwork(f nexus.NetworkJudged) (about, text string) {
 	about = cmp.Or(string(f.Session), string(f.Attempt), "gates")
 	var parts []string
 	for i, h := range f.Hosts {

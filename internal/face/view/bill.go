@@ -1,6 +1,4 @@
-// Package bill draws what a run cost, taken apart in the ways that people ask
-// for.
-package bill
+package view
 
 import (
 	"cmp"
@@ -9,14 +7,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Bill is what a run cost: the object of `nexus cost --json`.
 type Bill struct {
 	Run       nexus.RunID `json:"run"`
-	Money     view.Money  `json:"money"`
+	Money     Money       `json:"money"`
 	Estimated nexus.Money `json:"estimated"`                 // the part that no provider told
 	Wasted    nexus.Money `json:"wasted"`                    // by attempts that failed
 	Cached    float64     `json:"cached"`                    // share of the input that came from a cache, 0 to 1
@@ -49,10 +46,10 @@ type Longest struct {
 	Cached float64 `json:"cached"` // share of its input that came from a cache, 0 to 1
 }
 
-// Of returns what a run cost.
-func Of(s *state.State) Bill {
+// BillOf returns what a run cost.
+func BillOf(s *state.State) Bill {
 	c := Bill{
-		Run: s.Run, Money: view.Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
+		Run: s.Run, Money: Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
 		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
 	}
 	c.Cached = cached(s.Usage)
@@ -83,7 +80,7 @@ func (c Bill) Cache() []string {
 	}
 	notes := []string{fmt.Sprintf("%.0f %% of the input from the cache", 100*c.Cached)}
 	if l := c.Longest; l != nil && l.Calls > 1 {
-		notes = append(notes, fmt.Sprintf("%.0f %% in the longest session, %s with %d calls", 100*l.Cached, view.Clean(l.Name), l.Calls))
+		notes = append(notes, fmt.Sprintf("%.0f %% in the longest session, %s with %d calls", 100*l.Cached, Clean(l.Name), l.Calls))
 	}
 	return notes
 }
@@ -122,8 +119,8 @@ func shares(parts map[spend.Part]spend.Spend, way spend.Way) []Share {
 	return all
 }
 
-// Draw draws what a run cost, in the given ways.
-func Draw(s view.Style, c Bill, ways ...spend.Way) string {
+// DrawBill draws what a run cost, in the given ways.
+func DrawBill(s Style, c Bill, ways ...spend.Way) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"
@@ -136,15 +133,15 @@ func Draw(s view.Style, c Bill, ways ...spend.Way) string {
 				title = ""
 			}
 			rows = append(rows, []string{
-				s.Bold(title), view.Clean(p.Name), view.Number(int64(p.Calls)), about(s, p.Money, p.Estimated),
-				view.Number(p.Usage.Prompt()), view.Number(p.Usage.CacheRead), view.Number(p.Usage.Output),
+				s.Bold(title), Clean(p.Name), Number(int64(p.Calls)), about(s, p.Money, p.Estimated),
+				Number(p.Usage.Prompt()), Number(p.Usage.CacheRead), Number(p.Usage.Output),
 			})
 		}
 	}
 	rows = append(rows, []string{
-		s.Bold("total"), "", "", about(s, c.Money.Spent, c.Estimated), view.Number(c.Usage.Prompt()), view.Number(c.Usage.CacheRead), view.Number(c.Usage.Output),
+		s.Bold("total"), "", "", about(s, c.Money.Spent, c.Estimated), Number(c.Usage.Prompt()), Number(c.Usage.CacheRead), Number(c.Usage.Output),
 	})
-	text := view.Table(s, head, rows)
+	text := Table(s, head, rows)
 	if s.Plain {
 		return text
 	}
@@ -163,7 +160,7 @@ func Draw(s view.Style, c Bill, ways ...spend.Way) string {
 }
 
 // about marks an amount of which a part is estimated.
-func about(s view.Style, m, estimated nexus.Money) string {
+func about(s Style, m, estimated nexus.Money) string {
 	switch {
 	case estimated == 0:
 		return m.String()

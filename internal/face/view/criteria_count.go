@@ -1,17 +1,16 @@
-package criteria
+package view
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Count says how many criteria of a task are met, unmet and unknown. A waived
+// CriteriaCount says how many criteria of a task are met, unmet and unknown. A waived
 // one is met by somebody's word.
-type Count struct {
+type CriteriaCount struct {
 	Task    nexus.TaskID `json:"task"`
 	Met     int          `json:"met"`
 	Unmet   int          `json:"unmet"`
@@ -19,12 +18,12 @@ type Count struct {
 	Waived  int          `json:"waived,omitempty"`
 }
 
-// ByTask counts the criteria of each task that has some, in the plan's order.
-func ByTask(t accept.Table) []Count {
-	var all []Count
+// CriteriaByTask counts the criteria of each task that has some, in the plan's order.
+func CriteriaByTask(t accept.Table) []CriteriaCount {
+	var all []CriteriaCount
 	for _, r := range t.Rows {
 		if n := len(all); n == 0 || all[n-1].Task != r.Task {
-			all = append(all, Count{Task: r.Task})
+			all = append(all, CriteriaCount{Task: r.Task})
 		}
 		c := &all[len(all)-1]
 		switch {
@@ -41,8 +40,8 @@ func ByTask(t accept.Table) []Count {
 	return all
 }
 
-// Lines draws a line for each task, nothing where there is none.
-func Lines(s view.Style, all []Count) string {
+// CriteriaLines draws a line for each task, nothing where there is none.
+func CriteriaLines(s Style, all []CriteriaCount) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -60,5 +59,5 @@ func Lines(s view.Style, all []Count) string {
 		add(c.Waived, "waived")
 		rows = append(rows, []string{string(c.Task), strings.Join(parts, ", ")})
 	}
-	return "\n" + view.Table(s, []string{"task", "criteria"}, rows)
+	return "\n" + Table(s, []string{"task", "criteria"}, rows)
 }

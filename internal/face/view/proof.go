@@ -1,5 +1,4 @@
-// Package proof shows what git notes tell of a commit's tree.
-package proof
+package view
 
 import (
 	"cmp"
@@ -7,41 +6,40 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Table is what stands at a commit.
-type Table struct {
+// Proof is what stands at a commit.
+type Proof struct {
 	Commit string        `json:"commit"`
 	Tree   string        `json:"tree"`
 	Notes  []attest.Note `json:"notes"`
 	Text   string        `json:"text,omitzero"` // what others noted there
 }
 
-// Draw draws it for people.
-func Draw(s view.Style, t Table) string {
+// DrawProof draws it for people.
+func DrawProof(s Style, t Proof) string {
 	var b strings.Builder
 	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", view.Short(t.Commit), view.Short(t.Tree), view.Clean(string(n.Run)), view.Clean(string(n.Task)))
+		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", Short(t.Commit), Short(t.Tree), Clean(string(n.Run)), Clean(string(n.Task)))
 		if n.Tree != t.Tree {
-			b.WriteString(s.Bad(fmt.Sprintf("this is no evidence of the commit: it is of tree %s", view.Clean(view.Short(n.Tree)))) + "\n")
+			b.WriteString(s.Bad(fmt.Sprintf("this is no evidence of the commit: it is of tree %s", Clean(Short(n.Tree)))) + "\n")
 		}
 		rows := make([][]string, 0, len(n.Gates))
 		for _, g := range n.Gates {
-			rows = append(rows, []string{view.Clean(g.Gate), paint(s, g.State), view.Clean(says(g)), view.Clean(cmp.Or(g.Command, "-"))})
+			rows = append(rows, []string{Clean(g.Gate), paintProof(s, g.State), Clean(says(g)), Clean(cmp.Or(g.Command, "-"))})
 		}
-		b.WriteString(view.Table(s, []string{"gate", "state", "found", "command"}, rows))
-		b.WriteString(view.Clean(reviewed(n)) + "\n")
+		b.WriteString(Table(s, []string{"gate", "state", "found", "command"}, rows))
+		b.WriteString(Clean(reviewed(n)) + "\n")
 	}
 	if t.Text != "" {
-		b.WriteString(view.CleanText(t.Text) + "\n")
+		b.WriteString(CleanText(t.Text) + "\n")
 	}
 	return b.String()
 }
 
-func paint(s view.Style, state nexus.GateState) string {
-	text := view.Clean(string(state))
+func paintProof(s Style, state nexus.GateState) string {
+	text := Clean(string(state))
 	switch state {
 	case nexus.Pass:
 		return s.Good(text)
@@ -59,10 +57,10 @@ func says(g attest.Gate) string {
 		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
 	}
 	if g.Findings > 0 {
-		parts = append(parts, view.Count(g.Findings, "finding"))
+		parts = append(parts, Count(g.Findings, "finding"))
 	}
 	if g.Flaky > 0 {
-		parts = append(parts, view.Count(g.Flaky, "flaky test"))
+		parts = append(parts, Count(g.Flaky, "flaky test"))
 	}
 	if g.Why != "" {
 		parts = append(parts, g.Why)
@@ -83,10 +81,10 @@ func reviewed(n attest.Note) string {
 		text = "review: approved"
 	}
 	if r.Findings > 0 {
-		text += ", " + view.Count(r.Findings, "finding")
+		text += ", " + Count(r.Findings, "finding")
 	}
 	if r.Tree != n.Tree {
-		text += ", of the work before it was merged, tree " + view.Short(r.Tree)
+		text += ", of the work before it was merged, tree " + Short(r.Tree)
 	}
 	return text
 }

@@ -1,6 +1,4 @@
-// Package mended tells people what is done about criteria that are not met on
-// what landed, and about tasks that are stuck.
-package mended
+package view
 
 import (
 	"cmp"
@@ -11,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
-// Describe says what happened, in words that may be from outside. It is empty
+// describeFix says what happened, in words that may be from outside. It is empty
 // for other facts.
-func Describe(f nexus.Fact) string {
+func describeFix(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		var names []string
@@ -24,7 +22,7 @@ func Describe(f nexus.Fact) string {
 	case nexus.FaultsFound:
 		var parts []string
 		for _, x := range f.Faults {
-			parts = append(parts, Fault(x))
+			parts = append(parts, describeFault(x))
 		}
 		return cmp.Or(strings.Join(parts, "; "), "nothing keeps a criterion from being met")
 	case nexus.FixesPlanned:
@@ -42,8 +40,8 @@ func Describe(f nexus.Fact) string {
 	}
 }
 
-// Fault says where a fault lies, and why.
-func Fault(f criterion.Fault) string {
+// describeFault says where a fault lies, and why.
+func describeFault(f criterion.Fault) string {
 	where := "the work is wrong"
 	switch f.Kind {
 	case criterion.Test:
@@ -61,8 +59,8 @@ func Fault(f criterion.Fault) string {
 	return text
 }
 
-// Seen says what failed before anybody worked, held against what a task names.
-func Seen(f nexus.RedSeen) string {
+// DescribeRed says what failed before anybody worked, held against what a task names.
+func DescribeRed(f nexus.RedSeen) string {
 	var parts []string
 	say := func(format string, all []string) {
 		if len(all) > 0 {
@@ -85,8 +83,8 @@ func few(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// Weighed says what shows the criteria whose check is a gate.
-func Weighed(f nexus.CriteriaWeighed) string {
+// DescribeCriteria says what shows the criteria whose check is a gate.
+func DescribeCriteria(f nexus.CriteriaWeighed) string {
 	var parts []string
 	for _, s := range f.Criteria {
 		word := "is shown"
@@ -101,8 +99,8 @@ func Weighed(f nexus.CriteriaWeighed) string {
 	return cmp.Or(strings.Join(parts, "; "), "no criterion is a gate's")
 }
 
-// Checks says what came of tests that were written for criteria.
-func Checks(f nexus.ChecksProved) string {
+// DescribeChecks says what came of tests that were written for criteria.
+func DescribeChecks(f nexus.ChecksProved) string {
 	var parts []string
 	for _, c := range f.Checks {
 		text := fmt.Sprintf("criterion %d is shown by %s", c.Number, cmp.Or(c.Test, c.File, c.Command))

@@ -1,8 +1,7 @@
-package bill_test
+package view
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,12 +13,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/bill"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // spent folds two tries at a task, the first of which failed, a review whose
 // price nobody told, and a call under way.
@@ -55,12 +50,12 @@ func spent(t *testing.T) *state.State {
 	return s
 }
 
-func TestDrawn(t *testing.T) {
-	b := bill.Of(spent(t))
-	for kind, style := range map[string]view.Style{
+func TestBillDrawn(t *testing.T) {
+	b := BillOf(spent(t))
+	for kind, style := range map[string]Style{
 		"narrow": {Width: 60}, "wide": {Width: 120}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
-		got := bill.Draw(style, b, spend.Ways()...)
+		got := DrawBill(style, b, spend.Ways()...)
 		if strings.Contains(got, "\x1b") {
 			t.Errorf("%s lets a control character through", kind)
 		}
@@ -69,19 +64,19 @@ func TestDrawn(t *testing.T) {
 				t.Errorf("%s: too wide: %s", kind, line)
 			}
 		}
-		compare(t, kind+".txt", got)
+		compareBill(t, kind+".txt", got)
 	}
 	data, err := json.MarshalIndent(b, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare(t, "bill.json", string(data)+"\n")
+	compareBill(t, "bill.json", string(data)+"\n")
 }
 
 // TestAddsUp holds that each way of taking a bill apart gives all of it.
 func TestAddsUp(t *testing.T) {
-	b := bill.Of(spent(t))
-	for name, shares := range map[string][]bill.Share{
+	b := BillOf(spent(t))
+	for name, shares := range map[string][]Share{
 		"task": b.Tasks, "attempt": b.Attempts, "role": b.Roles, "purpose": b.Purposes, "tier": b.Tiers, "model": b.Models, "provider": b.Providers,
 	} {
 		var money, estimated nexus.Money
@@ -98,9 +93,9 @@ func TestAddsUp(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, name, got string) {
+func compareBill(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	path := filepath.Join("testdata", "bill", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
