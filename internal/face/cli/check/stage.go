@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
-	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
@@ -75,7 +75,7 @@ func staged(ctx context.Context, a *frame.App, own gate.Runner, box *sandbox.Box
 // place returns a directory that no other process has, empty. It is the same
 // each time, as long as nobody else has it: what compilers keep names it.
 func place(cache, name string) (dir string, release func(), err error) {
-	mine, err := slot.Take(filepath.Join(cache, "places"), name)
+	mine, err := portslot.Take(filepath.Join(cache, "places"), name)
 	if err != nil {
 		return "", nil, err
 	}

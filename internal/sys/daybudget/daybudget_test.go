@@ -1,4 +1,4 @@
-package purse_test
+package daybudget_test
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
+	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func open(t *testing.T, dir, run string, now time.Time) *purse.Purse {
+func open(t *testing.T, dir, run string, now time.Time) *daybudget.Ledger {
 	t.Helper()
-	p, err := purse.Open(dir, run, func() time.Time { return now })
+	p, err := daybudget.Open(dir, run, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func open(t *testing.T, dir, run string, now time.Time) *purse.Purse {
 	return p
 }
 
-func claim(t *testing.T, p *purse.Purse, own, limit nexus.Money) (nexus.BudgetShared, bool) {
+func claim(t *testing.T, p *daybudget.Ledger, own, limit nexus.Money) (nexus.BudgetShared, bool) {
 	t.Helper()
 	shared, ok, err := p.Claim(t.Context(), own, limit)
 	if err != nil {
@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":2}`))
 	f.Add([]byte(`{"version":1,"runs":{"a":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		runs, err := purse.Parse(data)
+		runs, err := daybudget.Parse(data)
 		if (err == nil) != (runs != nil) {
 			t.Errorf("%v, %v", runs, err)
 		}
@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkClaim(b *testing.B) {
-	p, err := purse.Open(b.TempDir(), "r/a", func() time.Time { return noon })
+	p, err := daybudget.Open(b.TempDir(), "r/a", func() time.Time { return noon })
 	if err != nil {
 		b.Fatal(err)
 	}

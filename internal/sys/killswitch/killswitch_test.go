@@ -1,4 +1,4 @@
-package halt_test
+package killswitch_test
 
 import (
 	"context"
@@ -12,30 +12,30 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
 )
 
 func TestThrowAndLift(t *testing.T) {
 	wide, own := t.TempDir(), filepath.Join(t.TempDir(), "not", "there")
-	s := halt.Switch{wide, own}
+	s := killswitch.Switch{wide, own}
 	if st := s.Thrown(); st != nil {
 		t.Fatalf("thrown though nobody did: %+v", st)
 	}
-	if err := halt.Throw(own, "first"); err != nil {
+	if err := killswitch.Throw(own, "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := halt.Throw(own, "second"); err != nil {
+	if err := killswitch.Throw(own, "second"); err != nil {
 		t.Fatal(err)
 	}
 	st := s.Thrown()
-	if st == nil || st.Path != filepath.Join(own, halt.Name) || st.Why != "first" || st.At.IsZero() {
+	if st == nil || st.Path != filepath.Join(own, killswitch.Name) || st.Why != "first" || st.At.IsZero() {
 		t.Fatalf("%+v", st)
 	}
 	if err := st.Err(); !errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) || !strings.Contains(err.Error(), "first") {
 		t.Error(err)
 	}
 	for _, want := range []bool{true, false} {
-		if was, err := halt.Lift(own); was != want || err != nil {
+		if was, err := killswitch.Lift(own); was != want || err != nil {
 			t.Errorf("lifted %v (%v)", was, err)
 		}
 	}
@@ -57,10 +57,10 @@ func TestAnythingCounts(t *testing.T) {
 		"escapes":   func(p string) error { return os.WriteFile(p, []byte("\x1b[2Jgone\n\xff\u202egnol"), 0o600) },
 	} {
 		dir := t.TempDir()
-		if err := lay(filepath.Join(dir, halt.Name)); err != nil {
+		if err := lay(filepath.Join(dir, killswitch.Name)); err != nil {
 			t.Fatal(err)
 		}
-		st := halt.Switch{dir}.Thrown()
+		st := killswitch.Switch{dir}.Thrown()
 		if st == nil {
 			t.Errorf("%s does not count", name)
 		} else if len(st.Why) > 8_000 || strings.ContainsAny(st.Why, "\x1b\n\u202e") {
@@ -74,7 +74,7 @@ func TestAnythingCounts(t *testing.T) {
 	if err := os.Chmod(dir, 0); err != nil {
 		t.Fatal(err)
 	}
-	if st := (halt.Switch{dir}).Thrown(); st == nil {
+	if st := (killswitch.Switch{dir}).Thrown(); st == nil {
 		t.Error("what cannot be looked at does not count")
 	}
 }
@@ -83,20 +83,20 @@ func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		heard := make(chan *halt.Standing, 1)
+		heard := make(chan *killswitch.Standing, 1)
 		began := time.Now()
-		go func() { heard <- halt.Switch{dir}.Watch(ctx) }()
+		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
 		time.Sleep(time.Minute + time.Millisecond)
-		if err := halt.Throw(dir, "now"); err != nil {
+		if err := killswitch.Throw(dir, "now"); err != nil {
 			t.Fatal(err)
 		}
-		if st := <-heard; st == nil || time.Since(began) > time.Minute+time.Millisecond+halt.Tick {
+		if st := <-heard; st == nil || time.Since(began) > time.Minute+time.Millisecond+killswitch.Tick {
 			t.Errorf("heard %+v after %s", st, time.Since(began))
 		}
-		if _, err := halt.Lift(dir); err != nil {
+		if _, err := killswitch.Lift(dir); err != nil {
 			t.Fatal(err)
 		}
-		go func() { heard <- halt.Switch{dir}.Watch(ctx) }()
+		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
 		cancel(nil)
 		if st := <-heard; st != nil {
 			t.Errorf("%+v", st)

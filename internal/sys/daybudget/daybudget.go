@@ -1,10 +1,10 @@
-// Package purse keeps the money of a day that all runs of a person share,
+// Package daybudget keeps the money of a day that all runs of a person share,
 // whatever process and repository they are in.
 //
 // There is one small file a day, changed under a lock. It holds what each run
 // has spent and set aside on that day. A run whose process died keeps what it
 // had until it is taken up again: its calls may have been charged.
-package purse
+package daybudget
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ import (
 // kept is for how many days the files stay.
 const kept = 8
 
-// Purse is a run's part of the day's money. One goroutine owns it.
-type Purse struct {
+// Ledger is a run's part of the day's money. One goroutine owns it.
+type Ledger struct {
 	dir  string
 	run  string // repository and run
 	now  func() time.Time
@@ -36,21 +36,21 @@ type Purse struct {
 
 // Open returns the purse of a run, named by repository and run, with its
 // files in dir.
-func Open(dir, run string, now func() time.Time) (*Purse, error) {
+func Open(dir, run string, now func() time.Time) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, broken("make", err)
 	}
-	return &Purse{dir: dir, run: run, now: now, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}, nil
+	return &Ledger{dir: dir, run: run, now: now, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}, nil
 }
 
 // Close lets go of the lock's file.
-func (p *Purse) Close() error { return p.lock.Close() }
+func (p *Ledger) Close() error { return p.lock.Close() }
 
 // Claim sets what the run has spent and set aside today, if that with what
 // all others have stays within the limit; a limit of 0 is none. It returns
 // what the others have, and whether the claim was granted. A claim that is
 // not granted changes nothing.
-func (p *Purse) Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
+func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
 	day := p.now().UTC().Format(time.DateOnly)
 	shared := nexus.BudgetShared{Day: day}
 	if ok, err := p.lock.TryLockContext(ctx, time.Millisecond); err != nil || !ok {
@@ -162,7 +162,7 @@ func write(path string, runs map[string]nexus.Money) error {
 }
 
 // sweep removes the files of days long gone. What stays behind harms nobody.
-func (p *Purse) sweep(day string) {
+func (p *Ledger) sweep(day string) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return

@@ -1,7 +1,7 @@
-// Package slot gives each attempt that runs on this machine a number of its
+// Package portslot gives each attempt that runs on this machine a number of its
 // own, from which its ports follow. The same attempt gets the same number
 // whenever nobody else has it.
-package slot
+package portslot
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-// Package told remembers what was told to whom, in a file, so that a process
+// Package sentlog remembers what was told to whom, in a file, so that a process
 // that takes over from another does not say it again.
-package told
+package sentlog
 
 import (
 	"context"
@@ -39,16 +39,16 @@ func Alone(ctx context.Context, file string, do func(context.Context) error) err
 	return errors.Join(do(ctx), l.Close())
 }
 
-// Book is what one way of telling people has told. One goroutine owns it.
-type Book struct {
+// Log is what one way of telling people has told. One goroutine owns it.
+type Log struct {
 	path string
 	said map[string]string
 }
 
 // Open reads a book. One that is not there, or cannot be understood, is empty:
 // at worst something is told twice.
-func Open(path string) (*Book, error) {
-	b := &Book{path: path, said: map[string]string{}}
+func Open(path string) (*Log, error) {
+	b := &Log{path: path, said: map[string]string{}}
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,13 +69,13 @@ func Open(path string) (*Book, error) {
 }
 
 // Of returns what is remembered of a name, and whether anything is.
-func (b *Book) Of(name string) (string, bool) {
+func (b *Log) Of(name string) (string, bool) {
 	what, ok := b.said[name]
 	return what, ok
 }
 
 // Names returns the names, in no order.
-func (b *Book) Names() []string {
+func (b *Log) Names() []string {
 	all := make([]string, 0, len(b.said))
 	for name := range maps.Keys(b.said) {
 		all = append(all, name)
@@ -84,13 +84,13 @@ func (b *Book) Names() []string {
 }
 
 // Put remembers something; it is on the disk when it returns.
-func (b *Book) Put(name, what string) error {
+func (b *Log) Put(name, what string) error {
 	b.said[name] = what
 	return b.save()
 }
 
 // Forget forgets a name.
-func (b *Book) Forget(name string) error {
+func (b *Log) Forget(name string) error {
 	if _, ok := b.said[name]; !ok {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (b *Book) Forget(name string) error {
 	return b.save()
 }
 
-func (b *Book) save() error {
+func (b *Log) save() error {
 	data, err := json.Marshal(b.said)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package told_test
+package sentlog_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/told"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
 // TestBook remembers across processes what was told, and begins anew where the
@@ -20,7 +20,7 @@ func TestBook(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b, err := told.Open(path)
+		b, err := sentlog.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestBook(t *testing.T) {
 		if err := b.Forget("b"); err != nil {
 			t.Fatal(err)
 		}
-		if b, err = told.Open(path); err != nil {
+		if b, err = sentlog.Open(path); err != nil {
 			t.Fatal(err)
 		}
 		if what, ok := b.Of("a"); what != "a was told" || !ok || !slices.Equal(b.Names(), []string{"a"}) {
@@ -47,10 +47,10 @@ func TestBook(t *testing.T) {
 // TestAlone lets one at a time, and gives up its turn with the context.
 func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "lock")
-	err := told.Alone(t.Context(), path, func(ctx context.Context) error {
+	err := sentlog.Alone(t.Context(), path, func(ctx context.Context) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		stop(nil)
-		return told.Alone(ctx, path, func(context.Context) error {
+		return sentlog.Alone(ctx, path, func(context.Context) error {
 			t.Error("two at once")
 			return nil
 		})

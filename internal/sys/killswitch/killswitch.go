@@ -1,8 +1,8 @@
-// Package halt is the kill switch: a file named STOP that, for as long as it
+// Package killswitch is the kill switch: a file named STOP that, for as long as it
 // is there, ends every run that looks for it and keeps new ones from starting.
 // Anybody can make it, with nothing but touch; no program takes it away
 // unasked, so that it holds over crashes and restarts.
-package halt
+package killswitch
 
 import (
 	"context"
