@@ -15,10 +15,13 @@ SUM := go run ./internal/sys/testenv/testsum
 # one package more than processors: some wait most of their time
 PACKAGES := $(shell expr $$(nproc) + 1)
 
-.PHONY: demo test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly deps help
+.PHONY: demo build test toolchains check static race oracle fmt vet lint vuln docs bench fuzz nightly deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing
 	go run ./cmd/nexus demo
+
+build: ## build bin/nexus, stripped, as a release has it
+	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/nexus ./cmd/nexus
 
 test: ## run all tests that need no more than Go and git
 	go test -json $(LEAN) -p $(PACKAGES) -timeout 45m ./... | $(SUM)

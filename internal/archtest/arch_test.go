@@ -35,6 +35,10 @@ func isRoot(name string) bool { return name == root || strings.HasPrefix(name, r
 // shared is the room that every face may draw with; it shows nothing itself.
 const shared = "face/view"
 
+// nowhere is where a library lives that keeps the linker from dropping methods
+// that nothing calls.
+const nowhere = "no package: it makes the program larger"
+
 // oracle is where libraries live that the program must not link: a module of
 // its own, whose packages are not among those that are looked at here.
 const oracle = "the module internal/oracle"
@@ -47,6 +51,8 @@ var homes = map[string][]string{
 	"go.temporal.io/":         {"run/temporal"},
 	"charm.land/":             {"face/tui", "face/view"},
 	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/wire"},
+	"html/template":           {nowhere},
+	"text/template":           {nowhere},
 	"github.com/anthropics/":  {oracle},
 	"github.com/openai/":      {oracle},
 	"google.golang.org/":      {oracle},

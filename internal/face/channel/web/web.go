@@ -14,11 +14,10 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"embed"
+	_ "embed" // the style of the page
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
 	"net/http"
 	"slices"
@@ -54,16 +53,14 @@ const minToken = 16
 // maxBody is the largest request, in bytes.
 const maxBody = 64 << 10
 
-//go:embed page.html style.css
-var files embed.FS
+//go:embed style.css
+var style []byte
 
 // Server serves the page. Make one with [Listen].
 type Server struct {
 	Options
 	desk     Desk
 	listener net.Listener
-	page     *template.Template
-	style    []byte
 	session  string // what the cookie of whoever holds the token has
 	calls    *rate.Limiter
 	wrong    *rate.Limiter // those that did not know the token
@@ -75,16 +72,6 @@ func Listen(ctx context.Context, desk Desk, o Options) (*Server, error) {
 	if err := Check(o); err != nil {
 		return nil, err
 	}
-	page, err := template.New("page.html").Funcs(template.FuncMap{
-		"stamp": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") },
-	}).ParseFS(files, "page.html")
-	if err != nil {
-		return nil, err
-	}
-	style, err := files.ReadFile("style.css")
-	if err != nil {
-		return nil, err
-	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
@@ -92,7 +79,7 @@ func Listen(ctx context.Context, desk Desk, o Options) (*Server, error) {
 	}
 	o.Token = cmp.Or(o.Token, rand.Text())
 	return &Server{
-		Options: o, desk: desk, listener: l, page: page, style: style, session: rand.Text(),
+		Options: o, desk: desk, listener: l, session: rand.Text(),
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10),
 	}, nil
 }
@@ -158,7 +145,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", s.show)
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write(s.style) // who is gone reads nothing
+		_, _ = w.Write(style) // who is gone reads nothing
 	})
 	mux.HandleFunc("POST /answer", s.submit)
 	mux.HandleFunc("GET /api/v1/pending", s.list)
@@ -266,15 +253,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) draw(w http.ResponseWriter, code int, said string, bad bool) {
 	var b strings.Builder
-	err := s.page.Execute(&b, struct {
-		Items             []pending.Item
-		Place, CSRF, Said string
-		Bad               bool
-	}{s.desk.Items(), s.Place, s.csrf(), said, bad})
-	if err != nil {
-		http.Error(w, "the page cannot be drawn", http.StatusInternalServerError)
-		return
-	}
+	page{&b}.draw(view{Place: s.Place, Said: said, Bad: bad, CSRF: s.csrf(), Items: s.desk.Items()})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = w.Write([]byte(b.String())) // who is gone reads nothing
