@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/zricethezav/gitleaks/v8/config"
 )
 
 // Leak is one secret. It does not hold the secret itself.
@@ -38,7 +40,7 @@ type Finder struct {
 // not added. The error says that the rules could not be read, or is that of
 // the context.
 func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
-	f.once.Do(func() { f.rules, f.allowed, f.err = parse(rulesOfGitleaks) })
+	f.once.Do(func() { f.rules, f.allowed, f.err = parse([]byte(config.DefaultConfig)) })
 	if f.err != nil {
 		return nil, f.err
 	}

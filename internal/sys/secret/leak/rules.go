@@ -2,7 +2,6 @@ package leak
 
 import (
 	"bytes"
-	_ "embed" // the rules of gitleaks
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,13 +9,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 )
-
-// rulesOfGitleaks are the rules as gitleaks publishes them, unchanged. Their
-// licence, MIT, stands beside them. make oracle says when they are not those of
-// the release that it holds the matcher against.
-//
-//go:embed rules/gitleaks.toml
-var rulesOfGitleaks []byte
 
 // file is the form of the rules. What it does not name cannot be matched here,
 // and is refused.
