@@ -258,6 +258,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeAttempt(f)
 	case nexus.ChecksProved:
 		return string(f.Attempt), mended.Checks(f)
+	case nexus.CheckTried:
+		return "plan", mended.Tried(f.Evidence)
 	case nexus.RedSeen:
 		return string(f.Attempt), mended.Seen(f)
 	case nexus.CriteriaWeighed:

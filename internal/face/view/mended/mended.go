@@ -36,6 +36,9 @@ func Describe(f nexus.Fact) string {
 	case nexus.SplitFailed:
 		return fmt.Sprintf("%s is not split: %s", f.Task, f.Why)
 	case nexus.CriterionRevised:
+		if f.Why != "" {
+			return fmt.Sprintf("%s/AC-%d is in words now, its check %s cannot tell: %s", f.Task, f.Number, f.Criterion.Was, f.Why)
+		}
 		return fmt.Sprintf("%s/AC-%d says now: %s", f.Task, f.Number, f.Criterion.Text)
 	default:
 		return ""
@@ -59,6 +62,16 @@ func Fault(f criterion.Fault) string {
 		text += ": " + f.Why
 	}
 	return text
+}
+
+// Tried says what the check of a criterion came to before the work.
+func Tried(e nexus.Evidence) string {
+	text := fmt.Sprintf("tried before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
+	why := e.Why
+	if why == "" && len(e.Findings) > 0 {
+		why, _, _ = strings.Cut(e.Findings[0].Message, "\n")
+	}
+	return strings.TrimSuffix(text+", "+why, ", ")
 }
 
 // Seen says what failed before anybody worked, held against what a task names.
