@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
@@ -31,7 +31,7 @@ const docs = "../../../docs"
 // TestDocs holds docs/ to the code. `make docs` writes it.
 func TestDocs(t *testing.T) {
 	want := map[string]string{
-		"errors.md": errorsPage(t), "config.md": schema.Reference(), "events.md": eventsPage(t), "plan.md": planPage(), "faults.md": faultsPage(t),
+		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(), "faults.md": faultsPage(t),
 	}
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
 	walk(testRoot(), func(c *cobra.Command) {

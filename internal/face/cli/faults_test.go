@@ -19,8 +19,8 @@ import (
 func faultsPage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Faults\n\nEvery failure of a model's provider has a class, and every class has one reaction. Calls are made by the providers' own SDKs with\n" +
-		"the SDKs' own retries off, so that nothing multiplies.\n\n| class | what has happened | what is done | how |\n|---|---|---|---|\n")
+	b.WriteString("# Faults\n\nEvery failure of a model's provider has a class, and every class has one reaction. The wires send a\n" +
+		"call once, so that retries do not multiply.\n\n| class | what has happened | what is done | how |\n|---|---|---|---|\n")
 	for _, r := range llm.Reactions() {
 		do := string(r.Do)
 		if r.Then != r.Do {
@@ -39,7 +39,7 @@ func faultsPage(t *testing.T) string {
 		"that says what is wrong (not JSON, ends too early, text behind the JSON, not an object, no id, the id of another call, no usable\n" +
 		"name), and the other calls are run. Gemini keeps such calls to itself; there the model is told in words. These calls count as failed\n" +
 		"ones, and five answers in a row with malformed calls end the session without progress.\n\n## What came of each fault\n\n" +
-		"Seen on the scripted server, through the real SDKs. *usage*: what had been paid for is accounted in full; *usage about*: with an estimate.\n\n")
+		"Seen on the scripted server, through the real wires. *usage*: what had been paid for is accounted in full; *usage about*: with an estimate.\n\n")
 	models := []struct {
 		name string
 		conform.Model

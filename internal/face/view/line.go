@@ -9,8 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/alert"
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/mended"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/reach"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -164,7 +162,7 @@ func notable(f nexus.Fact) bool {
 	case nexus.CallDelayed:
 		return f.Wait >= 5*time.Second || f.Wait == 0
 	case nexus.NetworkJudged:
-		return reach.Refused(f)
+		return NetworkRefused(f)
 	case nexus.TreeSnapshotted:
 		return f.Fixed != ""
 	case nexus.AttemptEnded:
@@ -211,7 +209,7 @@ func (s Style) Tint(f nexus.Fact, text string) string {
 		}
 		return s.Warn(text)
 	case nexus.NetworkJudged:
-		if reach.Refused(f) {
+		if NetworkRefused(f) {
 			return s.Warn(text)
 		}
 		return s.Dim(text)
@@ -249,7 +247,7 @@ func Describe(f nexus.Fact) (about, text string) {
 	case nexus.RoutesSought, nexus.RoutesTold:
 		return "routing", describeRoutes(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
-		return "", mended.Describe(f)
+		return "", describeFix(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
@@ -257,18 +255,18 @@ func Describe(f nexus.Fact) (about, text string) {
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
 	case nexus.ChecksProved:
-		return string(f.Attempt), mended.Checks(f)
+		return string(f.Attempt), DescribeChecks(f)
 	case nexus.CheckTried:
-		return "plan", mended.Tried(f.Evidence)
+		return "plan", describeTried(f.Evidence)
 	case nexus.RedSeen:
-		return string(f.Attempt), mended.Seen(f)
+		return string(f.Attempt), DescribeRed(f)
 	case nexus.CriteriaWeighed:
-		return string(f.Attempt), mended.Weighed(f)
+		return string(f.Attempt), DescribeCriteria(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded:
 		return describeSession(f)
 	case nexus.NetworkJudged:
-		return reach.Describe(f)
+		return describeNetwork(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
 		nexus.QuotaHit, nexus.QuotaReset, nexus.ModelSwitched:
 		return describeMoney(f)

@@ -13,7 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
@@ -192,7 +191,7 @@ func (w *World) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPub
 		return nil
 	}
 	err := w.Shop.Trees.Land(ctx, target, commit, was)
-	if moved, ok := errors.AsType[*clone.MovedError](err); ok {
+	if moved, ok := errors.AsType[*git.MovedError](err); ok {
 		return &nexus.TargetMoved{Target: target, Commit: moved.At}
 	}
 	if err != nil {

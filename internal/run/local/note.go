@@ -5,13 +5,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/sys/notes"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // note writes beside each published commit what was shown of its tree, in the
 // user's repository. It says the same however often it is called.
 func (w *World) note(ctx context.Context, v state.View) error {
-	edits := map[string]notes.Edit{}
+	edits := map[string]git.NoteEdit{}
 	for _, p := range v.Proofs {
 		for i := range p.Evidence { // the view's own copy
 			e := &p.Evidence[i]

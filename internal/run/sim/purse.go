@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
-	real "github.com/nexus-ai-builder/nexus/internal/sys/purse"
+	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 )
 
 // dayPurse is the day's money, of which the books know more than a run does.
@@ -65,7 +65,7 @@ func (s share) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetSha
 	if s.till[day] == nil {
 		s.till[day] = map[string]nexus.Money{}
 	}
-	others, granted := real.Share(s.till[day], s.run, own, limit)
+	others, granted := daybudget.Share(s.till[day], s.run, own, limit)
 	if granted {
 		s.till[day][s.run] = own
 	}
@@ -74,6 +74,6 @@ func (s share) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetSha
 
 // Others returns what other runs have spent on a day, or may yet.
 func (s share) Others(day string) nexus.Money {
-	others, _ := real.Share(s.till[day], s.run, 0, 0)
+	others, _ := daybudget.Share(s.till[day], s.run, 0, 0)
 	return others
 }

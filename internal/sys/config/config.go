@@ -105,9 +105,9 @@ type Provider struct {
 	Kind    string // anthropic, openai, responses or gemini: the wire that it speaks; or bridge
 	Dir     string // of a bridge: where requests are written and answers awaited
 	Server  string // whose habits it has, where the address does not tell
-	BaseURL string // empty: the SDK's own default
+	BaseURL string // empty: the provider's own
 	Percent int    // what calls cost, in hundredths of the list price; 0 is 100
-	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the SDK's own default
+	KeyEnv  string // environment variable that holds the key; empty: none is sent, or the provider's usual one
 }
 
 // Price is what a million tokens of each class cost; those of the cache are

@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 )
 
 // sources writes the two files; "" leaves one out.
@@ -325,7 +324,7 @@ func TestStrangeFiles(t *testing.T) {
 
 func TestSchemaAgreesWithTheKeys(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(schema.File(), &s); err != nil {
+	if err := json.Unmarshal(config.Schema(), &s); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Resolve(nil)
@@ -355,7 +354,7 @@ func TestSchemaAgreesWithTheKeys(t *testing.T) {
 }
 
 func TestReferenceNamesEveryKey(t *testing.T) {
-	text := schema.Reference()
+	text := config.Reference()
 	for _, k := range config.Keys() {
 		if k.Doc == "" || k.Type == "" || !strings.Contains(text, "`"+k.Name+"`") {
 			t.Errorf("%s is not documented", k.Name)

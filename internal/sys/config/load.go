@@ -18,7 +18,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/spot"
 )
 
 // Sources says where settings come from, weakest first.
@@ -156,7 +155,7 @@ func (l *loader) file(of Layer, path string) error {
 		return tomlError(path, err)
 	}
 	where := func(p []string) string {
-		if n := spot.Line(data, p); n > 0 {
+		if n := lineOf(data, p); n > 0 {
 			return fmt.Sprintf("%s:%d", path, n)
 		}
 		return path

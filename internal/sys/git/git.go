@@ -5,6 +5,16 @@
 // A tree that somebody else wrote can make plain git start programs: filters,
 // drivers and monitors named in a .git directory, hooks, aliases. So a [Repo]
 // names its git directory, work tree and index; git never looks for them.
+//
+// A [Clone] is a private copy of the user's repository, in which all of Nexus'
+// own commits are made. It shares no object file with that repository that
+// either could lose to the other's garbage collection. Of the user's checkouts
+// only their own git directory is ever touched, only by [Clone.Publish],
+// [Clone.Land] and [Clone.Note], and without running a hook.
+//
+// Submodules are only read from what the user has fetched: one that is not
+// there is missing. Notes are written with plumbing: the ref moves by compare
+// and swap, and what others wrote there stays.
 package git
 
 import (
@@ -20,7 +30,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/git/recall"
 )
 
 // Repo is a git directory, with what git is to see beside it. It is a value;
@@ -31,7 +40,7 @@ type Repo struct {
 	Index string   // index file, absolute; empty for the one in Dir
 	Env   []string // further environment, such as GIT_AUTHOR_NAME=...
 
-	Memory *recall.Memory // of what was asked in Dir; nil for none
+	Memory *Memory // of what was asked in Dir; nil for none
 }
 
 // ExitError says that git ran and did not succeed.

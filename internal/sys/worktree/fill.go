@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
@@ -58,11 +56,11 @@ func (t *Tree) fill(ctx context.Context, home string) (note, string, error) {
 		}
 	}
 	index := filepath.Join(home, "index")
-	since, err := ground.Checkout(ctx, t.s.git, t.tree, filepath.Join(home, "tree"), index)
+	since, err := Checkout(ctx, t.s.git, t.tree, filepath.Join(home, "tree"), index)
 	if err != nil {
 		return note{}, "", err
 	}
-	g, err := ground.Read(index, t.tree, since, t.s.objects.Size())
+	g, err := readGround(index, t.tree, since, t.s.objects.Size())
 	t.attrs = g.Attributes
 	return note{Base: t.Base, Way: t.Way, Tree: t.tree, Since: since}, index, err
 }
@@ -146,15 +144,15 @@ func (t *Tree) remount(ctx context.Context) error {
 }
 
 // ground returns what is known of the files that the tree began with.
-func (t *Tree) ground() (ground.Ground, error) {
+func (t *Tree) ground() (ground, error) {
 	if t.lower != "" {
 		return t.s.shelf.Of(t.lower)
 	}
 	n, err := t.read()
 	if err != nil {
-		return ground.Ground{}, err
+		return ground{}, err
 	}
-	return ground.Read(filepath.Join(t.home, "index"), n.Tree, n.Since, t.s.objects.Size())
+	return readGround(filepath.Join(t.home, "index"), n.Tree, n.Since, t.s.objects.Size())
 }
 
 // agentGit writes the git directory that the agent's own git finds from the
@@ -162,7 +160,7 @@ func (t *Tree) ground() (ground.Ground, error) {
 func (t *Tree) agentGit(home, index string) error {
 	dir := filepath.Join(home, "git")
 	files := map[string]string{
-		"config":                  clone.Config(t.s.objects.Size(), false),
+		"config":                  git.CloneConfig(t.s.objects.Size(), false),
 		"HEAD":                    "ref: " + Branch(t.Run, t.ID) + "\n",
 		Branch(t.Run, t.ID):       t.last + "\n",
 		"objects/info/alternates": filepath.Join(t.s.git.Dir, "objects") + "\n",

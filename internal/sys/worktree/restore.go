@@ -14,8 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Restore makes the files those of a commit or tree, exactly. Files that the
@@ -95,14 +93,14 @@ func (t *Tree) lead() error {
 	name := filepath.Join(t.Dir, ".git")
 	info, err := os.Lstat(name)
 	if err == nil && info.Mode().IsRegular() {
-		if data, err := os.ReadFile(name); err == nil && string(data) == ground.GitFile {
+		if data, err := os.ReadFile(name); err == nil && string(data) == gitFile {
 			return nil
 		}
 	}
 	if err := disk.RemoveAll(name); err != nil {
 		return disk.Fail("restore the files", err)
 	}
-	return disk.Write(name, []byte(ground.GitFile))
+	return disk.Write(name, []byte(gitFile))
 }
 
 // apply turns the files in dir, which are those of one tree, into those of
@@ -122,7 +120,7 @@ func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.I
 			return nil, nil, 0, err
 		}
 	}
-	now, err := survey.Clock(filepath.Join(filepath.Dir(dir), "clock"))
+	now, err := fileClock(filepath.Join(filepath.Dir(dir), "clock"))
 	return changes, got, now, disk.Fail("restore the files", err)
 }
 

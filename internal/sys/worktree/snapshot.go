@@ -16,8 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Snapshot keeps the files as they are as a commit on top of the last one,
@@ -53,38 +51,38 @@ func (t *Tree) snapshot(ctx context.Context, message string, only []string) (com
 }
 
 // survey finds what changed.
-func (t *Tree) survey(ctx context.Context, only []string) (survey.Found, error) {
+func (t *Tree) survey(ctx context.Context, only []string) (found, error) {
 	if err := t.remount(ctx); err != nil { // unmounted, it would look empty
-		return survey.Found{}, err
+		return found{}, err
 	}
 	is, err := t.s.objects.Ref(Pin(t.Run, t.ID))
 	if err != nil {
-		return survey.Found{}, err
+		return found{}, err
 	}
 	if is != t.last { // somebody else made a snapshot
 		if err := t.reload(ctx); err != nil {
-			return survey.Found{}, err
+			return found{}, err
 		}
 		only = nil
 	}
-	now, err := survey.Clock(filepath.Join(t.home, "clock"))
+	now, err := fileClock(filepath.Join(t.home, "clock"))
 	if err != nil {
-		return survey.Found{}, disk.Fail("make a snapshot", err)
+		return found{}, disk.Fail("make a snapshot", err)
 	}
 	if base, ok := t.narrow(ctx, only); ok {
-		return survey.Tree{Dir: t.Dir, Ignored: t.Ignored, Base: base}.Look(ctx, &t.known, now, only)
+		return survey{Dir: t.Dir, Ignored: t.Ignored, Base: base}.Look(ctx, &t.known, now, only)
 	}
 	look, err := t.look()
 	if err != nil {
-		return survey.Found{}, err
+		return found{}, err
 	}
 	found, err := look.Look(ctx, &t.known, now, nil)
 	return found, disk.Fail("look at the files", err)
 }
 
-func (t *Tree) look() (survey.Tree, error) {
+func (t *Tree) look() (survey, error) {
 	g, err := t.ground()
-	look := survey.Tree{Dir: t.Dir, Ignored: t.Ignored, Base: g.Index, Since: g.Since}
+	look := survey{Dir: t.Dir, Ignored: t.Ignored, Base: g.Index, Since: g.Since}
 	if t.lower != "" {
 		look.Upper = filepath.Join(t.home, "upper")
 	}
@@ -100,7 +98,7 @@ func (t *Tree) narrow(ctx context.Context, only []string) (git.Index, bool) {
 	}
 	var base git.Index
 	for _, p := range only {
-		if !filepath.IsLocal(p) || path.Clean(p) != p || path.Base(p) == ".gitignore" || ground.Attributes(p) {
+		if !filepath.IsLocal(p) || path.Clean(p) != p || path.Base(p) == ".gitignore" || attributes(p) {
 			return nil, false
 		}
 		if info, err := os.Lstat(filepath.Join(t.Dir, p)); err == nil && (info.IsDir() || linked(info)) {
@@ -145,7 +143,7 @@ func (t *Tree) repo(index string) git.Repo {
 }
 
 // keep makes a commit of what was found, unless it comes to the same.
-func (t *Tree) keep(ctx context.Context, message string, found survey.Found) (commit, tree string, err error) {
+func (t *Tree) keep(ctx context.Context, message string, found found) (commit, tree string, err error) {
 	files, err := t.store(ctx, found.Changed)
 	if err != nil {
 		return "", "", err
@@ -176,13 +174,13 @@ func (t *Tree) keep(ctx context.Context, message string, found survey.Found) (co
 }
 
 // settle takes over what was found into what is known.
-func (t *Tree) settle(found survey.Found, files map[string]survey.File) {
+func (t *Tree) settle(found found, files map[string]surveyed) {
 	for _, p := range found.Gone {
-		t.known.Set(p, survey.File{}, found.Now)
+		t.known.Set(p, surveyed{}, found.Now)
 	}
 	for p, f := range files {
 		t.known.Set(p, f, found.Now)
-		t.attrs = t.attrs || ground.Attributes(p)
+		t.attrs = t.attrs || attributes(p)
 	}
 }
 
@@ -210,8 +208,8 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 const large = 32 << 20
 
 // store stores the content of files. One that vanished is left out.
-func (t *Tree) store(ctx context.Context, paths []string) (map[string]survey.File, error) {
-	files := map[string]survey.File{}
+func (t *Tree) store(ctx context.Context, paths []string) (map[string]surveyed, error) {
+	files := map[string]surveyed{}
 	var rest []string
 	for _, p := range paths {
 		f, done, err := t.storeFile(p)
@@ -231,7 +229,7 @@ func (t *Tree) store(ctx context.Context, paths []string) (map[string]survey.Fil
 }
 
 // storeFile stores one file, unless only git knows how.
-func (t *Tree) storeFile(p string) (f survey.File, done bool, err error) {
+func (t *Tree) storeFile(p string) (f surveyed, done bool, err error) {
 	name := filepath.Join(t.Dir, p)
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -245,7 +243,7 @@ func (t *Tree) storeFile(p string) (f survey.File, done bool, err error) {
 			return f, false, err
 		}
 		data, f.Mode = []byte(to), git.ModeLink
-	case t.attrs || ground.Attributes(p) || info.Size() > large:
+	case t.attrs || attributes(p) || info.Size() > large:
 		return f, false, nil
 	default:
 		if data, f.Stat, err = readFile(name); err != nil {
@@ -267,7 +265,7 @@ func readFile(name string) ([]byte, git.Stat, error) {
 		return nil, git.Stat{}, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	st, err := survey.Stat(f)
+	st, err := statOf(f)
 	if err != nil {
 		return nil, st, err
 	}
@@ -284,7 +282,7 @@ func readFile(name string) ([]byte, git.Stat, error) {
 // storeByGit stores files as git does it where attributes say how: line ends,
 // encodings. Where the attributes ask for the impossible, the files are kept
 // as they are.
-func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]survey.File) error {
+func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]surveyed) error {
 	was, err := t.were(ctx, paths)
 	if err != nil {
 		return err
@@ -301,7 +299,7 @@ func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]
 		if !ok {
 			return unkept(fmt.Errorf("git refuses %q", p))
 		}
-		files[p] = survey.File{Mode: e.Mode, ID: e.ID(), Stat: e.Stat}
+		files[p] = surveyed{Mode: e.Mode, ID: e.ID(), Stat: e.Stat}
 	}
 	return nil
 }
@@ -344,7 +342,7 @@ func (t *Tree) update(ctx context.Context, paths []string, was git.Index) (git.I
 }
 
 // storeRaw has git store files byte for byte.
-func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]survey.File) error {
+func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]surveyed) error {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var in strings.Builder
 	for _, p := range paths {
@@ -363,7 +361,7 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]su
 		if err != nil {
 			return disk.Fail("keep "+p, err)
 		}
-		f := survey.File{Mode: git.ModeFile, ID: ids[i]}
+		f := surveyed{Mode: git.ModeFile, ID: ids[i]}
 		if info.Mode()&0o100 != 0 {
 			f.Mode = git.ModeExec
 		}

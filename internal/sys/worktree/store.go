@@ -24,10 +24,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/clone"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
@@ -40,14 +38,14 @@ type Merged = git.Merged
 // Store is the private clone of one repository with the trees made from it.
 // It may be used from many goroutines, and from many processes at once.
 type Store struct {
-	*clone.Clone
+	*git.Clone
 	Now func() time.Time // dates of snapshots; nil counts seconds from the base
 	Way Way              // how files are made; zero is the fastest way there is
 
 	dir     string // absolute, without links
 	git     git.Repo
 	objects *git.Objects
-	shelf   *ground.Shelf
+	shelf   *shelf
 
 	probing sync.Once // sets probed
 	probed  Way
@@ -72,12 +70,12 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, disk.Fail("find the state directory", err)
 	}
-	c, err := clone.Open(ctx, user, dir)
+	c, err := git.OpenClone(ctx, user, dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{Clone: c, dir: dir, git: c.Git(), objects: c.Objects()}
-	s.shelf = &ground.Shelf{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
+	s.shelf = &shelf{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
 	return s, nil
 }
 

@@ -14,8 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Tree is one attempt's files. Its methods may be called from any goroutine;
@@ -37,7 +35,7 @@ type Tree struct {
 	tree  string     // its tree
 	lower string     // tree of the overlay's lower layer; empty without one
 	attrs bool       // some .gitattributes may say how files are stored
-	known survey.Known
+	known known
 }
 
 // note is what a tree's home says about itself, in tree.json.
@@ -283,7 +281,7 @@ func (t *Tree) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.known = survey.Known{}
+	t.known = known{}
 	if n.Tree == t.tree {
 		return nil
 	}
@@ -302,12 +300,12 @@ func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 		if err != nil {
 			return err
 		}
-		f := survey.File{Mode: mode, ID: c.ID}
+		f := surveyed{Mode: mode, ID: c.ID}
 		if e, ok := stats.Find(c.Path); ok {
 			f.Stat = e.Stat
 		}
 		t.known.Set(c.Path, f, now)
-		t.attrs = t.attrs || ground.Attributes(c.Path)
+		t.attrs = t.attrs || attributes(c.Path)
 		if path.Base(c.Path) == ".gitignore" {
 			t.known.Forget()
 		}

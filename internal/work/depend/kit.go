@@ -15,9 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
@@ -54,12 +53,12 @@ type Kit struct {
 	Reach  func(ecosystem string, c *sandbox.Command) bool
 	Caches fetched.User // whose tools have fetched something before
 
-	mu       sync.Mutex                  // guards what follows
-	looked   map[string][]Place          // by tree
-	foreign  map[string][]submodule.Link // by tree
-	lends    map[string]bool             // by what a place's packages depend on
-	envs     map[string]string           // what an environment has that is only lent, by the same
-	given    map[string]Failure          // by key
+	mu       sync.Mutex                 // guards what follows
+	looked   map[string][]Place         // by tree
+	foreign  map[string][]git.Submodule // by tree
+	lends    map[string]bool            // by what a place's packages depend on
+	envs     map[string]string          // what an environment has that is only lent, by the same
+	given    map[string]Failure         // by key
 	versions map[string]string
 	ready    map[string]Ready // by directory of the tree
 }
@@ -307,7 +306,7 @@ func (k *Kit) Fresh(ctx context.Context, dir string) error {
 
 // lend gives a tree sets, none of which is ever taken for a part of it.
 func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh bool) error {
-	had := survey.Spared(dir)
+	had := worktree.Spared(dir)
 	var now []string
 	for _, s := range sets {
 		now = append(now, s.Paths...)
@@ -319,7 +318,7 @@ func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh boo
 	slices.Sort(both)
 	both = slices.Compact(both)
 	if !slices.Equal(had, both) {
-		if err := survey.Spare(dir, both); err != nil {
+		if err := worktree.Spare(dir, both); err != nil {
 			return err
 		}
 	}
@@ -329,7 +328,7 @@ func (k *Kit) lend(ctx context.Context, dir string, sets []supply.Set, fresh boo
 	if slices.Sort(now); slices.Equal(now, both) {
 		return nil
 	}
-	return survey.Spare(dir, now)
+	return worktree.Spare(dir, now)
 }
 
 // job is one set that is to be made: the packages of one place, or of all

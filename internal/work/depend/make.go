@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/ground"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
@@ -42,7 +42,7 @@ type maker struct {
 func (k *Kit) make(ctx context.Context, hash string, j job, aside, files string) (supply.Set, error) {
 	m := &maker{Kit: k, job: j, tree: filepath.Join(aside, "tree")}
 	index := filepath.Join(aside, "index")
-	if _, err := ground.Checkout(ctx, k.Git, hash, m.tree, index); err != nil {
+	if _, err := worktree.Checkout(ctx, k.Git, hash, m.tree, index); err != nil {
 		return supply.Set{}, err
 	}
 	data, err := os.ReadFile(index)

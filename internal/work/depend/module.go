@@ -12,9 +12,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
+	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -27,7 +26,7 @@ func isModules(s supply.Set) bool { return strings.HasPrefix(s.Key, ofModules) }
 // modules returns the set of a tree's submodules, or none, and the places of
 // all, as far as the user's repository has them. Told may be nil.
 func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) (sets []supply.Set, places []string, err error) {
-	_, missing := os.Lstat(filepath.Join(t.Dir, submodule.Names))
+	_, missing := os.Lstat(filepath.Join(t.Dir, git.SubmodulesFile))
 	if missing != nil && !slices.ContainsFunc(k.Store.Lent(filepath.Dir(t.Dir)), isModules) {
 		return nil, nil, nil // the tree is not even looked at
 	}
@@ -35,7 +34,7 @@ func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPr
 	if err != nil {
 		return nil, nil, err
 	}
-	var had []submodule.Link
+	var had []git.Submodule
 	for _, l := range links {
 		places = append(places, l.Path)
 		if l.Had() {
@@ -62,27 +61,27 @@ func (k *Kit) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPr
 }
 
 // links returns the submodules of a tree, which is looked at once.
-func (k *Kit) links(ctx context.Context, hash string) ([]submodule.Link, error) {
+func (k *Kit) links(ctx context.Context, hash string) ([]git.Submodule, error) {
 	k.mu.Lock()
 	all, ok := k.foreign[hash]
 	k.mu.Unlock()
 	if ok {
 		return all, nil
 	}
-	var at submodule.Place
+	var at git.SubmodulePlace
 	if k.User != "" {
 		if user, err := git.Find(ctx, k.User); err == nil {
-			at = submodule.At(ctx, user)
+			at = git.SubmodulesOf(ctx, user)
 		}
 	}
-	all, err := submodule.Find(ctx, k.Git, hash, at)
+	all, err := git.Submodules(ctx, k.Git, hash, at)
 	if err != nil {
 		return nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.foreign == nil {
-		k.foreign = map[string][]submodule.Link{}
+		k.foreign = map[string][]git.Submodule{}
 	}
 	k.foreign[hash] = all
 	return all, nil
@@ -107,7 +106,7 @@ func (k *Kit) settle(ctx context.Context, t Tree, told func(nexus.EnvironmentPre
 // it: a submodule has gates of its own, which say nothing of work that cannot
 // change it, and may want what is not here.
 func Own(dir string, gates []gate.Gate) []gate.Gate {
-	lent := survey.Spared(dir)
+	lent := worktree.Spared(dir)
 	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
 		at := path.Clean("./" + filepath.ToSlash(g.Dir))
 		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })
@@ -117,7 +116,7 @@ func Own(dir string, gates []gate.Gate) []gate.Gate {
 // lay writes the submodules of a tree into a checkout of it, in which something
 // is to be installed.
 func (k *Kit) lay(ctx context.Context, hash, dir, aside string) error {
-	if _, err := os.Lstat(filepath.Join(dir, submodule.Names)); err != nil {
+	if _, err := os.Lstat(filepath.Join(dir, git.SubmodulesFile)); err != nil {
 		return nil //nolint:nilerr // there are none
 	}
 	links, err := k.links(ctx, hash)

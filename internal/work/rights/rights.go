@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/survey"
 )
 
 // Beside names the directory that jobs in the background write to instead of to
@@ -80,7 +79,7 @@ func (k Keeper) Lent(over string) []string {
 		return nil
 	}
 	var all []string
-	for _, lent := range survey.Spared(k.Tree.Dir) {
+	for _, lent := range worktree.Spared(k.Tree.Dir) {
 		all = append(all, filepath.Join(k.Tree.Dir, filepath.FromSlash(lent)))
 	}
 	return all

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
@@ -272,7 +272,7 @@ func (s *Shop) place(t Talk) (vars []string, free func(), err error) {
 		return nil, func() {}, nil
 	}
 	owner := s.mark(t.Tree)
-	own, err := slot.Take(filepath.Join(filepath.Dir(s.State), "slots"), owner)
+	own, err := portslot.Take(filepath.Join(filepath.Dir(s.State), "slots"), owner)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/told"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
 const ada, eve = 7, 666
@@ -48,7 +48,7 @@ func enter(t *testing.T) *room {
 
 func (r *room) serve() {
 	r.t.Helper()
-	book, err := told.Open(r.book)
+	book, err := sentlog.Open(r.book)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestTakesOver(t *testing.T) {
 	r.serve()
 	one, _ := r.until("may it run"), r.until("and that?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
-		book, err := told.Open(r.book)
+		book, err := sentlog.Open(r.book)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestWrongToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := told.Open(r.book)
+	book, err := sentlog.Open(r.book)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ var asked = pending.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Te
 // httpless is a chat whose server is not there.
 func httpless(t *testing.T) *chat {
 	t.Helper()
-	book, err := told.Open(filepath.Join(t.TempDir(), "book"))
+	book, err := sentlog.Open(filepath.Join(t.TempDir(), "book"))
 	if err != nil {
 		t.Fatal(err)
 	}

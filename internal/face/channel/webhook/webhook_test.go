@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/trigger"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/told"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
 const secret = "a secret of both sides"
@@ -85,7 +85,7 @@ func open(t *testing.T, faults ...int) *line {
 
 func (l *line) serve() {
 	l.t.Helper()
-	book, err := told.Open(l.book)
+	book, err := sentlog.Open(l.book)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestTakesOver(t *testing.T) {
 	l := open(t)
 	token := gjson.Get(l.until(1), "token").String()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
-		if book, err := told.Open(l.book); err == nil {
+		if book, err := sentlog.Open(l.book); err == nil {
 			if names := book.Names(); len(names) == 1 {
 				if what, _ := book.Of(names[0]); strings.HasSuffix(what, sent) {
 					break

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -159,7 +158,7 @@ func (b *base) judge(ctx context.Context, a *frame.App, gates []gate.Gate) error
 // turned returns which tests of a gate the change turns green: the tests of
 // now are put beside the code of the base, and what is red there and not in
 // the working tree is what it turned.
-func (b *base) turned(ctx context.Context, a *frame.App, g gate.Gate, weighed nexus.Evidence, said kept.Memory) ([]verdict.Turned, error) {
+func (b *base) turned(ctx context.Context, a *frame.App, g gate.Gate, weighed nexus.Evidence, said outputs) ([]verdict.Turned, error) {
 	if !b.turns(g, weighed) {
 		return nil, nil
 	}

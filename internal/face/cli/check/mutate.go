@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -52,17 +50,17 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(at) }() // a copy
-	lent, err := copied.Tree(ctx, repo, at)
+	lent, err := copyTree(ctx, repo, at)
 	if err != nil {
 		return nil, fmt.Errorf("copy the working tree: %w", err)
 	}
-	copied.Lay(ctx, copied.Modules(ctx, repo, "HEAD", repo), at, cache)
+	laySubmodules(ctx, ownSubmodules(ctx, repo, "HEAD", repo), at, cache)
 	r, err := runner(a, box, at, filepath.Join(cache, "mutants"), settings)
 	if err != nil {
 		return nil, err
 	}
 	r.Readable = append(r.Readable, lent...)
-	r.Env = append(r.Env, copied.Editable(dir, at, lent, a.Env("VIRTUAL_ENV"))...)
+	r.Env = append(r.Env, editableInstalls(dir, at, lent, a.Env("VIRTUAL_ENV"))...)
 	r = programmed(r, at)
 	gates, err := detect.Gates(at, settings.Gates)
 	if err != nil {
@@ -79,7 +77,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 		a.Say("%s: %s", mutate.Gate, report.Why)
 		return all, nil
 	}
-	return append(all, report.Evidence(named.Nothing, settings.Mutation.Mode == "block")), nil
+	return append(all, report.Evidence(workingTree, settings.Mutation.Mode == "block")), nil
 }
 
 // tested returns the gates that run tests, of those that were asked for.

@@ -14,9 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/kept"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/spared"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -138,8 +135,8 @@ func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) er
 		return err
 	}
 	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
-	begun := named.Begun(all)
-	if v.Tree = named.Settle(ctx, dir, begun, v.Gates); v.Tree != begun {
+	begun := treeAtStart(all)
+	if v.Tree = settleTree(ctx, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed while it was judged: what the gates say is about no tree that can be named; what they leave behind, git should ignore")
 	}
 	v = v.Without(off)
@@ -258,7 +255,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		return got, err
 	}
 	defer place.done()
-	said := kept.Memory{}
+	said := outputs{}
 	now.Put = said.Put
 	var base *base
 	if f.base != "" {
@@ -273,17 +270,17 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
 	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
-	tree := named.Tree(ctx, dir)
+	tree := hashTree(ctx, dir)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
 		e, err := now.Weigh(ctx, gate.Tree{Dir: place.dir, Hash: tree}, g)
 		if err != nil {
 			return got, err
 		}
-		e = spared.Doubt(e, f.base)
+		e = doubt(e, f.base)
 		got.all = append(got.all, e)
 		if f.base != "" {
-			got.before = append(got.before, spared.Minus(said.Unweighed(e), e)...)
+			got.before = append(got.before, withoutSpared(said.Unweighed(e), e)...)
 		}
 		tests, err := base.turned(ctx, a, g, e, said)
 		if err != nil {
@@ -300,7 +297,7 @@ func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, s
 	}
 	got.all, got.taken = provide.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
-	got.all = exempted.Judge(dir, kept.Plain(got.all))
+	got.all = exempted.Judge(dir, plainOutput(got.all))
 	return got, nil
 }
 
@@ -317,7 +314,7 @@ func aside(names, files []string) func(gate.Gate) string {
 
 // own returns what runs gates on the working tree itself, and the record of
 // tests in quarantine that it has.
-func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s spared.Record, err error) {
+func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
@@ -332,7 +329,7 @@ func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir,
 		}
 		r.Apart = aside(f.gates, files)
 	}
-	s, err = spared.Read(ctx, dir, f.base, a.Now())
+	s, err = readFlaky(ctx, dir, f.base, a.Now())
 	r.Net, r.Quarantine = grant.Gate, s.Record
 	return r, s, err
 }

@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
-	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
@@ -76,7 +75,7 @@ func staged(ctx context.Context, a *frame.App, own gate.Runner, box *sandbox.Box
 // place returns a directory that no other process has, empty. It is the same
 // each time, as long as nobody else has it: what compilers keep names it.
 func place(cache, name string) (dir string, release func(), err error) {
-	mine, err := slot.Take(filepath.Join(cache, "places"), name)
+	mine, err := portslot.Take(filepath.Join(cache, "places"), name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -133,7 +132,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 			remove := s.done
 			s.done = func() { done(); remove() }
 			if err == nil && !alike {
-				err = copied.Ignored(ctx, s.repo, s.dir)
+				err = copyIgnored(ctx, s.repo, s.dir)
 			}
 			return err
 		}
@@ -141,7 +140,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil { // git knows nothing of it, or has no commit yet
 		return err
 	}
-	lent, err := copied.All(s.from, s.dir)
+	lent, err := copyAll(s.from, s.dir)
 	s.copy = exact{dir: s.dir, from: s.from, lent: lent}
 	return err
 }
@@ -164,7 +163,7 @@ func (s *stage) fit(a *frame.App, r gate.Runner) gate.Runner {
 		return programmed(r, s.dir)
 	}
 	r.Readable = append(slices.Clone(r.Readable), s.copy.lent...)
-	r.Env = append(slices.Clone(r.Env), copied.Editable(s.from, s.dir, s.copy.lent, a.Env("VIRTUAL_ENV"))...)
+	r.Env = append(slices.Clone(r.Env), editableInstalls(s.from, s.dir, s.copy.lent, a.Env("VIRTUAL_ENV"))...)
 	if s.copy.repo.Dir != "" {
 		r.Wrote = s.copy.wrote
 		r.Reset = func(ctx context.Context, bare bool) error { return s.copy.reset(ctx, bare && s.base) }
@@ -178,7 +177,7 @@ func programmed(r gate.Runner, dir string) gate.Runner {
 	setup := goenv.Setup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
 	r.Own = func(g gate.Gate) (goenv.Setup, func() error, error) {
 		own := setup
-		own.Env = copied.Programs(dir, g.Dir, setup.Env)
+		own.Env = lentPrograms(dir, g.Dir, setup.Env)
 		return own, func() error { return nil }, nil
 	}
 	return r

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/named"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -46,7 +45,7 @@ func suspect(ctx context.Context, a *frame.App, f checkFlags, dir string, all []
 	if err != nil {
 		return nil, fmt.Errorf("look for tampering: %w", err)
 	}
-	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: named.Nothing, Findings: found}
+	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: workingTree, Findings: found}
 	grave := len(look.Fewer(all)) // tests that do not run, whatever keeps them away
 	for _, x := range found {
 		if x.Severity == nexus.Major || x.Severity == nexus.Critical {

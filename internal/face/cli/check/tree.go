@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/again"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check/copied"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
@@ -21,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/submodule"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -30,7 +27,7 @@ import (
 type reproduced struct {
 	verdict.Verdict
 	Tree  string       `json:"tree"`
-	Again []again.Said `json:"again"`
+	Again []comparison `json:"again"`
 }
 
 // exact is a tree of the repository or of its private clone, checked out by
@@ -40,7 +37,7 @@ type exact struct {
 	repo      git.Repo // whose work tree it is
 	from      string   // the user's, which has what is installed; may be empty
 	lent      []string // of that, what must be readable
-	modules   []submodule.Link
+	modules   []git.Submodule
 	done      func()
 }
 
@@ -82,13 +79,13 @@ func checkout(ctx context.Context, p *frame.Place, cache, rev string) (exact, er
 func export(ctx context.Context, from git.Repo, tree string, user git.Repo, at string) (exact, error) {
 	x := exact{hash: tree, dir: filepath.Join(at, "tree"), from: user.Work}
 	x.repo = git.Repo{Dir: from.Dir, Work: x.dir, Index: filepath.Join(at, "index")}
-	x.modules = copied.Modules(ctx, from, x.hash, user)
+	x.modules = ownSubmodules(ctx, from, x.hash, user)
 	err := os.Mkdir(x.dir, 0o700)
 	if err == nil {
 		_, err = x.repo.Run(ctx, "read-tree", x.hash)
 	}
 	if err = errors.Join(err, x.reset(ctx, true)); err == nil && x.from != "" {
-		x.lent = copied.Lend(x.from, x.dir)
+		x.lent = lendInstalled(x.from, x.dir)
 	}
 	return x, err
 }
@@ -113,13 +110,13 @@ func (x exact) reset(ctx context.Context, bare bool) error {
 	}
 	_, err := x.repo.Run(ctx, clean...)
 	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force", "--index")
-	copied.Lay(ctx, x.modules, x.dir, filepath.Dir(x.dir))
+	laySubmodules(ctx, x.modules, x.dir, filepath.Dir(x.dir))
 	return errors.Join(err, err2)
 }
 
 // besides returns the commands that a run was asked for besides the gates, by
 // what it recorded.
-func besides(old map[string]again.Record) []gate.Gate {
+func besides(old map[string]pastRecord) []gate.Gate {
 	var all []gate.Gate
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		if line, ok := strings.CutPrefix(name, nexus.AcceptGate); ok && line != "" {
@@ -166,13 +163,13 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err != nil {
 		return err
 	}
-	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, copied.Editable(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
+	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
 	grant, err := network.Reachable(settings.Network, frame.Top(p.Repo.Work), a.Trust(), a.Env, box)
 	if err != nil {
 		return err
 	}
 	r.Net = grant.Gate
-	old, err := again.Recorded(ctx, p, x.hash)
+	old, err := pastRecords(ctx, p, x.hash)
 	if err != nil {
 		return err
 	}
@@ -187,7 +184,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 			return err
 		}
 		all = append(all, e)
-		c := again.Compare(old, e)
+		c := compareToPast(old, e)
 		out.Again = append(out.Again, c)
 		a.Say("%s", c)
 	}
@@ -195,7 +192,7 @@ func reproduce(ctx context.Context, a *frame.App, f checkFlags, shape string, se
 	if err := write(a, shape, out.Verdict, out); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(out.Again, func(c again.Said) bool { return c.Recorded && !c.Same }) {
+	if slices.ContainsFunc(out.Again, func(c comparison) bool { return c.Recorded && !c.Same }) {
 		return frame.ExitError(frame.CodeFailed)
 	}
 	return ends(out.State)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -55,7 +54,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text + criteria.Tried(s, accept.AllTried(p.Tasks))
+	return text + view.DrawTried(s, accept.AllTried(p.Tasks))
 }
 
 // narrow is the width below which a plan is shown without criteria and files.

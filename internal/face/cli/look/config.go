@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 )
 
 // setting is one value in the answer of `config --json`.
@@ -27,7 +26,7 @@ func configCommand(a *frame.App) *cobra.Command {
 	c := a.Command("config [--explain|--diff|--schema] [--json]", "print every setting, and where it came from", func(context.Context, []string) error {
 		if show {
 			var b bytes.Buffer
-			if err := json.Indent(&b, schema.File(), "", "  "); err != nil {
+			if err := json.Indent(&b, config.Schema(), "", "  "); err != nil {
 				return &nexus.Error{Code: nexus.CodeInternal, Message: "indent the schema", Cause: err}
 			}
 			return a.Print(b.String() + "\n")

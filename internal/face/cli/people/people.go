@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/told"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
 
 // again is how long a channel that failed is left alone.
@@ -167,7 +167,7 @@ func (c Crew) keep(ctx context.Context, name string, desk *channel.Desk, seat *c
 	if name != channels.Web {
 		alone := serve
 		serve = func(ctx context.Context) error {
-			return told.Alone(ctx, filepath.Join(c.Place.State, "channels", name+".lock"), alone)
+			return sentlog.Alone(ctx, filepath.Join(c.Place.State, "channels", name+".lock"), alone)
 		}
 	}
 	last := ""
@@ -194,7 +194,7 @@ func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *
 		if err != nil {
 			return err
 		}
-		book, err := told.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		book, err := sentlog.Open(filepath.Join(c.Place.State, "channels", name+".json"))
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *
 		if err != nil {
 			return err
 		}
-		book, err := told.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		book, err := sentlog.Open(filepath.Join(c.Place.State, "channels", name+".json"))
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/checkout"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -150,12 +149,12 @@ func (l *look) checkout(ctx context.Context) {
 	case branch == "":
 		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch; --land needs --target."})
 	}
-	if name, mail := checkout.Author(ctx, repo, l.app.Env); (name == "" || mail == "") && l.wants("identity") {
+	if name, mail := git.Author(ctx, repo, l.app.Env); (name == "" || mail == "") && l.wants("identity") {
 		l.add(Check{Name: "identity", State: Notice, Detail: "git does not know who you are: user.name or user.email is not set", Hint: "git config --global user.name NAME, and user.email: commits of yours need it."})
 	} else if !l.Run {
 		l.add(Check{Name: "identity", State: Fine, Detail: name + " <" + mail + ">"})
 	}
-	if is := checkout.Doing(repo); is != "" {
+	if is := git.InProgress(repo); is != "" {
 		l.add(Check{Name: "operation", State: Notice, Detail: is + " is under way in the checkout", Hint: "A run starts from the last commit; finish it first, or give it up, if the run should see it."})
 	}
 	if l.conf.Precheck.Dirty != "allow" && l.wants("changes") {
@@ -186,7 +185,7 @@ func (l *look) spared(ctx context.Context) {
 
 // changes says what the checkout holds that no run will see.
 func (l *look) changes(ctx context.Context) []Check {
-	c, err := checkout.Look(ctx, l.place.Repo)
+	c, err := git.Uncommitted(ctx, l.place.Repo)
 	var words []string
 	for _, part := range []struct {
 		files []string

@@ -28,11 +28,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
+	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
-	"github.com/nexus-ai-builder/nexus/internal/sys/slot"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -105,7 +105,7 @@ func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, tr
 	s.desk = &desk{heard: heard, day: c.Limits.DayMoney}
 	s.desk.ledger.Cap(c.Limits, 0)
 	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "purse")
-	if s.desk.purse, err = purse.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
+	if s.desk.purse, err = daybudget.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
 		return nil, nil, err
 	}
 	if s.tap, err = traffic.Open(a.Mask.Mask); err != nil {
@@ -219,7 +219,7 @@ func hands(a *frame.App, c config.Config, role cast.Role, dir string, box *sandb
 	env := tool.Env{
 		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
 	}
-	own, err := slot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
+	own, err := portslot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {
 		return env, nil, err
 	}
@@ -264,7 +264,7 @@ func (f *forgetful) Get(hash string) ([]byte, error) {
 // desk is where a session outside of any run asks leave to spend.
 type desk struct {
 	heard func(nexus.Fact)
-	purse *purse.Purse
+	purse *daybudget.Ledger
 	day   nexus.Money // the cap that all runs share
 
 	mu     sync.Mutex // guards the ledger and the purse

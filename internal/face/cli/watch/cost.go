@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/bill"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -23,8 +22,8 @@ func costCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		return a.Look(ctx, frame.First(args), func(_ *frame.Place, _ journal.Run, s *state.State) error {
-			v := bill.Of(s)
-			return a.Answer(v, func(s view.Style) string { return bill.Draw(s, v, ways...) })
+			v := view.BillOf(s)
+			return a.Answer(v, func(s view.Style) string { return view.DrawBill(s, v, ways...) })
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(0, 1)

@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -29,7 +28,7 @@ func evidenceCommand(a *frame.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.Answer(t, func(s view.Style) string { return criteria.Draw(s, t) }); err != nil {
+			if err := a.Answer(t, func(s view.Style) string { return view.DrawCriteria(s, t) }); err != nil {
 				return err
 			}
 			switch unmet, unknown := t.Open(); {

@@ -7,9 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/proof"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/notes"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // noted shows what the git note of a commit tells of its tree. It reads no
@@ -28,7 +27,7 @@ func noted(ctx context.Context, a *frame.App, rev string) error {
 	if err != nil {
 		return err
 	}
-	text, err := notes.Read(ctx, p.Repo, commit)
+	text, err := git.ReadNote(ctx, p.Repo, commit)
 	if err != nil {
 		return err
 	}
@@ -36,11 +35,11 @@ func noted(ctx context.Context, a *frame.App, rev string) error {
 	if len(all) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "there is no note of evidence at commit " + view.Short(commit),
-			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + notes.Ref + ":" + notes.Ref + ".",
+			Hint: "Runs write them when they publish, unless git.notes is false; git fetch brings those of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}
-	t := proof.Table{Commit: commit, Tree: tree, Notes: all, Text: rest}
-	if err := a.Answer(t, func(s view.Style) string { return proof.Draw(s, t) }); err != nil {
+	t := view.Proof{Commit: commit, Tree: tree, Notes: all, Text: rest}
+	if err := a.Answer(t, func(s view.Style) string { return view.DrawProof(s, t) }); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(n attest.Note) bool { return n.Tree != tree }) {

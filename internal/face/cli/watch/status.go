@@ -11,8 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/earlier"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -20,9 +18,9 @@ import (
 // told is what status prints with --json.
 type told struct {
 	view.Run
-	Criteria []criteria.Count `json:"criteria,omitempty"` // of each task that has some
-	Tried    []accept.Tried   `json:"checks_tried,omitempty"`
-	Earlier  []regress.Row    `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
+	Criteria []view.CriteriaCount `json:"criteria,omitempty"` // of each task that has some
+	Tried    []accept.Tried       `json:"checks_tried,omitempty"`
+	Earlier  []regress.Row        `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // before returns what was tried before a run began.
@@ -55,7 +53,7 @@ func statusCommand(a *frame.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v := told{Run: a.Tell(r, s), Criteria: criteria.ByTask(t)}
+			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t)}
 			if !s.Status.Ended() {
 				past, err := wire.Past(ctx, p.Journal, r.ID)
 				if err != nil {
@@ -68,7 +66,7 @@ func statusCommand(a *frame.App) *cobra.Command {
 			}
 			v.Tried = accept.AllTried(planned(s))
 			return a.Answer(v, func(s view.Style) string {
-				return view.Status(s, v.Run) + criteria.Lines(s, v.Criteria) + criteria.Tried(s, v.Tried) + earlier.Draw(s, v.Earlier)
+				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)

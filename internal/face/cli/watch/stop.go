@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
 )
 
 func stopCommand(a *frame.App) *cobra.Command {
@@ -48,9 +48,9 @@ func stopCommand(a *frame.App) *cobra.Command {
 
 // switched is what the commands around the kill switch print with --json.
 type switched struct {
-	Thrown *halt.Standing `json:"thrown"`         // nil: nothing keeps runs from starting
-	Lifted []string       `json:"lifted"`         // files that were removed
-	Runs   []underWay     `json:"runs,omitempty"` // that were under way
+	Thrown *killswitch.Standing `json:"thrown"`         // nil: nothing keeps runs from starting
+	Lifted []string             `json:"lifted"`         // files that were removed
+	Runs   []underWay           `json:"runs,omitempty"` // that were under way
 }
 
 type underWay struct {
@@ -77,15 +77,15 @@ func throwSwitch(ctx context.Context, a *frame.App, here bool, why string) error
 		return err
 	}
 	known := make([][]underWay, len(found)) // before the switch: a run may end at once
-	soon, done := context.WithTimeoutCause(ctx, halt.Tick, errPatience)
+	soon, done := context.WithTimeoutCause(ctx, killswitch.Tick, errPatience)
 	for i, path := range found {
 		known[i], _ = held(soon, path) // what cannot be read is not waited for
 	}
 	done()
-	if err := halt.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
+	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
 		return err
 	}
-	told := switched{Thrown: halt.Switch{dir}.Thrown(), Lifted: []string{}}
+	told := switched{Thrown: killswitch.Switch{dir}.Thrown(), Lifted: []string{}}
 	until, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
 	left := 0
@@ -127,7 +127,7 @@ func held(ctx context.Context, path string) ([]underWay, error) {
 // gone waits until nobody conducts a run of a journal, and returns those that
 // were known to be under way, and others that still are.
 func gone(ctx context.Context, path string, known []underWay) []underWay {
-	beat := time.NewTicker(halt.Tick)
+	beat := time.NewTicker(killswitch.Tick)
 	defer beat.Stop()
 	for {
 		now, err := held(ctx, path)
@@ -168,10 +168,10 @@ func liftSwitch(ctx context.Context, a *frame.App) error {
 	told := switched{Lifted: []string{}}
 	var failed error
 	for _, dir := range dirs {
-		was, err := halt.Lift(dir)
+		was, err := killswitch.Lift(dir)
 		failed = errors.Join(failed, err)
 		if was {
-			told.Lifted = append(told.Lifted, filepath.Join(dir, halt.Name))
+			told.Lifted = append(told.Lifted, filepath.Join(dir, killswitch.Name))
 		}
 	}
 	if failed != nil {

@@ -25,8 +25,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/purse"
 )
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
@@ -175,7 +175,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 	}
 	helpers.Go(func() { shown.Follow(ctx, work) })
 	helpers.Go(func() { ask(work, a, p, c, *o, shown) })
-	day, err := purse.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
+	day, err := daybudget.Open(filepath.Join(filepath.Dir(p.State), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
 	}

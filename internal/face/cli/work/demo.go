@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/bill"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -132,7 +131,7 @@ func (d *stage) inside(url string) *frame.App {
 func costs(ctx context.Context, a *frame.App) error {
 	return a.Look(ctx, "", func(_ *frame.Place, _ journal.Run, s *state.State) error {
 		style := a.Style(a.Out)
-		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(bill.Of(s).Cache(), "\n  ") + "\n")
+		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).Cache(), "\n  ") + "\n")
 	})
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/schema"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -39,7 +38,7 @@ func initCommand(a *frame.App) *cobra.Command {
 		gates, note := runnable(ctx, dir, gates)
 		files := []file{
 			{"nexus.toml", starter(gates, note)},
-			{".nexus/nexus.schema.json", string(schema.File()) + "\n"},
+			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
 			{".nexus/README.md", nexusDir},
 		}
 		if err := lay(dir, files, force); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/criteria"
 )
 
 func planCommand(a *frame.App) *cobra.Command {
@@ -76,7 +75,7 @@ func planned(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, fo
 	}
 	if a.Style(a.Out).Plain && form == "" && !a.JSON {
 		a.Say("%s", draft.Words(*o.Plan.Estimate)) // the table is for a program there
-		if tried := criteria.Tried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
+		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
 			a.Say("%s", strings.TrimSuffix(tried, "\n"))
 		}
 	}

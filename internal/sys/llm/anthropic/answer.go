@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
-
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
@@ -100,15 +98,15 @@ type piece struct {
 
 // take adds one event. What it does not know it leaves out, as the provider
 // asks its clients to.
-func (d *draft) take(e ssestream.Event, key string) error {
-	if e.Type == "error" {
-		return wire.Said(0, nil, e.Data, key)
+func (d *draft) take(name string, data []byte, key string) error {
+	if name == "error" {
+		return wire.Said(0, nil, data, key)
 	}
-	if len(e.Data) <= 1 {
+	if len(data) <= 1 {
 		return nil
 	}
 	var v event
-	if err := json.Unmarshal(e.Data, &v); err != nil {
+	if err := json.Unmarshal(data, &v); err != nil {
 		return wire.Malformed(err)
 	}
 	switch v.Type {
@@ -130,7 +128,7 @@ func (d *draft) take(e ssestream.Event, key string) error {
 	case "message_stop":
 		d.over = true
 	case "error":
-		return wire.Said(0, nil, e.Data, key)
+		return wire.Said(0, nil, data, key)
 	}
 	return nil
 }

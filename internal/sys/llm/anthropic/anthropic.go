@@ -5,14 +5,11 @@ package anthropic
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+	"net/url"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
@@ -31,13 +28,23 @@ type Config struct {
 // Format keeps the key out of whatever prints a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "anthropic(%s)", c.BaseURL) }
 
-// New returns the models. It does no work: the client is made at the first
-// call.
+// home is the provider's own address.
+const home = "https://api.anthropic.com/"
+
+// version is that of the API, which every request names.
+const version = "2023-06-01"
+
+// New returns the models. It does no work.
 func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort, thinking: c.Thinking,
-		client: sync.OnceValue(func() sdk.Client { return open(c) }),
-		key:    func() string { return c.Key },
+		at: wire.NewEndpoint(cmp.Or(c.BaseURL, home), c.HTTP, func(h http.Header) {
+			h.Set("Anthropic-Version", version)
+			if c.Key != "" {
+				h.Set("X-Api-Key", c.Key)
+			}
+		}),
+		key: func() string { return c.Key },
 	}
 }
 
@@ -46,27 +53,12 @@ func New(c Config) llm.Provider {
 type model struct {
 	limits           llm.Limits
 	effort, thinking string
-	client           func() sdk.Client
+	at               *wire.Endpoint
 	key              func() string
 }
 
-func open(c Config) sdk.Client {
-	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.Client(c.HTTP)),
-	}
-	if c.Key != "" {
-		opts = append(opts, option.WithAPIKey(c.Key))
-	}
-	if c.BaseURL != "" {
-		opts = append(opts, option.WithBaseURL(c.BaseURL))
-	}
-	return sdk.NewClient(opts...)
-}
-
 // Stream sends the request and reads the answer. Events are decoded into the
-// few fields that matter here: the SDK's own event type holds every field of
-// every event, at four times the time and twenty times the memory.
+// few fields that matter here.
 func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	body, err := m.encode(r)
 	if err != nil {
@@ -74,17 +66,19 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client := m.client()
-	var resp *http.Response
-	if err := client.Post(ctx, "v1/messages", body, &resp); err != nil || wire.Refused(resp) {
-		return llm.Response{}, m.close(ctx, err, resp)
+	resp, err := m.at.Post(ctx, "v1/messages", nil, body)
+	if err != nil {
+		return llm.Response{}, wire.Failure(ctx, err, nil, m.key())
 	}
-	resp.Body = watch.Body(resp.Body)
+	defer func() { _ = resp.Body.Close() }()
+	if wire.Refused(resp) {
+		return llm.Response{}, wire.Failure(ctx, errors.New("not an answer"), resp, m.key())
+	}
+	stream := watch.Body(resp.Body)
 	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
-	events := ssestream.NewDecoder(resp)
-	defer func() { _ = events.Close() }()
+	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
-		err = d.take(events.Event(), m.key())
+		err = d.take(events.Name(), events.Data(), m.key())
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("request-id"), d.r.ID)
 	if err == nil {
@@ -96,7 +90,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	if err == nil {
 		var answer llm.Response
 		answer, err = d.close()
-		watch.Drain(resp.Body)
+		watch.Drain(stream)
 		if err == nil {
 			return answer, nil
 		}
@@ -108,32 +102,30 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client := m.client()
 	var all []llm.About
-	for pages := client.Models.ListAutoPaging(ctx, sdk.ModelListParams{}); ; {
-		if !pages.Next() {
-			err := pages.Err()
-			if err == nil {
-				return all, nil
-			}
-			var resp *http.Response
-			if e, ok := errors.AsType[*sdk.Error](err); ok {
-				resp = e.Response
-			}
-			return nil, m.close(ctx, err, resp)
+	err := m.at.List(ctx, "v1/models", m.key(), func(data []byte) (url.Values, error) {
+		var page struct {
+			Data []struct {
+				ID      string     `json:"id"`
+				Context wire.Count `json:"max_input_tokens"`
+				Output  wire.Count `json:"max_tokens"`
+			} `json:"data"`
+			More *bool  `json:"has_more"`
+			Last string `json:"last_id"`
 		}
-		x := pages.Current()
-		all = append(all, llm.About{Name: x.ID, Context: x.MaxInputTokens, Output: x.MaxTokens})
+		if err := json.Unmarshal(data, &page); err != nil {
+			return nil, wire.Malformed(err)
+		}
+		for _, x := range page.Data {
+			all = append(all, llm.About{Name: x.ID, Context: int64(x.Context), Output: int64(x.Output)})
+		}
+		if len(page.Data) == 0 || page.Last == "" || page.More != nil && !*page.More {
+			return nil, nil
+		}
+		return url.Values{"after_id": {page.Last}}, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-}
-
-// close says why a call has no answer and lets go of its response.
-func (m *model) close(ctx context.Context, err error, resp *http.Response) error {
-	if resp != nil {
-		defer func() { _ = resp.Body.Close() }()
-	}
-	if err == nil {
-		err = errors.New("not an answer")
-	}
-	return wire.Failure(ctx, err, resp, m.key())
+	return all, nil
 }

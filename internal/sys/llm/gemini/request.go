@@ -68,9 +68,8 @@ type kept struct {
 	Call string          `json:"call,omitempty"` // the id of the call that is signed; empty for a text
 }
 
-// encode returns the body of the call. Its values are encoded, so that code
-// costs the bytes that it has and numbers stay what they are.
-func (m *model) encode(r llm.Request) (map[string]any, error) {
+// encode returns the body of the call.
+func (m *model) encode(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
 		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a bound on its answer")}
 	}
@@ -109,14 +108,7 @@ func (m *model) encode(r llm.Request) (map[string]any, error) {
 		}
 	}
 	body["contents"] = contents
-	for k, v := range body { // the SDK would escape what HTML minds
-		data, err := wire.Encode(v)
-		if err != nil {
-			return nil, err
-		}
-		body[k] = json.RawMessage(data)
-	}
-	return body, nil
+	return wire.Encode(body)
 }
 
 func effortOf(r llm.Request, usual string) string {

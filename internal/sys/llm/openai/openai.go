@@ -9,12 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
+	"net/url"
 	"time"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
@@ -33,14 +29,16 @@ type Config struct {
 // Format keeps the key out of whatever prints a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "openai(%s)", c.BaseURL) }
 
-// New returns the models. It does no work: the client is made at the first
-// call.
+// home is the provider's own address.
+const home = "https://api.openai.com/v1/"
+
+// New returns the models. It does no work.
 func New(c Config) llm.Provider {
 	t := load()
 	return &model{
 		limits: c.Limits, effort: c.Effort, table: t, server: t.at(c.BaseURL, c.Server),
-		client: sync.OnceValue(func() sdk.Client { return Client(c.Key, c.BaseURL, c.HTTP) }),
-		key:    func() string { return c.Key },
+		at:  Endpoint(c.Key, c.BaseURL, c.HTTP),
+		key: func() string { return c.Key },
 	}
 }
 
@@ -51,31 +49,23 @@ type model struct {
 	effort string
 	table  table
 	server Server
-	client func() sdk.Client
+	at     *wire.Endpoint
 	key    func() string
 }
 
-// Client makes the SDK's client by hand: its own constructor would add headers
-// and keys from the environment, which are not meant for every server. An
-// empty key sends none, and an empty base is OpenAI's own address. The SDK's
-// retries are off.
-func Client(key, base string, over *http.Client) sdk.Client {
-	opts := []option.RequestOption{
-		option.WithEnvironmentProduction(), option.WithMaxRetries(0),
-		option.WithHTTPClient(wire.Client(over)),
-	}
-	if key != "" {
-		opts = append(opts, option.WithAPIKey(key))
-	}
-	if base != "" {
-		opts = append(opts, option.WithBaseURL(base))
-	}
-	return sdk.Client{Options: opts, Models: sdk.NewModelService(opts...)}
+// Endpoint returns the endpoint at the address, which is OpenAI's own where it
+// is empty. An empty key sends none.
+func Endpoint(key, base string, over *http.Client) *wire.Endpoint {
+	return wire.NewEndpoint(cmp.Or(base, home), over, func(h http.Header) {
+		if key != "" {
+			h.Set("Authorization", "Bearer "+key)
+		}
+	})
 }
 
 // Stream sends the request and reads the answer. Chunks are decoded into the
-// few fields that matter here, among them some that the SDK's own type does
-// not know because only compatible servers send them.
+// few fields that matter here, among them some that only compatible servers
+// send.
 func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	body, err := m.encode(r)
 	if err != nil {
@@ -83,20 +73,22 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client := m.client()
-	var resp *http.Response
-	if err := client.Post(ctx, "chat/completions", body, &resp); err != nil || wire.Refused(resp) {
-		return llm.Response{}, m.close(ctx, err, resp)
+	resp, err := m.at.Post(ctx, "chat/completions", nil, body)
+	if err != nil {
+		return llm.Response{}, wire.Failure(ctx, err, nil, m.key())
 	}
-	resp.Body = watch.Body(resp.Body)
+	defer func() { _ = resp.Body.Close() }()
+	if wire.Refused(resp) {
+		return llm.Response{}, wire.Failure(ctx, errors.New("not an answer"), resp, m.key())
+	}
+	stream := watch.Body(resp.Body)
 	d := draft{hear: watch.Heard(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.Steps(r)}
-	events := ssestream.NewDecoder(resp)
-	defer func() { _ = events.Close() }()
+	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
 		if d.reason != "" && ctx.Err() != nil { // what came of the wait for more is no whole event
 			break
 		}
-		if err = d.take(events.Event().Data, m.key()); d.reason != "" {
+		if err = d.take(events.Data(), m.key()); d.reason != "" {
 			watch.Whole(m.lingers(d.counted))
 		}
 	}
@@ -109,7 +101,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	if err == nil {
 		var answer llm.Response
 		answer, err = d.close()
-		watch.Drain(resp.Body)
+		watch.Drain(stream)
 		if err == nil {
 			if !d.counted { // many servers do not; nothing may pass as free
 				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, d.bytes), true
@@ -133,35 +125,28 @@ func (m *model) lingers(counted bool) time.Duration {
 func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client := m.client()
-	page, err := client.Models.List(ctx) // all of them: nobody has a second page
-	if err != nil {
-		var resp *http.Response
-		if e, ok := errors.AsType[*sdk.Error](err); ok {
-			resp = e.Response
-		}
-		return nil, m.close(ctx, err, resp)
-	}
 	var all []llm.About
-	for _, x := range page.Data {
-		about := llm.About{Name: x.ID}
-		if f, ok := x.JSON.ExtraFields[m.server.Context]; ok {
-			_ = json.Unmarshal([]byte(f.Raw()), &about.Context) // else it stays unknown
-		} else if f, ok := x.JSON.ExtraFields["context_length"]; ok { // OpenRouter
-			_ = json.Unmarshal([]byte(f.Raw()), &about.Context) // else it stays unknown
+	err := m.at.List(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
+		var page struct {
+			Data []map[string]json.RawMessage `json:"data"`
 		}
-		all = append(all, about)
+		if err := json.Unmarshal(data, &page); err != nil {
+			return nil, wire.Malformed(err)
+		}
+		for _, x := range page.Data {
+			var about llm.About
+			_ = json.Unmarshal(x["id"], &about.Name) // else it has none
+			size, ok := x[m.server.Context]
+			if !ok {
+				size = x["context_length"] // OpenRouter
+			}
+			_ = json.Unmarshal(size, &about.Context) // else it stays unknown
+			all = append(all, about)
+		}
+		return nil, nil // nobody has a second page
+	})
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
-}
-
-// close says why a call has no answer and lets go of its response.
-func (m *model) close(ctx context.Context, err error, resp *http.Response) error {
-	if resp != nil {
-		defer func() { _ = resp.Body.Close() }()
-	}
-	if err == nil {
-		err = errors.New("not an answer")
-	}
-	return wire.Failure(ctx, err, resp, m.key())
 }

@@ -5,12 +5,11 @@ package responses
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
-
-	sdk "github.com/openai/openai-go/v3"
+	"net/url"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
@@ -29,13 +28,12 @@ type Config struct {
 // Format keeps the key out of whatever prints a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "responses(%s)", c.BaseURL) }
 
-// New returns the models. It does no work: the client is made at the first
-// call.
+// New returns the models. It does no work.
 func New(c Config) llm.Provider {
 	return &model{
 		limits: c.Limits, effort: c.Effort,
-		client: sync.OnceValue(func() sdk.Client { return openai.Client(c.Key, c.BaseURL, c.HTTP) }),
-		key:    func() string { return c.Key },
+		at:  openai.Endpoint(c.Key, c.BaseURL, c.HTTP),
+		key: func() string { return c.Key },
 	}
 }
 
@@ -44,13 +42,12 @@ func New(c Config) llm.Provider {
 type model struct {
 	limits llm.Limits
 	effort string
-	client func() sdk.Client
+	at     *wire.Endpoint
 	key    func() string
 }
 
 // Stream sends the request and reads the answer. Events are decoded into the
-// few fields that matter here: the SDK's own event type holds every field of
-// every event.
+// few fields that matter here.
 func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
 	body, err := m.encode(r)
 	if err != nil {
@@ -58,15 +55,17 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client := m.client()
-	var resp *http.Response
-	if err := client.Post(ctx, "responses", body, &resp); err != nil || wire.Refused(resp) {
-		return llm.Response{}, m.close(ctx, err, resp)
+	resp, err := m.at.Post(ctx, "responses", nil, body)
+	if err != nil {
+		return llm.Response{}, wire.Failure(ctx, err, nil, m.key())
 	}
-	resp.Body = watch.Body(resp.Body)
 	defer func() { _ = resp.Body.Close() }()
+	if wire.Refused(resp) {
+		return llm.Response{}, wire.Failure(ctx, errors.New("not an answer"), resp, m.key())
+	}
+	stream := watch.Body(resp.Body)
 	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
-	events := wire.NewEvents(resp.Body)
+	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
 		err = d.take(events.Data(), m.key())
 	}
@@ -79,7 +78,7 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	if err == nil {
 		var answer llm.Response
 		answer, err = d.close()
-		watch.Drain(resp.Body)
+		watch.Drain(stream)
 		if err == nil {
 			if !d.counted { // nothing may pass as free
 				answer.Usage, answer.Estimated = llm.Settle(r, answer.Usage, max(d.bytes, d.whole)), true
@@ -94,31 +93,23 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 func (m *model) Models(ctx context.Context) ([]llm.About, error) {
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	client := m.client()
 	var all []llm.About
-	for pages := client.Models.ListAutoPaging(ctx); ; {
-		if !pages.Next() {
-			err := pages.Err()
-			if err == nil {
-				return all, nil
-			}
-			var resp *http.Response
-			if e, ok := errors.AsType[*sdk.Error](err); ok {
-				resp = e.Response
-			}
-			return nil, m.close(ctx, err, resp)
+	err := m.at.List(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
+		var page struct {
+			Data []struct {
+				ID string `json:"id"`
+			} `json:"data"`
 		}
-		all = append(all, llm.About{Name: pages.Current().ID})
+		if err := json.Unmarshal(data, &page); err != nil {
+			return nil, wire.Malformed(err)
+		}
+		for _, x := range page.Data {
+			all = append(all, llm.About{Name: x.ID})
+		}
+		return nil, nil // there is no second page
+	})
+	if err != nil {
+		return nil, err
 	}
-}
-
-// close says why a call has no answer and lets go of its response.
-func (m *model) close(ctx context.Context, err error, resp *http.Response) error {
-	if resp != nil {
-		defer func() { _ = resp.Body.Close() }()
-	}
-	if err == nil {
-		err = errors.New("not an answer")
-	}
-	return wire.Failure(ctx, err, resp, m.key())
+	return all, nil
 }

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
 // Leak is one secret. It does not hold the secret itself.
@@ -26,12 +24,13 @@ type Leak struct {
 }
 
 // Finder finds leaks; its zero value is ready. Its rules are read when it is
-// first used, which takes some 40 ms. It may be used by many goroutines.
+// first used. It may be used by many goroutines.
 type Finder struct {
-	once sync.Once
-	mu   sync.Mutex // the detector keeps state
-	d    *detect.Detector
-	err  error
+	once    sync.Once
+	mu      sync.Mutex // guards the patterns of what follows, which are compiled when they are needed
+	rules   []rule
+	allowed []allowed // whichever rule finds it
+	err     error
 }
 
 // Added returns the secrets that a patch in git's format adds, in the order
@@ -39,12 +38,7 @@ type Finder struct {
 // not added. The error says that the rules could not be read, or is that of
 // the context.
 func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
-	f.once.Do(func() {
-		if f.d, f.err = detect.NewDetectorDefaultConfig(); f.err == nil {
-			f.d.IgnoreGitleaksAllow = true
-			f.d.MaxDecodeDepth = 2
-		}
-	})
+	f.once.Do(func() { f.rules, f.allowed, f.err = parse(rulesOfGitleaks) })
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -53,23 +47,22 @@ func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
 	defer f.mu.Unlock()
 	var all []Leak
 	for _, file := range files {
-		if err := context.Cause(ctx); err != nil {
+		all = append(all, f.in(ctx, file, gone)...)
+		if err := context.Cause(ctx); err != nil { // not all of it was searched
 			return nil, err
 		}
-		all = append(all, f.in(ctx, file, gone)...)
 	}
 	return all, nil
 }
 
 func (f *Finder) in(ctx context.Context, a added, gone string) []Leak {
 	var leaks []Leak
-	for _, found := range f.d.DetectContext(ctx, detect.Fragment{Raw: a.text.String(), FilePath: a.file}) { //nolint:staticcheck // its successor comes with the next major version
-		if found.StartLine < 0 || found.StartLine >= len(a.lines) || strings.Contains(gone, found.Secret) {
+	for _, found := range f.search(ctx, a.file, a.text.String()) {
+		if found.line >= len(a.lines) || strings.Contains(gone, found.secret) {
 			continue
 		}
 		leaks = append(leaks, Leak{
-			File: a.file, Line: a.lines[found.StartLine], Column: max(1, found.StartColumn),
-			Rule: found.RuleID, Kind: kind(found.Description),
+			File: a.file, Line: a.lines[found.line], Column: max(1, found.column), Rule: found.rule.id, Kind: kind(found.rule.about),
 		})
 	}
 	slices.SortStableFunc(leaks, func(x, y Leak) int {

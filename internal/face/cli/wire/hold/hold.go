@@ -11,8 +11,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/halt"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
@@ -103,7 +103,7 @@ func Forward(ctx context.Context, follow func(ctx context.Context, after int64) 
 }
 
 // Brake ends all work, wherever it is, once the kill switch is thrown.
-func Brake(ctx context.Context, cancel context.CancelCauseFunc, s halt.Switch) {
+func Brake(ctx context.Context, cancel context.CancelCauseFunc, s killswitch.Switch) {
 	if st := s.Watch(ctx); st != nil {
 		cancel(fmt.Errorf("%w: %w", run.ErrInterrupted, st.Err()))
 	}

@@ -1,0 +1,259 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
+)
+
+// copyTree copies what git tracks, or would, and lends what is installed. It
+// returns what is lent.
+func copyTree(ctx context.Context, repo git.Repo, to string) (lent []string, err error) {
+	out, err := repo.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	from, err := os.OpenRoot(repo.Work)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = from.Close() }() // only read
+	into, err := os.OpenRoot(to)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = into.Close() }() // every write was checked
+	for name := range strings.SplitSeq(out, "\x00") {
+		if name == "" {
+			continue
+		}
+		if err := copyFile(from, into, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return lendInstalled(repo.Work, to), nil
+}
+
+// Bounds of what git ignores and is copied.
+const (
+	mostIgnored = 20_000
+	mostBytes   = 256 << 20
+)
+
+// copyIgnored copies what git ignores, as far as that is little, but for what is
+// lent: what the project was built from may be among it.
+func copyIgnored(ctx context.Context, repo git.Repo, to string) error {
+	out, err := repo.Run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	names := strings.Split(out, "\x00")
+	return copyFiles(repo.Work, to, names)
+}
+
+// copyAll copies a directory that git knows nothing of, with the same bounds, and
+// lends what is installed. It returns what is lent.
+func copyAll(from, to string) (lent []string, err error) {
+	var names []string
+	err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == from {
+			return err
+		}
+		if _, is := at(name); d.IsDir() && (is || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		if rel, err := filepath.Rel(from, name); err == nil && !d.IsDir() {
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err == nil {
+		err = copyFiles(from, to, names)
+	}
+	return lendInstalled(from, to), err
+}
+
+// copyFiles copies as many files as the bounds let it, none that is there.
+func copyFiles(dir, to string, names []string) error {
+	from, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }() // only read
+	into, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = into.Close() }() // every write was checked
+	files, bytes := 0, int64(0)
+	for _, name := range names {
+		info, err := from.Lstat(name)
+		if name == "" || err != nil || below(dir, name) {
+			continue
+		}
+		if _, err := into.Lstat(name); err == nil {
+			continue
+		}
+		files++
+		if bytes += info.Size(); files > mostIgnored || bytes > mostBytes {
+			return nil
+		}
+		if err := copyFile(from, into, name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}
+
+// below reports whether a file lies in what is lent.
+func below(root, name string) bool {
+	for dir := filepath.Dir(filepath.Join(root, filepath.FromSlash(name))); len(dir) > len(root); dir = filepath.Dir(dir) {
+		if _, is := at(dir); is {
+			return true
+		}
+	}
+	return false
+}
+
+func copyFile(from, into *os.Root, name string) error {
+	info, err := from.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := into.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := from.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return into.Symlink(target, name)
+	case !info.Mode().IsRegular():
+		return nil // a module of another repository
+	}
+	data, err := from.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return into.WriteFile(name, data, info.Mode().Perm()|0o600)
+}
+
+// copiedPlace is a directory in which a package manager puts what a tree needs.
+type copiedPlace struct {
+	name string // its own, and its parents' where that matters
+	with string // a file in it that tells it from others of that name; empty: any is meant
+	// copies says that it is copied: programs in it look for the project from
+	// where they lie, and through a link they would find the working tree's.
+	copies bool
+}
+
+// copiedPlaces are the directories that are lent.
+func copiedPlaces() []copiedPlace {
+	return []copiedPlace{
+		{name: "node_modules"},
+		{name: ".venv"},
+		{name: "venv"},
+		{name: "vendor", with: "composer/installed.json", copies: true}, // PHP
+		{name: "vendor", with: "modules.txt"},                           // Go
+		{name: "vendor/bundle", with: "ruby"},
+		{name: ".bundle", with: "config", copies: true}, // where Bundler's packages are
+	}
+}
+
+// at returns the place that a directory is.
+func at(dir string) (copiedPlace, bool) {
+	for _, p := range copiedPlaces() {
+		if !strings.HasSuffix(filepath.ToSlash(dir), "/"+p.name) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p.with))); err == nil {
+			return p, true
+		}
+	}
+	return copiedPlace{}, false
+}
+
+// lendInstalled gives a checkout the dependencies that the working tree has installed,
+// and returns where those are. They are the same for both as far as the lock
+// file did not change. What is tracked is there already.
+func lendInstalled(from, to string) (lent []string) {
+	_ = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error { // what cannot be lent is missing, and the gates say so
+		rel, _ := filepath.Rel(from, name) // name is below from
+		switch p, is := at(name); {
+		case err != nil:
+			return fs.SkipDir
+		case !d.IsDir() || name == from:
+			return nil
+		case is:
+			if p.lend(from, to, rel) {
+				lent = append(lent, name)
+			}
+			return fs.SkipDir
+		case strings.HasPrefix(d.Name(), ".") || strings.Count(rel, string(filepath.Separator)) > 4:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return lent
+}
+
+// lend puts one directory into a checkout, unless it has one, or nothing around
+// it.
+func (p copiedPlace) lend(from, to, rel string) bool {
+	made := filepath.Join(to, rel)
+	around := strings.TrimSuffix(made, string(filepath.Separator)+filepath.FromSlash(p.name))
+	if _, err := os.Stat(around); err != nil || os.MkdirAll(filepath.Dir(made), 0o700) != nil {
+		return false
+	}
+	if !p.copies {
+		return links(filepath.Join(from, rel), made, 1)
+	}
+	if _, err := os.Lstat(made); err == nil {
+		return false
+	}
+	return supply.Take(from, to, filepath.ToSlash(rel)) == nil
+}
+
+// links fills a directory with links to what is in another one. Those that
+// lead to packages of the same repository are made anew, so that they lead to
+// those of the checkout. Scopes are directories of packages.
+func links(from, to string, depth int) bool {
+	entries, err := os.ReadDir(from)
+	if err != nil || os.Mkdir(to, 0o700) != nil {
+		return false // it is tracked, and there already
+	}
+	for _, e := range entries {
+		old, made := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		target := old
+		if text, err := os.Readlink(old); err == nil && !filepath.IsAbs(text) && outside(from, filepath.Join(from, text)) {
+			target = text
+		}
+		if e.IsDir() && strings.HasPrefix(e.Name(), "@") && depth > 0 {
+			links(old, made, depth-1)
+			continue
+		}
+		_ = os.Symlink(target, made) // one that is not made is missing, and the gates say so
+	}
+	return true
+}
+
+// outside reports whether a path lies in no directory of packages around from.
+func outside(from, name string) bool {
+	for dir := from; ; dir = filepath.Dir(dir) {
+		if _, is := at(dir); is {
+			rel, err := filepath.Rel(dir, name)
+			return err != nil || strings.HasPrefix(rel, "..")
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}

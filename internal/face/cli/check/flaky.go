@@ -1,0 +1,98 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
+)
+
+// flakyRecord is the record that a tree is judged with.
+type flakyRecord struct {
+	quarantine.Record
+	Broken error // why it cannot be read, and spares nothing
+}
+
+// readFlaky reads the record of a directory, or, where a change is judged, that of
+// its base: a change cannot excuse its own failures.
+func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecord, error) {
+	s := flakyRecord{Record: quarantine.Record{Day: quarantine.On(now)}}
+	var err error
+	if base == "" {
+		s.List, err = exempt.In(dir)
+	} else {
+		var repo git.Repo
+		if repo, err = git.Find(ctx, dir); err != nil {
+			return s, err
+		}
+		commit, err2 := repo.Resolve(ctx, base)
+		if err2 != nil {
+			return s, err2
+		}
+		s.List, err = exempt.At(ctx, repo, commit)
+	}
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+		s.Broken, err = err, nil
+	}
+	return s, err
+}
+
+// Judge adds what is to be said of the record itself, if tests ran.
+func (s flakyRecord) Judge(dir string, all []nexus.Evidence) []nexus.Evidence {
+	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
+	e := nexus.Evidence{Gate: quarantine.Gate, State: nexus.Pass, Tree: workingTree}
+	switch {
+	case !ran:
+		return all
+	case s.Broken != nil:
+		e.State = nexus.Fail
+		e.Findings = []nexus.Finding{{Gate: quarantine.Gate, File: quarantine.File, Code: quarantine.Gate + ".broken", Message: s.Broken.Error()}}
+	case len(s.List) > 0:
+		e.Findings = s.Look(exempt.There(dir))
+	}
+	if len(e.Findings) == 0 {
+		return all
+	}
+	return append(all, e)
+}
+
+// withoutSpared returns the findings of a gate that the base has too: those that are
+// not left where it was weighed, and of no flaky test.
+func withoutSpared(raw, weighed nexus.Evidence) []nexus.Finding {
+	return slices.DeleteFunc(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
+		return slices.ContainsFunc(weighed.Findings, func(x nexus.Finding) bool {
+			return x.File == f.File && x.Line == f.Line && x.Column == f.Column && x.Test == f.Test && x.Code == f.Code
+		}) || slices.ContainsFunc(weighed.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
+	})
+}
+
+// doubt says of a gate whose tests failed, and passed when they were run again,
+// what it is where there is no base to hold it against: flaky. Failures of
+// tests in quarantine leave it as it is.
+func doubt(e nexus.Evidence, base string) nexus.Evidence {
+	if base != "" || !strings.HasPrefix(e.Why, "flaky: ") {
+		return e // it was held against that, or the tool tried again by itself, as the project told it to
+	}
+	for _, x := range e.Flaky {
+		if x.Quarantine != "" {
+			continue
+		}
+		if e.State == nexus.Pass && x.Runs > 1 {
+			e.State = nexus.Flaky
+		}
+		e.Findings = append(slices.Clip(e.Findings), nexus.Finding{
+			Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeFlaky, Test: x.Test,
+			Message: fmt.Sprintf("failed in %d of %d runs on this tree", x.Failed, x.Runs),
+			Advice:  "Mend it, or put it into quarantine: nexus quarantine add.",
+		})
+	}
+	return e
+}

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+)
+
+func TestTree(t *testing.T) {
+	dir := t.TempDir()
+	if got := hashTree(t.Context(), dir); got != workingTree {
+		t.Errorf("no repository: %s", got)
+	}
+	gittest.Run(t, dir, "init", "-q")
+	gittest.Write(t, dir, map[string]string{"a.txt": "a\n", "b.txt": "b\n", ".gitignore": "x\n"})
+	if got := hashTree(t.Context(), dir); got != workingTree {
+		t.Errorf("no commit: %s", got)
+	}
+	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC) // git believes its index about files that are older
+	if err := os.Chtimes(filepath.Join(dir, "a.txt"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "base")
+	base := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD^{tree}"))
+	if got := hashTree(t.Context(), dir); got != base {
+		t.Errorf("as committed: %s, want %s", got, base)
+	}
+	gittest.Write(t, dir, map[string]string{"x": "ignored\n"})
+	if got := hashTree(t.Context(), dir); got != base {
+		t.Errorf("with what is ignored: %s, want %s", got, base)
+	}
+
+	// What git was told not to look at is looked at, and what is staged is not
+	// what lies there.
+	gittest.Run(t, dir, "update-index", "--assume-unchanged", "a.txt")
+	gittest.Write(t, dir, map[string]string{"a.txt": "A\n", "b.txt": "staged\n", "new.txt": "new\n"})
+	gittest.Run(t, dir, "add", "b.txt")
+	gittest.Write(t, dir, map[string]string{"b.txt": "b\n"})
+	got := hashTree(t.Context(), dir)
+	gittest.Run(t, dir, "update-index", "--no-assume-unchanged", "a.txt")
+	if again := hashTree(t.Context(), dir); again != got {
+		t.Errorf("told not to look: %s, and %s when not", got, again)
+	}
+	before := gittest.Run(t, dir, "status", "--short")
+	gittest.Run(t, dir, "add", ".")
+	if want := strings.TrimSpace(gittest.Run(t, dir, "write-tree")); got != want {
+		t.Errorf("with changes: %s, want %s; %s", got, want, before)
+	}
+}
+
+func TestSettle(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Run(t, dir, "init", "-q")
+	gittest.Write(t, dir, map[string]string{"a.txt": "a\n"})
+	gittest.Run(t, dir, "add", ".")
+	gittest.Run(t, dir, "commit", "-q", "-m", "base")
+	begun := hashTree(t.Context(), dir)
+	all := []nexus.Evidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: workingTree}, {Gate: "other", Tree: "t"}}
+	if got := settleTree(t.Context(), dir, treeAtStart(all), all); got != begun || all[1].Tree != begun || all[2].Tree != "t" {
+		t.Errorf("%s: %v", got, all)
+	}
+	gittest.Write(t, dir, map[string]string{"a.txt": "b\n"})
+	if got := settleTree(t.Context(), dir, treeAtStart(all), all); got != "" || all[0].Tree != workingTree || all[1].Tree != workingTree {
+		t.Errorf("it changed: %q: %v", got, all)
+	}
+}

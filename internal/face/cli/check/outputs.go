@@ -1,0 +1,46 @@
+package check
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// outputs has what gates printed, and what they said before that was weighed,
+// by its hash. One goroutine uses it.
+type outputs map[string][]byte
+
+// Put keeps a text.
+func (m outputs) Put(data []byte) (string, error) {
+	sum := sha256.Sum256(data)
+	name := hex.EncodeToString(sum[:])
+	m[name] = data
+	return name, nil
+}
+
+// Get finds it.
+func (m outputs) Get(name string) ([]byte, error) {
+	if data, ok := m[name]; ok {
+		return data, nil
+	}
+	return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "nobody printed " + name, Hint: "Run the gate again."}
+}
+
+// Unweighed returns evidence as it was before it was held against a base.
+func (m outputs) Unweighed(e nexus.Evidence) nexus.Evidence {
+	var raw nexus.Evidence
+	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
+		return raw
+	}
+	return e
+}
+
+// plainOutput takes from evidence what leads nowhere once the command has ended.
+func plainOutput(all []nexus.Evidence) []nexus.Evidence {
+	for i := range all {
+		all[i].Raw, all[i].Output, all[i].All = "", "", ""
+	}
+	return all
+}

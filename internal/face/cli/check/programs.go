@@ -1,0 +1,37 @@
+package check
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lentPrograms returns variables with which the programs of a virtual environment
+// come first, as in the worktrees of a run: those of the one that is nearest to
+// a directory of the tree, on the way up. Without one they are as they were.
+func lentPrograms(tree, dir string, vars []string) []string {
+	rel := filepath.Clean(filepath.FromSlash(dir))
+	if !filepath.IsLocal(rel) {
+		return vars
+	}
+	for ; ; rel = filepath.Dir(rel) {
+		home := filepath.Join(tree, rel, ".venv")
+		if _, err := os.Stat(filepath.Join(home, "bin", "python")); err == nil {
+			return append(vars[:len(vars):len(vars)], "PATH="+filepath.Join(home, "bin")+string(filepath.ListSeparator)+last(vars, "PATH"), "VIRTUAL_ENV="+home)
+		}
+		if rel == "." {
+			return vars
+		}
+	}
+}
+
+// last returns what a variable is set to at last.
+func last(vars []string, name string) string {
+	value := ""
+	for _, v := range vars {
+		if rest, ok := strings.CutPrefix(v, name+"="); ok {
+			value = rest
+		}
+	}
+	return value
+}

@@ -1,0 +1,172 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Bill is what a run cost: the object of `nexus cost --json`.
+type Bill struct {
+	Run       nexus.RunID `json:"run"`
+	Money     Money       `json:"money"`
+	Estimated nexus.Money `json:"estimated"`                 // the part that no provider told
+	Wasted    nexus.Money `json:"wasted"`                    // by attempts that failed
+	Cached    float64     `json:"cached"`                    // share of the input that came from a cache, 0 to 1
+	Longest   *Longest    `json:"longest_session,omitempty"` // nil before the first call
+	Usage     nexus.Usage `json:"usage"`
+	Tasks     []Share     `json:"by_task"`
+	Attempts  []Share     `json:"by_attempt"`
+	Sessions  []Share     `json:"by_session"`
+	Roles     []Share     `json:"by_role"`
+	Purposes  []Share     `json:"by_purpose"`
+	Tiers     []Share     `json:"by_tier"`
+	Models    []Share     `json:"by_model"`
+	Providers []Share     `json:"by_provider"`
+}
+
+// Share is what one task, role, model and so on cost.
+type Share struct {
+	Name      string      `json:"name"`
+	Calls     int         `json:"calls,omitzero"`
+	Money     nexus.Money `json:"money"`
+	Estimated nexus.Money `json:"estimated,omitzero"` // the part that no provider told
+	Usage     nexus.Usage `json:"usage"`
+}
+
+// Longest is the session with the most calls: the longer a session, the more
+// of it a provider should have in its cache.
+type Longest struct {
+	Name   string  `json:"name"`
+	Calls  int     `json:"calls"`
+	Cached float64 `json:"cached"` // share of its input that came from a cache, 0 to 1
+}
+
+// BillOf returns what a run cost.
+func BillOf(s *state.State) Bill {
+	c := Bill{
+		Run: s.Run, Money: Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
+		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
+	}
+	c.Cached = cached(s.Usage)
+	for _, way := range spend.Ways() {
+		*c.by(way) = shares(s.Spending.By, way)
+	}
+	for _, x := range c.Sessions {
+		if c.Longest == nil || x.Calls > c.Longest.Calls {
+			c.Longest = &Longest{x.Name, x.Calls, cached(x.Usage)}
+		}
+	}
+	return c
+}
+
+// cached returns the share of the input that came from a cache.
+func cached(u nexus.Usage) float64 {
+	if u.Prompt() == 0 {
+		return 0
+	}
+	return float64(u.CacheRead) / float64(u.Prompt())
+}
+
+// Cache says how much of the input came from a cache, over all and in the
+// longest session; empty where there was none.
+func (c Bill) Cache() []string {
+	if c.Usage.Prompt() == 0 {
+		return nil
+	}
+	notes := []string{fmt.Sprintf("%.0f %% of the input from the cache", 100*c.Cached)}
+	if l := c.Longest; l != nil && l.Calls > 1 {
+		notes = append(notes, fmt.Sprintf("%.0f %% in the longest session, %s with %d calls", 100*l.Cached, Clean(l.Name), l.Calls))
+	}
+	return notes
+}
+
+// by returns where the shares of a way are.
+func (c *Bill) by(way spend.Way) *[]Share {
+	switch way {
+	case spend.ByTask:
+		return &c.Tasks
+	case spend.ByAttempt:
+		return &c.Attempts
+	case spend.BySession:
+		return &c.Sessions
+	case spend.ByRole:
+		return &c.Roles
+	case spend.ByPurpose:
+		return &c.Purposes
+	case spend.ByTier:
+		return &c.Tiers
+	case spend.ByModel:
+		return &c.Models
+	default:
+		return &c.Providers
+	}
+}
+
+// shares orders the parts by what they cost, the dearest first.
+func shares(parts map[spend.Part]spend.Spend, way spend.Way) []Share {
+	all := []Share{}
+	for part, p := range parts {
+		if part.Way == way {
+			all = append(all, Share{Name: part.Name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
+		}
+	}
+	slices.SortFunc(all, func(x, y Share) int { return cmp.Or(cmp.Compare(y.Money, x.Money), cmp.Compare(x.Name, y.Name)) })
+	return all
+}
+
+// DrawBill draws what a run cost, in the given ways.
+func DrawBill(s Style, c Bill, ways ...spend.Way) string {
+	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
+	if s.Plain {
+		head[0] = "by"
+	}
+	var rows [][]string
+	for _, way := range ways {
+		for i, p := range *c.by(way) {
+			title := string(way)
+			if i > 0 && !s.Plain {
+				title = ""
+			}
+			rows = append(rows, []string{
+				s.Bold(title), Clean(p.Name), Number(int64(p.Calls)), about(s, p.Money, p.Estimated),
+				Number(p.Usage.Prompt()), Number(p.Usage.CacheRead), Number(p.Usage.Output),
+			})
+		}
+	}
+	rows = append(rows, []string{
+		s.Bold("total"), "", "", about(s, c.Money.Spent, c.Estimated), Number(c.Usage.Prompt()), Number(c.Usage.CacheRead), Number(c.Usage.Output),
+	})
+	text := Table(s, head, rows)
+	if s.Plain {
+		return text
+	}
+	notes := []string{"limit " + c.Money.Limit.String()}
+	if c.Money.Reserved > 0 {
+		notes = append(notes, c.Money.Reserved.String()+" reserved for calls under way")
+	}
+	notes = append(notes, c.Cache()...)
+	if c.Wasted > 0 {
+		notes = append(notes, fmt.Sprintf("%.0f %% for attempts that failed", 100*c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9)))
+	}
+	if c.Estimated > 0 {
+		notes = append(notes, about(s, c.Estimated, c.Estimated)+" estimated, no provider told")
+	}
+	return text + s.Dim(s.Join(notes...)) + "\n"
+}
+
+// about marks an amount of which a part is estimated.
+func about(s Style, m, estimated nexus.Money) string {
+	switch {
+	case estimated == 0:
+		return m.String()
+	case s.ASCII || s.Plain:
+		return "~" + m.String()
+	default:
+		return "\u2248" + m.String()
+	}
+}

@@ -1,0 +1,90 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// DrawCriteria draws the table for people.
+func DrawCriteria(s Style, t accept.Table) string {
+	rows := make([][]string, 0, len(t.Rows))
+	for _, r := range t.Rows {
+		rows = append(rows, []string{r.ID, paintCriterion(s, r.State), Clean(r.Criterion), Clean(shows(r))})
+	}
+	var b strings.Builder
+	b.WriteString(Table(s, []string{"criterion", "state", "text", "evidence"}, rows))
+	fmt.Fprintf(&b, "%d met, %d unmet, %d unknown", t.Met, t.Unmet, t.Unknown)
+	if t.Waived > 0 {
+		fmt.Fprintf(&b, ", %d of them waived", t.Waived)
+	}
+	if t.Tree != "" {
+		fmt.Fprintf(&b, "; on tree %.12s", t.Tree)
+	}
+	b.WriteString("\n")
+	for _, g := range t.Groups {
+		fmt.Fprintf(&b, "%s: %s\n", Clean(g.Name), told(s, g))
+	}
+	return b.String()
+}
+
+// told says in a few words where a group stands.
+func told(s Style, g accept.Group) string {
+	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
+	if g.Done {
+		return s.Good("done") + ", " + text
+	}
+	return s.Warn("not done") + ", " + text + ": " + Clean(g.Why)
+}
+
+func paintCriterion(s Style, state accept.State) string {
+	switch state {
+	case accept.Met:
+		return s.Good(string(state))
+	case accept.Unmet:
+		return s.Bad(string(state))
+	default:
+		return s.Warn(string(state))
+	}
+}
+
+// shows says what shows a criterion, or why nothing does.
+func shows(r accept.Row) string {
+	var parts []string
+	if r.Test != "" || r.File != "" {
+		parts = append(parts, strings.TrimPrefix(strings.TrimSuffix(r.Test+" in "+r.File, " in "), " in "))
+	}
+	if e := r.Evidence; e != nil {
+		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
+		if e.Counts != (nexus.Counts{}) {
+			text += fmt.Sprintf(", %d passed, %d failed", e.Counts.Passed, e.Counts.Failed)
+		}
+		parts = append(parts, text)
+		parts = append(parts, e.Files[:min(len(e.Files), 3)]...)
+		if more := len(e.Files) - 3; more > 0 {
+			parts = append(parts, fmt.Sprintf("and %d more", more))
+		}
+	}
+	if r.Shown != nil && r.State == accept.Met {
+		parts = append(parts, r.Shown.Why)
+	}
+	if r.Why != "" {
+		parts = append(parts, r.Why)
+	}
+	for _, x := range r.Fixes {
+		if x.Status != "" {
+			parts = append(parts, fmt.Sprintf("%s was to mend it and is %s", x.Task, x.Status))
+		}
+	}
+	if w := r.Waived; w != nil {
+		word := "waived"
+		if w.Signed {
+			word = "signed off"
+		}
+		parts = append(parts, fmt.Sprintf("%s by %s: %s", word, w.By, cmp.Or(w.Reason, "no reason given")))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,129 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
+)
+
+// describeFix says what happened, in words that may be from outside. It is empty
+// for other facts.
+func describeFix(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.FaultsSought:
+		var names []string
+		for _, x := range f.Faults {
+			names = append(names, x.Criterion)
+		}
+		return "looking for what keeps " + strings.Join(names, ", ") + " from being met"
+	case nexus.FaultsFound:
+		var parts []string
+		for _, x := range f.Faults {
+			parts = append(parts, describeFault(x))
+		}
+		return cmp.Or(strings.Join(parts, "; "), "nothing keeps a criterion from being met")
+	case nexus.FixesPlanned:
+		return fmt.Sprintf("round %d of fixes: %s", f.Round, nexus.Join(f.Tasks))
+	case nexus.SplitSought:
+		return fmt.Sprintf("%s is stuck and to be split: %s", f.Task, f.Why)
+	case nexus.TaskSplit:
+		return fmt.Sprintf("%s is split into %s", f.Task, nexus.Join(f.Parts))
+	case nexus.SplitFailed:
+		return fmt.Sprintf("%s is not split: %s", f.Task, f.Why)
+	case nexus.CriterionRevised:
+		if f.Why != "" {
+			return fmt.Sprintf("%s/AC-%d is in words now, its check %s cannot tell: %s", f.Task, f.Number, f.Criterion.Was, f.Why)
+		}
+		return fmt.Sprintf("%s/AC-%d says now: %s", f.Task, f.Number, f.Criterion.Text)
+	default:
+		return ""
+	}
+}
+
+// describeFault says where a fault lies, and why.
+func describeFault(f criterion.Fault) string {
+	where := "the work is wrong"
+	switch f.Kind {
+	case criterion.Test:
+		where = "its check is wrong"
+	case criterion.Both:
+		where = "the work and its check are wrong"
+	case criterion.Stale:
+		where = "its check is stale"
+	case criterion.Source:
+	}
+	text := f.Criterion + ": " + where
+	if f.Why != "" {
+		text += ": " + f.Why
+	}
+	return text
+}
+
+// describeTried says what the check of a criterion came to before the work.
+func describeTried(e nexus.Evidence) string {
+	text := fmt.Sprintf("tried before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
+	why := e.Why
+	if why == "" && len(e.Findings) > 0 {
+		why, _, _ = strings.Cut(e.Findings[0].Message, "\n")
+	}
+	return strings.TrimSuffix(text+", "+why, ", ")
+}
+
+// DescribeRed says what failed before anybody worked, held against what a task names.
+func DescribeRed(f nexus.RedSeen) string {
+	var parts []string
+	say := func(format string, all []string) {
+		if len(all) > 0 {
+			parts = append(parts, fmt.Sprintf(format, few(all)))
+		}
+	}
+	say("fails before the work, and has to pass: %s", f.Meant)
+	say("named, but does not fail before the work, so it cannot show that the task is done: %s", f.Green)
+	say("left alone: %s", f.Aside)
+	say("fails too, and the task does not mean it: %s", f.Others)
+	return cmp.Or(strings.Join(parts, "; "), "no test fails before the work")
+}
+
+// few names some things of many.
+func few(all []string) string {
+	const most = 10
+	if len(all) <= most {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
+}
+
+// DescribeCriteria says what shows the criteria whose check is a gate.
+func DescribeCriteria(f nexus.CriteriaWeighed) string {
+	var parts []string
+	for _, s := range f.Criteria {
+		word := "is shown"
+		switch {
+		case s.Left:
+			word = "is left to people"
+		case s.By == "":
+			word = "is unknown"
+		}
+		parts = append(parts, fmt.Sprintf("criterion %d %s: %s", s.Number, word, s.Why))
+	}
+	return cmp.Or(strings.Join(parts, "; "), "no criterion is a gate's")
+}
+
+// DescribeChecks says what came of tests that were written for criteria.
+func DescribeChecks(f nexus.ChecksProved) string {
+	var parts []string
+	for _, c := range f.Checks {
+		text := fmt.Sprintf("criterion %d is shown by %s", c.Number, cmp.Or(c.Test, c.File, c.Command))
+		switch {
+		case c.Command == "":
+			text = fmt.Sprintf("criterion %d is left to people: %s", c.Number, c.Why)
+		case !c.Proved:
+			text = fmt.Sprintf("criterion %d is not shown by %s: %s", c.Number, cmp.Or(c.Test, c.File, c.Command), c.Why)
+		}
+		parts = append(parts, text)
+	}
+	return cmp.Or(strings.Join(parts, "; "), "no criterion got a check")
+}

@@ -1,0 +1,68 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
+)
+
+// shown is how many hosts a line names.
+const shown = 8
+
+// NetworkRefused reports whether a host was not let through.
+func NetworkRefused(f nexus.NetworkJudged) bool {
+	return slices.ContainsFunc(f.Hosts, func(h hosts.Reached) bool { return !h.Allowed })
+}
+
+// describeNetwork says what a fact is about and what happened, in words that may be
+// from outside.
+func describeNetwork(f nexus.NetworkJudged) (about, text string) {
+	about = cmp.Or(string(f.Session), string(f.Attempt), "gates")
+	var parts []string
+	for i, h := range f.Hosts {
+		if i == shown {
+			parts = append(parts, fmt.Sprintf("and %d more", len(f.Hosts)-shown))
+			break
+		}
+		parts = append(parts, host(h))
+	}
+	text = "network: " + strings.Join(parts, "; ")
+	if f.Gate != "" {
+		text = "gate " + f.Gate + ", " + text
+	}
+	return about, text
+}
+
+func host(h hosts.Reached) string {
+	name := fmt.Sprintf("%s:%d", h.Host, h.Port)
+	if strings.Contains(h.Host, ":") {
+		name = fmt.Sprintf("[%s]:%d", h.Host, h.Port)
+	}
+	times := ""
+	if h.Times > 1 {
+		times = fmt.Sprintf(" %d times", h.Times)
+	}
+	switch {
+	case !h.Allowed:
+		return fmt.Sprintf("%s refused%s: %s", name, times, h.Why)
+	case h.Why != "":
+		return fmt.Sprintf("%s not reached%s: %s", name, times, h.Why)
+	default:
+		return fmt.Sprintf("%s allowed%s by %s, %s up, %s down", name, times, h.Rule, size(h.Up), size(h.Down))
+	}
+}
+
+func size(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d B", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	default:
+		return fmt.Sprintf("%d MB", n/1_000_000)
+	}
+}

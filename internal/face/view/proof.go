@@ -1,0 +1,90 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/attest"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Proof is what stands at a commit.
+type Proof struct {
+	Commit string        `json:"commit"`
+	Tree   string        `json:"tree"`
+	Notes  []attest.Note `json:"notes"`
+	Text   string        `json:"text,omitzero"` // what others noted there
+}
+
+// DrawProof draws it for people.
+func DrawProof(s Style, t Proof) string {
+	var b strings.Builder
+	for _, n := range t.Notes {
+		fmt.Fprintf(&b, "commit %s, tree %s, run %s, task %s\n", Short(t.Commit), Short(t.Tree), Clean(string(n.Run)), Clean(string(n.Task)))
+		if n.Tree != t.Tree {
+			b.WriteString(s.Bad(fmt.Sprintf("this is no evidence of the commit: it is of tree %s", Clean(Short(n.Tree)))) + "\n")
+		}
+		rows := make([][]string, 0, len(n.Gates))
+		for _, g := range n.Gates {
+			rows = append(rows, []string{Clean(g.Gate), paintProof(s, g.State), Clean(says(g)), Clean(cmp.Or(g.Command, "-"))})
+		}
+		b.WriteString(Table(s, []string{"gate", "state", "found", "command"}, rows))
+		b.WriteString(Clean(reviewed(n)) + "\n")
+	}
+	if t.Text != "" {
+		b.WriteString(CleanText(t.Text) + "\n")
+	}
+	return b.String()
+}
+
+func paintProof(s Style, state nexus.GateState) string {
+	text := Clean(string(state))
+	switch state {
+	case nexus.Pass:
+		return s.Good(text)
+	case nexus.Fail:
+		return s.Bad(text)
+	default:
+		return s.Warn(text)
+	}
+}
+
+// says tells what a gate found, and why.
+func says(g attest.Gate) string {
+	var parts []string
+	if c := g.Counts; c != nil {
+		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
+	}
+	if g.Findings > 0 {
+		parts = append(parts, Count(g.Findings, "finding"))
+	}
+	if g.Flaky > 0 {
+		parts = append(parts, Count(g.Flaky, "flaky test"))
+	}
+	if g.Why != "" {
+		parts = append(parts, g.Why)
+	}
+	return cmp.Or(strings.Join(parts, "; "), "-")
+}
+
+func reviewed(n attest.Note) string {
+	r := n.Review
+	if r == nil {
+		return "review: none"
+	}
+	text := "review: rejected"
+	switch {
+	case !r.Reviewed:
+		text = "review: nobody could read it"
+	case r.Approved:
+		text = "review: approved"
+	}
+	if r.Findings > 0 {
+		text += ", " + Count(r.Findings, "finding")
+	}
+	if r.Tree != n.Tree {
+		text += ", of the work before it was merged, tree " + Short(r.Tree)
+	}
+	return text
+}

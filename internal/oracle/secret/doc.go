@@ -1,0 +1,2 @@
+// Package secret holds what the program finds of secrets against gitleaks.
+package secret

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// Schema returns the JSON Schema of a file, for editors.
+func Schema() json.RawMessage {
+	root := object()
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "nexus.toml"
+	properties(root)["$schema"] = map[string]any{"type": "string"}
+	for _, k := range Keys() {
+		at := root
+		path := strings.Split(k.Name, ".")
+		for _, p := range path[:len(path)-1] {
+			at = below(at, p)
+		}
+		leaf := maps.Clone(k.Schema())
+		leaf["description"] = k.Doc
+		if last := path[len(path)-1]; last == "*" {
+			at["additionalProperties"] = leaf
+		} else {
+			properties(at)[last] = leaf
+		}
+	}
+	data, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		return json.RawMessage("{}") // a table of plain values always marshals
+	}
+	return data
+}
+
+func object() map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{}}
+}
+
+func properties(of map[string]any) map[string]any {
+	p, _ := of["properties"].(map[string]any)
+	return p
+}
+
+// below returns the schema of a section, made where it is not there yet.
+func below(at map[string]any, name string) map[string]any {
+	if name == "*" {
+		if sub, ok := at["additionalProperties"].(map[string]any); ok {
+			return sub
+		}
+		sub := object()
+		at["additionalProperties"] = sub
+		return sub
+	}
+	if sub, ok := properties(at)[name].(map[string]any); ok {
+		return sub
+	}
+	sub := object()
+	properties(at)[name] = sub
+	return sub
+}
+
+// Reference returns docs/config.md: every key with its type, default,
+// variable and meaning.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString(`# Configuration
+
+Settings come from five places; each wins over the ones before it: the defaults below, your own
+` + "`~/.config/nexus/config.toml`, the project's `nexus.toml`, the environment, and flags." + `
+
+The project's file is repository content. It may not set what would send money, keys or files
+elsewhere or open the sandbox; such keys are marked *not in the project's file*.
+
+A variable's name is the key in upper case behind ` + "`NEXUS_`" + `, with underscores for dots and hyphens;
+a ` + "`*`" + ` stands for a name of yours, which a variable gives in lower case. Lists are separated by
+commas. An empty variable counts as unset. An unknown key is an error.
+
+| key | value | default | variable | meaning |
+|---|---|---|---|---|
+`)
+	for _, k := range Keys() {
+		doc := k.Doc
+		if k.Trusted != "" {
+			doc += " (*not in the project's file*: " + k.Trusted + ")"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, code(k.Default), code(k.Env), doc)
+	}
+	return b.String()
+}
+
+func code(s string) string {
+	if s == "" || s == `""` {
+		return ""
+	}
+	return "`" + s + "`"
+}

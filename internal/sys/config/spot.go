@@ -1,0 +1,83 @@
+package config
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Distance is the number of letters to change, add or drop between a and b;
+// texts longer than any key are not compared.
+func Distance(a, b string) int {
+	if len(a) > 200 || len(b) > 200 {
+		return math.MaxInt
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// lineOf returns the line on which a file sets path, 0 where it cannot tell. It
+// reads headers and keys only, so a text of several lines may mislead it.
+func lineOf(data []byte, path []string) int {
+	var table []string
+	n := 0
+	for text := range strings.Lines(string(data)) {
+		n++
+		text = strings.TrimSpace(text)
+		if strings.HasPrefix(text, "[") {
+			table = segments(strings.Trim(text, "[]"))
+			if slices.Equal(table, path) {
+				return n
+			}
+			continue
+		}
+		name, _, ok := strings.Cut(text, "=")
+		if !ok || strings.HasPrefix(text, "#") {
+			continue
+		}
+		full := slices.Concat(table, segments(name))
+		if len(full) <= len(path) && slices.Equal(full, path[:len(full)]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// segments splits a TOML key at the dots outside quotes.
+func segments(key string) []string {
+	var all []string
+	var b strings.Builder
+	var quote rune
+	for _, r := range key {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+		case quote == 0 && r == '.':
+			all = append(all, b.String())
+			b.Reset()
+		case quote == 0 && (r == ' ' || r == '\t'):
+		case quote == 0 && (r == ']' || r == '#'):
+			return append(all, b.String())
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return append(all, b.String())
+}

@@ -1,0 +1,139 @@
+package git_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// made returns a repository with some committed files.
+func made(t *testing.T) (git.Repo, func(name, text string)) {
+	t.Helper()
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a", "b", "c", "sub/d"} {
+		put(name, name+"\n")
+	}
+	put(".gitignore", "*.o\n")
+	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := git.Create(t.Context(), dir, git.Identity{Name: "Ada", Email: "ada@example.org"}, "Begin"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := git.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, put
+}
+
+func TestLook(t *testing.T) {
+	r, put := made(t)
+	look := func() git.Changes {
+		t.Helper()
+		c, err := git.Uncommitted(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if c := look(); !c.None() {
+		t.Fatalf("a fresh checkout has %+v", c)
+	}
+	put("x.o", "ignored\n")
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(r.Work, "a"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if c := look(); !c.None() {
+		t.Errorf("touched, and ignored, is %+v", c)
+	}
+	put("b", "B\n") // as long as before
+	put("n/new", "new\n")
+	if err := os.Remove(filepath.Join(r.Work, "link")); err != nil {
+		t.Fatal(err)
+	}
+	put("link", "a") // no link any more
+	if err := os.Remove(filepath.Join(r.Work, "sub/d")); err != nil {
+		t.Fatal(err)
+	}
+	put("c", "staged\n")
+	if _, err := r.Run(t.Context(), "add", "c"); err != nil {
+		t.Fatal(err)
+	}
+	want := git.Changes{Changed: []string{"b", "link", "sub/d"}, Staged: []string{"c"}, New: []string{"n/"}}
+	if d := cmp.Diff(want, look()); d != "" {
+		t.Error(d)
+	}
+	if _, err := r.Run(t.Context(), "update-index", "--index-version", "4"); err != nil {
+		t.Fatal(err)
+	}
+	if c := look(); !c.Unknown || c.None() {
+		t.Errorf("an index of version 4: %+v", c)
+	}
+}
+
+// TestNothingRuns puts filters and a monitor into the repository's own
+// configuration, as one that came in an archive may have.
+func TestNothingRuns(t *testing.T) {
+	r, put := made(t)
+	fired := filepath.Join(t.TempDir(), "fired")
+	for _, kv := range [][2]string{{"filter.x.clean", "touch " + fired}, {"filter.x.process", "touch " + fired}, {"core.fsmonitor", "touch " + fired}, {"diff.x.command", "touch " + fired}} {
+		if _, err := r.Run(t.Context(), "config", kv[0], kv[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(".gitattributes", "* filter=x diff=x\n")
+	put("a", "changed\n")
+	if c, err := git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 {
+		t.Errorf("%+v (%v)", c, err)
+	}
+	git.InProgress(r)
+	git.Author(t.Context(), r, os.Getenv)
+	if _, err := os.Stat(fired); err == nil {
+		t.Error("a program of the repository was run")
+	}
+}
+
+func TestDoingAndAuthor(t *testing.T) {
+	r, _ := made(t)
+	if got := git.InProgress(r); got != "" {
+		t.Errorf("nothing is %q", got)
+	}
+	if err := os.Mkdir(filepath.Join(r.Dir, "rebase-merge"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := git.InProgress(r); got != "a rebase" {
+		t.Errorf("a rebase is %q", got)
+	}
+	home := t.TempDir()
+	vars := map[string]string{"HOME": home}
+	env := func(name string) string { return vars[name] }
+	if name, mail := git.Author(t.Context(), r, env); name+mail != "" {
+		t.Errorf("nobody is %s <%s>", name, mail)
+	}
+	text := "[user]\nname = Ada\nemail = ada@example.org\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vars["GIT_AUTHOR_NAME"] = "Eve"
+	if name, mail := git.Author(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
+		t.Errorf("%s <%s>", name, mail)
+	}
+}

@@ -1,0 +1,95 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Diff returns the patch from one commit or tree to another, cut at 16 MiB.
+func (c *Clone) Diff(ctx context.Context, from, to string) (string, error) {
+	return c.git.Diff(ctx, from, to)
+}
+
+// Patch returns every line that differs between two commits or trees, and
+// whether that is all; see [Repo.Patch].
+func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
+	return c.git.Patch(ctx, from, to)
+}
+
+// Changed lists the files that differ between two commits or trees, by path.
+func (c *Clone) Changed(ctx context.Context, from, to string) ([]Change, error) {
+	return c.git.Changed(ctx, from, to)
+}
+
+// Merge merges theirs into ours, as trees, with base as what both started
+// from. All three are commits or trees; no work tree is touched.
+func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (Merged, error) {
+	return c.git.Merge(ctx, base, ours, theirs)
+}
+
+// Commit makes a commit of a tree. The same arguments make the same commit.
+func (c *Clone) Commit(ctx context.Context, tree string, parents []string, message string, at time.Time) (string, error) {
+	tree, err := c.git.Tree(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	args := []string{"commit-tree", "-F", "-", tree}
+	for _, p := range parents {
+		if p, err = c.git.Resolve(ctx, p); err != nil {
+			return "", err
+		}
+		args = append(args, "-p", p)
+	}
+	date := fmt.Sprintf("@%d +0000", at.Unix())
+	r := c.git
+	r.Env = append(c.Who.Env(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
+	commit, err := r.RunIn(ctx, strings.NewReader(message), args...)
+	return strings.TrimSpace(commit), err
+}
+
+// Move points a ref of the private clone to a commit, if it now points to
+// from; "" means that it must not exist. A ref that is there already is fine.
+func (c *Clone) Move(ctx context.Context, ref, to, from string) error {
+	if err := RefOK(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
+		return invalid(fmt.Sprintf("%q is no ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
+	}
+	to, err := c.git.Resolve(ctx, to)
+	if err != nil {
+		return err
+	}
+	if from == "" {
+		from = c.zero
+	}
+	_, failed := c.git.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, to, from)
+	is, err := at(ctx, c.git, ref)
+	switch {
+	case err != nil:
+		return errors.Join(failed, err)
+	case is == to:
+		return nil
+	default:
+		return moved(fmt.Sprintf("%s is not at %.12s", ref, from), "Read it again and decide anew.", failed)
+	}
+}
+
+// at returns where a ref points to, or "" where there is none.
+func at(ctx context.Context, r Repo, ref string) (string, error) {
+	commit, err := r.Resolve(ctx, ref)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return "", nil
+	}
+	return commit, err
+}
+
+func moved(what, hint string, cause error) error {
+	return &nexus.Error{Code: nexus.CodeTargetMoved, Message: what, Hint: hint, Cause: cause}
+}
+
+func invalid(what, hint string, cause error) error {
+	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: what, Hint: hint, Cause: cause}
+}

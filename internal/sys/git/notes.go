@@ -1,0 +1,209 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// NotesRef is where notes of Nexus stand.
+const NotesRef = "refs/notes/nexus"
+
+// maxNote is the largest note that is read.
+const maxNote = 1 << 20
+
+// tries is how often the ref may be moved by others while notes are written.
+const tries = 5
+
+// NoteEdit makes what a note is to be of what it was; nil where there was none.
+type NoteEdit func(old []byte) ([]byte, error)
+
+// notesTree is where the notes of a ref stand.
+type notesTree struct {
+	repo  Repo
+	tip   string              // empty: there are none yet
+	blobs map[string][]string // paths of notes in the tree, by the object they are about
+	depth int                 // directories above a note
+}
+
+// ReadNote returns the note of an object, nil where it has none.
+func ReadNote(ctx context.Context, r Repo, object string) ([]byte, error) {
+	n, err := openNotes(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return n.read(ctx, object)
+}
+
+// WriteNotes edits the notes of objects in one commit. Where nothing changes there
+// is none. Its index is a file of its own below dir.
+func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEdit) (err error) {
+	home, err := os.MkdirTemp(dir, ".notes-")
+	if err != nil {
+		return fmt.Errorf("write notes: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	for try := range tries {
+		r.Index = filepath.Join(home, fmt.Sprintf("index-%d", try))
+		done, failed := write(ctx, r, edits)
+		if done || failed != nil && ctx.Err() != nil {
+			return failed
+		}
+		err = failed
+	}
+	return err
+}
+
+// write tries once, and reports whether trying again is of no use.
+func write(ctx context.Context, r Repo, edits map[string]NoteEdit) (bool, error) {
+	n, err := openNotes(ctx, r)
+	if err != nil {
+		return true, err
+	}
+	entries, err := n.entries(ctx, edits)
+	if err != nil || entries == "" {
+		return true, err
+	}
+	commit, err := n.commit(ctx, entries)
+	if err != nil {
+		return true, err
+	}
+	was := n.tip
+	if was == "" {
+		was = strings.Repeat("0", len(commit))
+	}
+	if _, err := r.Run(ctx, "update-ref", "--no-deref", "--end-of-options", NotesRef, commit, was); err != nil {
+		return false, fmt.Errorf("move %s: %w", NotesRef, err)
+	}
+	return true, nil
+}
+
+// openNotes finds the notes of a repository.
+func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
+	n := &notesTree{repo: r, blobs: map[string][]string{}}
+	to, err := r.Line(ctx, "symbolic-ref", "--quiet", NotesRef)
+	if err == nil {
+		return nil, fmt.Errorf("%s stands for %s, which is not written to", NotesRef, to)
+	}
+	if x, ok := errors.AsType[*ExitError](err); !ok || x.Status != 1 {
+		return nil, err
+	}
+	n.tip, err = r.Resolve(ctx, NotesRef)
+	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		return n, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", n.tip)
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		what, path, _ := strings.Cut(entry, "\t")
+		object := strings.ReplaceAll(path, "/", "")
+		if f := strings.Fields(what); len(f) == 3 && f[1] == "blob" && ID(object) {
+			n.blobs[object] = append(n.blobs[object], path)
+			n.depth = strings.Count(path, "/")
+		}
+	}
+	return n, nil
+}
+
+// read returns the note of an object. As for git, several are one.
+func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
+	var all []byte
+	for _, path := range n.blobs[object] {
+		part, cut, err := n.repo.RunTo(ctx, maxNote, "cat-file", "blob", n.tip+":"+path)
+		if err != nil {
+			return nil, err
+		}
+		if cut || len(all)+len(part) > maxNote {
+			return nil, fmt.Errorf("the note of %.12s in %s has more than %d bytes", object, NotesRef, maxNote)
+		}
+		if len(all) > 0 {
+			all = append(all, '\n')
+		}
+		all = append(all, part...)
+	}
+	return all, nil
+}
+
+// entries returns what changes in the tree, as update-index takes it.
+func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (string, error) {
+	var b strings.Builder
+	for _, object := range slices.Sorted(maps.Keys(edits)) {
+		if !ID(object) {
+			return "", fmt.Errorf("%q is no object name", object)
+		}
+		old, err := n.read(ctx, object)
+		if err != nil {
+			return "", err
+		}
+		now, err := edits[object](old)
+		if err != nil {
+			return "", err
+		}
+		if bytes.Equal(old, now) {
+			continue
+		}
+		blob, err := n.repo.RunIn(ctx, bytes.NewReader(now), "hash-object", "-w", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		paths := n.blobs[object]
+		if len(paths) == 0 {
+			paths = []string{n.path(object)}
+		}
+		for _, more := range paths[1:] {
+			fmt.Fprintf(&b, "0 %s\t%s\x00", strings.Repeat("0", len(object)), more)
+		}
+		fmt.Fprintf(&b, "100644 %s\t%s\x00", strings.TrimSpace(blob), paths[0])
+	}
+	return b.String(), nil
+}
+
+// path returns where a new note goes: as deep as those that are there.
+func (n *notesTree) path(object string) string {
+	var b strings.Builder
+	for range n.depth {
+		b.WriteString(object[:2] + "/")
+		object = object[2:]
+	}
+	return b.String() + object
+}
+
+// commit puts the entries into the tree of notes.
+func (n *notesTree) commit(ctx context.Context, entries string) (string, error) {
+	args := []string{"commit-tree", "-m", "Notes added by nexus"}
+	read := []string{"read-tree", "--empty"}
+	if n.tip != "" {
+		read = []string{"read-tree", n.tip}
+		args = append(args, "-p", n.tip)
+	}
+	if _, err := n.repo.Run(ctx, read...); err != nil {
+		return "", err
+	}
+	if _, err := n.repo.RunIn(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	tree, err := n.repo.Line(ctx, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	return n.repo.Line(ctx, append(args, tree)...)
+}
+
+// Note edits the notes of commits of the user's repository, in one commit on
+// [NotesRef]. It is idempotent where the edits are.
+func (c *Clone) Note(ctx context.Context, edits map[string]NoteEdit) error {
+	return WriteNotes(ctx, c.user, c.git.Dir, edits)
+}

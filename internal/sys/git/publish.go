@@ -1,0 +1,329 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+)
+
+// Publish makes or moves a branch of the user's repository, with the objects
+// it needs. Its name begins with "nexus/". Index, files, configuration and
+// HEAD of every checkout stay as they are; a branch that is checked out, or
+// that somebody else moved, is not touched. It is idempotent.
+func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
+	commit, err := c.git.Resolve(ctx, commit)
+	if err != nil {
+		return err
+	}
+	if err := RefOK(branch); err != nil || !strings.HasPrefix(branch, "nexus/") {
+		return invalid(fmt.Sprintf("branch %q is not one of ours", branch), "Publish to a branch below nexus/.", err)
+	}
+	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
+	is, err := at(ctx, c.user, ref)
+	if err != nil || is == commit {
+		return err
+	}
+	if err := c.ours(ctx, mark, is, commit, branch); err != nil {
+		return err
+	}
+	where, err := checkouts(ctx, c.user, ref)
+	if err != nil {
+		return err
+	}
+	if len(where) > 0 {
+		return moved("branch "+branch+" is checked out in "+where[0], "Check out another branch there, then try again.", nil)
+	}
+	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
+		return err
+	}
+	if is == "" {
+		is = c.zero
+	}
+	if _, err := c.user.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, commit, is); err != nil {
+		return moved("branch "+branch+" could not be moved", "See what else changes it, then try again.", err)
+	}
+	if err := verify(ctx, c.user, ref, commit); err != nil {
+		return err
+	}
+	_, err = c.git.Run(ctx, "update-ref", mark, commit)
+	return err
+}
+
+// ours reports why a published branch that points to is may not be moved to
+// commit: somebody put work of their own on it.
+func (c *Clone) ours(ctx context.Context, mark, is, commit, branch string) error {
+	if is == "" {
+		return nil
+	}
+	if was, err := at(ctx, c.git, mark); err != nil || was == is {
+		return err
+	}
+	if ok, err := c.ancestor(ctx, is, commit); err != nil || ok {
+		return err
+	}
+	return moved("branch "+branch+" holds commits that are not ours", "Rename that branch, then try again.", nil)
+}
+
+// ancestor reports whether a is b, or b stands on it. A commit that is not
+// in the private clone is no ancestor of one that is.
+func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
+	if is, err := at(ctx, c.git, a); err != nil || is == "" {
+		return false, err
+	}
+	_, err := c.git.Run(ctx, "merge-base", "--is-ancestor", a, b)
+	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// MovedError says that a branch of the user's repository is somewhere else than
+// it was, so that what is to land must be merged onto it first.
+type MovedError struct {
+	Target string
+	At     string // where it is; the commit is in the private clone
+}
+
+// Error implements error.
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("%s is at %.12s", e.Target, e.At)
+}
+
+func elsewhere(target, at string) error {
+	return moved("branch "+target+" has new commits", "What landed must be merged onto them first.", &MovedError{target, at})
+}
+
+// Land moves a branch of the user's repository forward from was, or from where
+// an earlier call had moved it, to commit. A branch that holds the commit
+// already is fine; one with other commits on top of was is a [MovedError].
+// Where the branch is checked out, the checkout moves along by git's own
+// rules: if a file that changes has changes of the user's, nothing moves. It
+// is idempotent.
+func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
+	commit, err := c.git.Resolve(ctx, commit)
+	if err != nil {
+		return err
+	}
+	ref := "refs/heads/" + target
+	if err := RefOK(ref); err != nil {
+		return invalid(fmt.Sprintf("%q is no branch", target), "Name a branch of the repository.", err)
+	}
+	is, err := at(ctx, c.user, ref)
+	if err != nil || is == commit {
+		return err
+	}
+	if is == "" {
+		return moved("there is no branch "+target+" any more", "Make it again, or name another one: nexus land --target BRANCH.", nil)
+	}
+	if done, err := c.stands(ctx, target, commit, was, is); err != nil || done {
+		return err
+	}
+	if err := bring(ctx, c.user, c.git.Dir, commit, ""); err != nil {
+		return err
+	}
+	err = c.move(ctx, target, commit, is)
+	if now, lost := at(ctx, c.user, ref); err != nil && lost == nil && now != is && now != "" {
+		if _, lost := c.Fetch(ctx, now); lost == nil { // somebody was faster
+			return elsewhere(target, now)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return verify(ctx, c.user, ref, commit)
+}
+
+// Branch returns where a branch of the user's repository is.
+func (c *Clone) Branch(ctx context.Context, name string) (string, error) {
+	return at(ctx, c.user, "refs/heads/"+name)
+}
+
+// stands looks how a branch that is at one commit stands to what is to land:
+// whether it holds that already, and why it cannot simply move there.
+func (c *Clone) stands(ctx context.Context, target, commit, was, is string) (done bool, err error) {
+	if _, err := c.Fetch(ctx, is); err != nil {
+		return false, err
+	}
+	if done, err := c.ancestor(ctx, commit, is); err != nil || done {
+		return done, err
+	}
+	switch kept, err := c.ancestor(ctx, was, is); {
+	case err != nil:
+		return false, err
+	case !kept:
+		return false, moved(fmt.Sprintf("branch %s does not hold %.12s any more, which the work began with", target, was),
+			"Somebody rewrote it. Merge the published branch yourself: git merge nexus/<run>.", nil)
+	}
+	if ahead, err := c.ancestor(ctx, is, commit); err != nil || ahead {
+		return false, err
+	}
+	return false, elsewhere(target, is)
+}
+
+// move moves a branch forward, and the checkout that it is in, if there is one.
+func (c *Clone) move(ctx context.Context, target, commit, is string) error {
+	ref := "refs/heads/" + target
+	where, err := checkouts(ctx, c.user, ref)
+	if err != nil {
+		return err
+	}
+	switch len(where) {
+	case 0:
+		_, err = c.user.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+			"--no-recurse-submodules", "--end-of-options", c.git.Dir, commit+":"+ref)
+	case 1:
+		err = c.forward(ctx, where[0], commit, is)
+	default:
+		return moved("branch "+target+" is checked out twice", "Check out another branch in one of: "+strings.Join(where, ", ")+".", nil)
+	}
+	if err == nil {
+		return nil
+	}
+	return moved("branch "+target+" could not be moved forward",
+		"Nothing was changed. Commit or stash what is in the way, then: nexus land.", err)
+}
+
+// forward moves the checkout in dir, and the branch it is on.
+func (c *Clone) forward(ctx context.Context, dir, commit, was string) error {
+	r, err := Find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	changes, err := c.Changed(ctx, was, commit)
+	if err != nil {
+		return err
+	}
+	for _, rev := range []string{was, commit} {
+		if err := c.checkFilters(ctx, rev, changes); err != nil {
+			return err
+		}
+	}
+	if err := inTheWay(r.Work, changes); err != nil {
+		return err
+	}
+	if err := c.rehearse(ctx, r, commit, was); err != nil {
+		return err
+	}
+	_, err = r.Run(ctx, "merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures",
+		"--no-stat", "--quiet", "--end-of-options", commit)
+	return err
+}
+
+// rehearse reports why a checkout cannot move, on a copy of its index: the
+// merge itself would leave traces.
+func (c *Clone) rehearse(ctx context.Context, r Repo, commit, was string) (err error) {
+	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
+		return errors.New("another git works in " + r.Work)
+	}
+	dir, err := os.MkdirTemp(c.git.Dir, ".rehearse-")
+	if err != nil {
+		return disk.Fail("look at the checkout", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	index := filepath.Join(dir, "index")
+	if err := disk.Copy(filepath.Join(r.Dir, "index"), index); err != nil {
+		return disk.Fail("look at the checkout", err)
+	}
+	r.Index = index
+	if _, err := r.Run(ctx, "update-index", "-q", "--refresh"); err != nil {
+		if _, ok := errors.AsType[*ExitError](err); !ok { // files with changes may be fine
+			return err
+		}
+	}
+	_, err = r.Run(ctx, "read-tree", "-n", "-m", "-u", was, commit)
+	return err
+}
+
+// inTheWay names a file, ignored or not, that stands where one is to be made.
+func inTheWay(work string, changes []Change) error {
+	goes := map[string]bool{}
+	for _, ch := range changes {
+		goes[ch.Path] = ch.Status != "A"
+	}
+	for _, ch := range changes {
+		if ch.Status != "A" {
+			continue
+		}
+		for p := ch.Path; p != "."; p = path.Dir(p) {
+			info, err := os.Lstat(filepath.Join(work, p))
+			if err == nil && !goes[p] && !info.IsDir() {
+				return fmt.Errorf("%s is in the way", p)
+			}
+		}
+	}
+	return nil
+}
+
+// checkouts lists the directories in which a branch is checked out, or held
+// by a rebase or bisect.
+func checkouts(ctx context.Context, r Repo, ref string) ([]string, error) {
+	out, err := r.Run(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	return parseWorktrees(out, ref), nil
+}
+
+// parseWorktrees reads worktree list --porcelain -z: records of attributes,
+// each ended by a NUL, each record by one more.
+func parseWorktrees(out, ref string) []string {
+	var dirs []string
+	for record := range strings.SplitSeq(out, "\x00\x00") {
+		dir := ""
+		for line := range strings.SplitSeq(record, "\x00") {
+			if d, ok := strings.CutPrefix(line, "worktree "); ok {
+				dir = d
+			}
+			if line == "branch "+ref {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// verify reads a ref back after it was moved.
+func verify(ctx context.Context, r Repo, ref, commit string) error {
+	is, err := at(ctx, r, ref)
+	if err != nil || is == commit {
+		return err
+	}
+	return moved(fmt.Sprintf("%s is at %.12s, not at %.12s", ref, is, commit), "See what else moved it.", nil)
+}
+
+// checkFilters reports an error if a file goes through a filter, as rev has
+// it: a filter is a program, and without it the checkout would get the wrong
+// content.
+func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
+	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
+	if err != nil {
+		return disk.Fail("read attributes", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	r := c.git
+	r.Index = filepath.Join(dir, "index")
+	if _, err := r.Run(ctx, "read-tree", rev); err != nil {
+		return err
+	}
+	var in strings.Builder
+	for _, ch := range changes {
+		in.WriteString(ch.Path + "\x00")
+	}
+	out, err := r.RunIn(ctx, strings.NewReader(in.String()), "check-attr", "--cached", "-z", "--stdin", "filter")
+	if err != nil {
+		return err
+	}
+	f := strings.Split(out, "\x00")
+	for i := 0; i+2 < len(f); i += 3 {
+		if v := f[i+2]; v != "unspecified" && v != "unset" {
+			return fmt.Errorf("%s goes through the filter %q", f[i], v)
+		}
+	}
+	return nil
+}

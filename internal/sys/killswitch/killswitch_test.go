@@ -1,0 +1,105 @@
+package killswitch_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/killswitch"
+)
+
+func TestThrowAndLift(t *testing.T) {
+	wide, own := t.TempDir(), filepath.Join(t.TempDir(), "not", "there")
+	s := killswitch.Switch{wide, own}
+	if st := s.Thrown(); st != nil {
+		t.Fatalf("thrown though nobody did: %+v", st)
+	}
+	if err := killswitch.Throw(own, "first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := killswitch.Throw(own, "second"); err != nil {
+		t.Fatal(err)
+	}
+	st := s.Thrown()
+	if st == nil || st.Path != filepath.Join(own, killswitch.Name) || st.Why != "first" || st.At.IsZero() {
+		t.Fatalf("%+v", st)
+	}
+	if err := st.Err(); !errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) || !strings.Contains(err.Error(), "first") {
+		t.Error(err)
+	}
+	for _, want := range []bool{true, false} {
+		if was, err := killswitch.Lift(own); was != want || err != nil {
+			t.Errorf("lifted %v (%v)", was, err)
+		}
+	}
+	if st := s.Thrown(); st != nil {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestAnythingCounts takes whatever lies there for a thrown switch, and is
+// neither held up nor fooled by what it holds.
+func TestAnythingCounts(t *testing.T) {
+	for name, lay := range map[string]func(path string) error{
+		"empty":     func(p string) error { return os.WriteFile(p, nil, 0o600) },
+		"directory": func(p string) error { return os.Mkdir(p, 0o700) },
+		"fifo":      func(p string) error { return syscall.Mkfifo(p, 0o600) },
+		"dangling":  func(p string) error { return os.Symlink("nowhere", p) },
+		"unread":    func(p string) error { return os.WriteFile(p, []byte("x"), 0) },
+		"huge":      func(p string) error { return os.WriteFile(p, make([]byte, 1<<20), 0o600) },
+		"escapes":   func(p string) error { return os.WriteFile(p, []byte("\x1b[2Jgone\n\xff\u202egnol"), 0o600) },
+	} {
+		dir := t.TempDir()
+		if err := lay(filepath.Join(dir, killswitch.Name)); err != nil {
+			t.Fatal(err)
+		}
+		st := killswitch.Switch{dir}.Thrown()
+		if st == nil {
+			t.Errorf("%s does not count", name)
+		} else if len(st.Why) > 8_000 || strings.ContainsAny(st.Why, "\x1b\n\u202e") {
+			t.Errorf("%s says %q", name, st.Why)
+		}
+	}
+	if os.Getuid() == 0 {
+		return // nothing is closed to root
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if st := (killswitch.Switch{dir}).Thrown(); st == nil {
+		t.Error("what cannot be looked at does not count")
+	}
+}
+
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		heard := make(chan *killswitch.Standing, 1)
+		began := time.Now()
+		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
+		time.Sleep(time.Minute + time.Millisecond)
+		if err := killswitch.Throw(dir, "now"); err != nil {
+			t.Fatal(err)
+		}
+		if st := <-heard; st == nil || time.Since(began) > time.Minute+time.Millisecond+killswitch.Tick {
+			t.Errorf("heard %+v after %s", st, time.Since(began))
+		}
+		if _, err := killswitch.Lift(dir); err != nil {
+			t.Fatal(err)
+		}
+		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
+		cancel(nil)
+		if st := <-heard; st != nil {
+			t.Errorf("%+v", st)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+)
+
+// agent is the name that requests carry.
+const agent = "nexus"
+
+// Endpoint is where the models of a provider are. It holds no key that a print
+// of it could show.
+type Endpoint struct {
+	base   string
+	client func() *http.Client
+	sign   func(http.Header)
+}
+
+// NewEndpoint returns the endpoint at the address. It is reached through a
+// [Client] of over, made at the first call. Sign sets the headers that the
+// provider wants with every request, its key among them.
+func NewEndpoint(base string, over *http.Client, sign func(http.Header)) *Endpoint {
+	return &Endpoint{base: base, client: sync.OnceValue(func() *http.Client { return Client(over) }), sign: sign}
+}
+
+// Post sends a JSON body to the path below the endpoint. Any status is a
+// response; the caller closes its body.
+func (e *Endpoint) Post(ctx context.Context, path string, query url.Values, body []byte) (*http.Response, error) {
+	return e.send(ctx, http.MethodPost, path, query, body)
+}
+
+// send leaves out what else the address has behind its path.
+func (e *Endpoint) send(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
+	u, err := url.Parse(e.base)
+	if err != nil {
+		if bad, ok := errors.AsType[*url.Error](err); ok {
+			err = bad.Err // without the address, which may hold secrets
+		}
+		return nil, &llm.Error{Class: llm.Invalid, Code: "address", Cause: fmt.Errorf("read the address: %w", err)}
+	}
+	u = u.JoinPath(path)
+	u.RawQuery, u.Fragment = query.Encode(), ""
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", agent)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	e.sign(req.Header)
+	return e.client().Do(req)
+}
+
+// mostPages is more pages of a list than any provider has.
+const mostPages = 100
+
+// List reads a list page by page, the first one without a query. Page takes
+// what a page says and returns the query of the next one, nil behind the last.
+// Nothing of the error holds the key.
+func (e *Endpoint) List(ctx context.Context, path, key string, page func(data []byte) (url.Values, error)) error {
+	var query url.Values
+	for range mostPages {
+		data, err := e.page(ctx, path, query, key)
+		if err == nil {
+			query, err = page(data)
+		}
+		if err != nil {
+			return Failure(ctx, err, nil, key)
+		}
+		if query == nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// page reads one page of a list.
+func (e *Endpoint) page(ctx context.Context, path string, query url.Values, key string) ([]byte, error) {
+	resp, err := e.send(ctx, http.MethodGet, path, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode >= http.StatusMultipleChoices || page(resp) {
+		return nil, Failure(ctx, errors.New("not a list"), resp, key)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, longest))
+	if len(data) == longest {
+		return nil, errBytes
+	}
+	return data, err
+}

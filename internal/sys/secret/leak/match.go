@@ -1,0 +1,195 @@
+package leak
+
+import (
+	"context"
+	"math"
+	"sort"
+	"strings"
+
+	"github.com/zricethezav/gitleaks/v8/detect/codec"
+)
+
+// depth is how often what is encoded in a text is decoded.
+const depth = 2
+
+// finding is what a rule finds in a text.
+type finding struct {
+	rule          *rule
+	match, secret string
+	line, column  int // of the match, from 0 and from 1
+}
+
+// text is what is searched, as it came.
+type text struct {
+	name string // of its file
+	raw  string
+	ends []int // where its lines end
+}
+
+// search returns what the rules find in a text, decoded where it is encoded.
+// The results are those of gitleaks.
+func (f *Finder) search(ctx context.Context, name, raw string) []finding {
+	for _, a := range f.allowed {
+		if a.file(name) {
+			return nil
+		}
+	}
+	t := text{name: name, raw: raw}
+	for i := range len(raw) {
+		if raw[i] == '\n' {
+			t.ends = append(t.ends, i)
+		}
+	}
+	if len(t.ends) == 0 {
+		t.ends = []int{len(raw)}
+	}
+	var found []finding
+	var encoded []*codec.EncodedSegment
+	decoder, now := codec.NewDecoder(), raw
+	for n := 0; ; n++ {
+		small := strings.ToLower(now)
+		for i := range f.rules {
+			if ctx.Err() != nil {
+				return found
+			}
+			if r := &f.rules[i]; r.named(small) {
+				found = append(found, f.by(r, t, now, encoded)...)
+			}
+		}
+		if n == depth {
+			break
+		}
+		if now, encoded = decoder.Decode(now, encoded); len(encoded) == 0 {
+			break
+		}
+	}
+	return special(found)
+}
+
+// named reports whether a text in lower case has a keyword of the rule.
+func (r *rule) named(small string) bool {
+	for _, k := range r.keywords {
+		if strings.Contains(small, k) {
+			return true
+		}
+	}
+	return len(r.keywords) == 0
+}
+
+// by returns what one rule finds in a text as it is now: as it came, or with
+// parts decoded.
+func (f *Finder) by(r *rule, t text, now string, encoded []*codec.EncodedSegment) []finding {
+	if r.path != nil && !r.path.regexp().MatchString(t.name) {
+		return nil
+	}
+	for _, a := range r.allowed {
+		if a.file(t.name) {
+			return nil
+		}
+	}
+	var found []finding
+	for _, at := range r.pattern.regexp().FindAllStringIndex(now, -1) {
+		g := finding{rule: r, match: strings.Trim(now[at[0]:at[1]], "\n")}
+		line := ""
+		if len(encoded) > 0 {
+			decoded := codec.SegmentsWithDecodedOverlap(encoded, at[0], at[1])
+			if len(decoded) == 0 {
+				continue // it was found before anything was decoded
+			}
+			at, line = codec.AdjustMatchIndex(decoded, at), codec.CurrentLine(decoded, now)
+		} else {
+			at[1] = at[0] + len(g.match)
+		}
+		var own string
+		if g.line, g.column, own = t.place(at[0], at[1]); line == "" {
+			line = own
+		}
+		if g.secret = r.secret(g.match); r.entropy != 0 && entropy(g.secret) <= r.entropy {
+			continue
+		}
+		if !excused(f.allowed, g, t.name, line) && !excused(r.allowed, g, t.name, line) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+func excused(by []allowed, g finding, name, line string) bool {
+	for _, a := range by {
+		if a.finding(g, name, line) {
+			return true
+		}
+	}
+	return false
+}
+
+// secret returns the part of a match that is the secret.
+func (r *rule) secret(match string) string {
+	groups := r.pattern.regexp().FindStringSubmatch(match)
+	if r.group > 0 && r.group < len(groups) {
+		return groups[r.group]
+	}
+	for i := 1; i < len(groups); i++ {
+		if groups[i] != "" {
+			return groups[i]
+		}
+	}
+	return match
+}
+
+// place returns the line and the column of what stands from start to end, and
+// the text of its lines. As gitleaks has it, a line but the first begins with
+// the end of the one before.
+func (t text) place(start, end int) (line, column int, own string) {
+	begin := func(n int) int {
+		if n == 0 {
+			return 0
+		}
+		return t.ends[n-1]
+	}
+	line = sort.SearchInts(t.ends, start+1)
+	column = start - begin(line) + 1
+	from, to := begin(line), end
+	if line == len(t.ends) { // on a last line without an end
+		from = 0
+		for to < len(t.raw) && t.raw[to] != '\n' && t.raw[to] != '\r' {
+			to++
+		}
+		return line, column, t.raw[from:to]
+	}
+	to = t.ends[line]
+	if last := sort.SearchInts(t.ends, end); last > line && last < len(t.ends) {
+		to = t.ends[last]
+	}
+	return line, column, t.raw[from:max(to, end)]
+}
+
+// special drops what a rule for anything finds where another rule knows what it
+// is.
+func special(all []finding) []finding {
+	var kept []finding
+	for _, g := range all {
+		known := false
+		for _, h := range all {
+			known = known || g.rule.mayBeOthers && !h.rule.mayBeOthers && g.line == h.line && strings.Contains(h.secret, g.secret)
+		}
+		if !known {
+			kept = append(kept, g)
+		}
+	}
+	return kept
+}
+
+// entropy returns how many bits a character of the text has on average.
+func entropy(s string) float64 {
+	counts := map[rune]int{}
+	for _, r := range s {
+		counts[r]++
+	}
+	bits := 0.0
+	for _, n := range counts {
+		share := float64(n) / float64(len(s))
+		bits -= share * math.Log2(share)
+	}
+	return bits
+}

@@ -1,0 +1,282 @@
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+)
+
+// dotGit is the name that is never looked at, wherever it is.
+const dotGit = ".git"
+
+// workers is how many directories are walked at once.
+var workers = min(max(runtime.GOMAXPROCS(0), 2), 8) //nolint:gochecknoglobals // constant for the process
+
+// list looks at a directory of which every name counts; in is what the base
+// has below it. Other directories may be walked meanwhile.
+func (s *scan) list(dir string, in git.Index) {
+	d, err := openDir(filepath.Join(s.Dir, dir))
+	if errors.Is(err, errNoDir) {
+		s.vanish(in)
+		return
+	}
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	defer d.close()
+	direct, subs := split(dir, in)
+	st, err := d.stat()
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	s.mu.Lock()
+	was, known := s.k.dirs[dir]
+	s.mu.Unlock()
+	if known && was.stat == st {
+		s.again(d, dir, direct, subs, was.kids)
+		return
+	}
+	kids := s.anew(d, dir, direct, subs)
+	if st.Changed < s.now {
+		s.mu.Lock()
+		s.k.dirs[dir] = listed{stat: st, kids: kids}
+		s.mu.Unlock()
+	}
+}
+
+// sub is a directory that the base has something below.
+type sub struct {
+	name string
+	in   git.Index
+}
+
+// split sorts what the base has below dir into its files and directories.
+func split(dir string, in git.Index) (direct git.Index, subs []sub) {
+	if !slices.ContainsFunc(in, func(e git.Entry) bool { _, deeper := below(dir, e.Path); return deeper }) {
+		return in, nil
+	}
+	for i := 0; i < len(in); {
+		name, deeper := below(dir, in[i].Path)
+		if !deeper {
+			direct = append(direct, in[i])
+			i++
+			continue
+		}
+		prefix := join(dir, name) + "/"
+		j := i + 1
+		for j < len(in) && strings.HasPrefix(in[j].Path, prefix) {
+			j++
+		}
+		subs = append(subs, sub{name, in[i:j]})
+		i = j
+	}
+	return direct, subs
+}
+
+// again looks at a directory whose names are those of last time.
+func (s *scan) again(d *dir, name string, direct git.Index, subs []sub, kids []string) {
+	for _, e := range direct {
+		s.check(d, name, e)
+	}
+	for _, b := range subs {
+		s.descend(join(name, b.name), b.in)
+	}
+	for _, k := range kids {
+		if p := join(name, k); !s.left(p) {
+			s.descend(p, nil)
+		}
+	}
+}
+
+// left reports whether a path is known to be ignored. What holds something
+// tracked is looked at all the same.
+func (s *scan) left(p string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.k.ignored[p] && !s.live[p]
+}
+
+// check looks at a file that the base has, unless it is a recent one.
+func (s *scan) check(d *dir, name string, e git.Entry) {
+	if _, ok := s.k.Recent[e.Path]; ok {
+		return
+	}
+	file, _ := below(name, e.Path)
+	st, err := d.lstat(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.fail(err)
+		return
+	}
+	s.judge(e.Path, s.file(e), true, st)
+}
+
+// anew looks at a directory whose names may have changed. It returns the
+// directories in it that hold nothing of the base.
+func (s *scan) anew(d *dir, name string, direct git.Index, subs []sub) (kids []string) {
+	for _, e := range direct {
+		s.check(d, name, e)
+	}
+	names, err := d.names()
+	if err != nil {
+		s.fail(err)
+		return nil
+	}
+	rest := subs
+	slices.SortFunc(names, func(a, b dirent) int { return strings.Compare(a.name+"/", b.name+"/") })
+	for _, n := range names {
+		if n.name == dotGit {
+			continue
+		}
+		p := join(name, n.name)
+		if n.mode != git.ModeTree {
+			s.other(p, n.mode, direct)
+			continue
+		}
+		i := slices.IndexFunc(rest, func(b sub) bool { return b.name == n.name })
+		if i >= 0 {
+			s.vanishAll(rest[:i])
+			s.descend(p, rest[i].in)
+			rest = rest[i+1:]
+			continue
+		}
+		kids = append(kids, n.name)
+		s.stray(p, direct)
+	}
+	s.vanishAll(rest)
+	return kids
+}
+
+// other looks at a name that is no directory and not of the base.
+func (s *scan) other(p string, mode uint32, direct git.Index) {
+	if _, ok := s.k.Recent[p]; ok {
+		return // looked at already
+	}
+	if _, ok := direct.Find(p); ok {
+		return
+	}
+	if mode == odd {
+		s.note(&s.odd, p)
+		return
+	}
+	s.meet(p, false)
+}
+
+// stray looks at a directory that holds nothing of the base.
+func (s *scan) stray(p string, direct git.Index) {
+	if e, ok := direct.Find(p); ok && e.Mode == git.ModeGitlink {
+		if _, ok := s.k.Recent[p]; !ok {
+			return // looked at as a gitlink
+		}
+	}
+	if f, ok := s.k.Recent[p]; ok && f.Mode == git.ModeGitlink {
+		return
+	}
+	if s.live[p] {
+		s.descend(p, nil)
+		return
+	}
+	s.meet(p, true)
+}
+
+// descend looks at a directory, beside others if there is a place.
+func (s *scan) descend(dir string, in git.Index) {
+	select {
+	case s.places <- struct{}{}:
+		s.wait.Go(func() {
+			defer func() { <-s.places }()
+			s.list(dir, in)
+		})
+	default:
+		s.list(dir, in)
+	}
+}
+
+// vanish notes that all of the base's files in a directory are gone.
+func (s *scan) vanish(in git.Index) {
+	for _, e := range in {
+		if _, ok := s.k.Recent[e.Path]; !ok {
+			s.note(&s.gone, e.Path)
+		}
+	}
+}
+
+func (s *scan) vanishAll(subs []sub) {
+	for _, b := range subs {
+		s.vanish(b.in)
+	}
+}
+
+// layer looks at a directory of the upper layer, where only what was written
+// has a name.
+func (s *scan) layer(name string, in git.Index) {
+	d, err := openDir(filepath.Join(s.Upper, name))
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	defer d.close()
+	names, err := d.names()
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	for _, n := range names {
+		if n.name != dotGit {
+			s.written(d, join(name, n.name), n, in)
+		}
+	}
+}
+
+// written looks at one name of the upper layer.
+func (s *scan) written(d *dir, p string, n dirent, in git.Index) {
+	e, file := in.Find(p)
+	_, recent := s.k.Recent[p]
+	below := in.Under(p)
+	if n.mode == odd && d.whiteout(n.name) {
+		n.mode = 0
+	}
+	if n.mode != git.ModeTree {
+		s.vanish(below)
+	}
+	switch {
+	case n.mode != git.ModeTree && recent: // looked at already
+	case n.mode == 0 && file:
+		s.note(&s.gone, p)
+	case n.mode == 0:
+	case n.mode == odd:
+		s.judge(p, s.file(e), file, git.Stat{Mode: odd})
+	case n.mode != git.ModeTree && file:
+		s.note(&s.changed, p)
+	case n.mode != git.ModeTree:
+		s.meet(p, false)
+	case file && !recent && e.Mode == git.ModeGitlink:
+		s.gitlink(p)
+	case file && !recent:
+		s.note(&s.gone, p)
+		s.meet(p, true)
+	case len(below) > 0 && !d.opaque(n.name):
+		s.layer(p, below)
+	case len(below) > 0 || s.live[p]:
+		s.list(p, below)
+	case s.k.Recent[p].Mode == git.ModeGitlink:
+	default:
+		s.meet(p, true)
+	}
+}
+
+// found sorts what was noted.
+func (s *scan) found() found {
+	f := found{Changed: s.changed, Gone: s.gone, Odd: s.odd, Now: s.now}
+	for _, l := range []*[]string{&f.Changed, &f.Gone, &f.Odd} {
+		slices.Sort(*l)
+		*l = slices.Compact(*l)
+	}
+	return f
+}
