@@ -204,6 +204,12 @@ type (
 	PlanSought struct {
 		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
 	}
+	// CheckTried says what came of the command of a criterion on the tree that a
+	// plan is made for.
+	CheckTried struct {
+		Attempt  AttemptID `json:"attempt"` // the planning
+		Evidence Evidence  `json:"evidence"`
+	}
 	// PlanProposed offers a plan. Its tasks follow as facts of their own.
 	PlanProposed struct {
 		Plan  string `json:"plan"` // blob
@@ -300,6 +306,7 @@ type (
 		Number    int       `json:"number"` // from 1
 		Criterion Criterion `json:"criterion"`
 		By        string    `json:"by,omitzero"`
+		Why       string    `json:"why,omitzero"` // why its check was taken back; empty where a person said so
 	}
 	// TaskEscalated moves a task to a stronger tier.
 	TaskEscalated struct {

@@ -65,6 +65,9 @@ type Criterion struct {
 	Text  string `json:"text"`
 	Check string `json:"check,omitzero"` // a gate's name, or a command that exits 0 when it is true; empty needs a person's eye
 	Red   bool   `json:"red,omitzero"`   // its command was read out of the goal: it shows nothing unless it fails without the change
+	Tried string `json:"tried,omitzero"` // what came of its command on the tree that the plan was made for; empty: nobody tried
+	Unfit bool   `json:"unfit,omitzero"` // its command shows nothing, for the reason in Tried
+	Was   string `json:"was,omitzero"`   // a command that was its check, and cannot tell
 }
 
 // AskedFor is the reason for no-test where a person wants it for a whole plan.

@@ -12,7 +12,7 @@ func zeros() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunChecked{}, RunStarted{}, RunRecovered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrained{},
 		ResultGated{}, ResultReviewed{}, FaultsSought{}, FaultsFound{}, FixesPlanned{}, ResultOffered{}, LandingAsked{}, TargetMoved{}, LandingSought{}, LandingMerged{}, LandingRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, ReplanAsked{}, RequestMade{},
-		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, PlanProposed{}, PlanFailed{},
+		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
 		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
@@ -102,6 +102,7 @@ func (QuestionAsked) fact() string       { return "question.asked" }
 func (QuestionLeft) fact() string        { return "question.left" }
 func (QuestionAnswered) fact() string    { return "question.answered" }
 func (PlanSought) fact() string          { return "plan.sought" }
+func (CheckTried) fact() string          { return "check.tried" }
 func (PlanProposed) fact() string        { return "plan.proposed" }
 func (PlanFailed) fact() string          { return "plan.failed" }
 func (TaskPlanned) fact() string         { return "task.planned" }

@@ -214,6 +214,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.RedSeen:
 		return f.Attempt, true
+	case nexus.CheckTried:
+		return f.Attempt, true
 	case nexus.CriteriaWeighed:
 		return f.Attempt, true
 	case nexus.IsolationBroken:

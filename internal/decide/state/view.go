@@ -27,6 +27,7 @@ type View struct {
 	Waived    []int              // numbers of the task's criteria that a person does without, or signed
 	Bear      []string           // tests that showed criteria of tasks that landed
 	Without   string             // see [mend.Book.Without]
+	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
 	Dead      []string           // why earlier attempts at the task ended, oldest first
 	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
@@ -78,6 +79,9 @@ func (s *State) View(id nexus.TaskID) View {
 		}
 	}
 	v.Meanwhile = s.meanwhile(v.Attempt)
+	if s.Planning != nil {
+		v.Tried = slices.Clip(s.Planning.Tried)
+	}
 	v.Without = s.Mends.Without(id)
 	for _, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {

@@ -47,6 +47,7 @@ type Attempt struct {
 	Proof     *nexus.TestsProved    // the last one
 	Checks    nexus.ChecksProved    // the last ones
 	Seen      *nexus.RedSeen        // what failed before; nil: nobody looked
+	Tried     []nexus.Evidence      // of commands of criteria, where a plan is made
 	Weighed   nexus.CriteriaWeighed // the last ones
 	Rounds    []*Round
 	Sessions  []*Session
@@ -241,7 +242,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		if s := a.Session(f.Session); s != nil {
 			s.Over, s.Outcome = false, ""
 		}
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
@@ -368,6 +369,8 @@ func (a *Attempt) judge(f nexus.Fact) {
 		a.Checks = f
 	case nexus.RedSeen:
 		a.Seen = &f
+	case nexus.CheckTried:
+		a.Tried = append(a.Tried, f.Evidence)
 	case nexus.CriteriaWeighed:
 		a.Weighed = f
 	default:
@@ -460,7 +463,7 @@ func (a *Attempt) Clone() *Attempt {
 		return nil
 	}
 	c := *a
-	c.Network = clip(a.Network)
+	c.Network, c.Tried = clip(a.Network), clip(a.Tried)
 	c.Rounds = make([]*Round, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r

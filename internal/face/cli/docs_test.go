@@ -237,7 +237,7 @@ func eventPage(kind string, spec *ast.TypeSpec) string {
 func planPage() string {
 	return "# Plans\n\nA plan is what `nexus plan --json` prints and `nexus run --plan FILE` takes: a goal and its tasks. A task takes at most 30 minutes,\n" +
 		"5 files, 6 criteria and 2,000 characters (settings `plan.*`), and at least one criterion has a `check`: the name of a gate, or a command that exits 0\n" +
-		"when the criterion is met. `needs` makes the graph; a circle is refused by name. Tasks that name the same file never run at once.\n\n" +
+		"when the criterion is met. What a planner writes is tried first, see acceptance.md. `needs` makes the graph; a circle is refused by name. Tasks that name the same file never run at once.\n\n" +
 		"```json\n" + `{
   "version": 1,
   "goal": "units: sizes for people",

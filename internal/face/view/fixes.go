@@ -34,6 +34,9 @@ func describeFix(f nexus.Fact) string {
 	case nexus.SplitFailed:
 		return fmt.Sprintf("%s is not split: %s", f.Task, f.Why)
 	case nexus.CriterionRevised:
+		if f.Why != "" {
+			return fmt.Sprintf("%s/AC-%d is in words now, its check %s cannot tell: %s", f.Task, f.Number, f.Criterion.Was, f.Why)
+		}
 		return fmt.Sprintf("%s/AC-%d says now: %s", f.Task, f.Number, f.Criterion.Text)
 	default:
 		return ""
@@ -57,6 +60,16 @@ func describeFault(f criterion.Fault) string {
 		text += ": " + f.Why
 	}
 	return text
+}
+
+// describeTried says what the check of a criterion came to before the work.
+func describeTried(e nexus.Evidence) string {
+	text := fmt.Sprintf("tried before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
+	why := e.Why
+	if why == "" && len(e.Findings) > 0 {
+		why, _, _ = strings.Cut(e.Findings[0].Message, "\n")
+	}
+	return strings.TrimSuffix(text+", "+why, ", ")
 }
 
 // DescribeRed says what failed before anybody worked, held against what a task names.

@@ -256,6 +256,8 @@ func Describe(f nexus.Fact) (about, text string) {
 		return describeAttempt(f)
 	case nexus.ChecksProved:
 		return string(f.Attempt), DescribeChecks(f)
+	case nexus.CheckTried:
+		return "plan", describeTried(f.Evidence)
 	case nexus.RedSeen:
 		return string(f.Attempt), DescribeRed(f)
 	case nexus.CriteriaWeighed:

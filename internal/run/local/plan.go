@@ -56,7 +56,7 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 	if g.Gates, g.Files, err = p.surroundings(ctx); err != nil {
 		return nil, err
 	}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk)
+	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
 	if err == nil {
 		return p.propose(made)
 	}

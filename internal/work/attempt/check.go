@@ -92,6 +92,9 @@ func (w *work) inWords(weighed []criterion.Shown) []criterion.Shown {
 	})
 	var all []criterion.Shown
 	for _, n := range claim.Told(w.task.Task) {
+		if w.task.Criteria[n-1].Was != "" {
+			continue // nobody is to blame for a check that cannot tell
+		}
 		s := criterion.Shown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "it is in words"}
 		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c criterion.Check) bool { return c.Number == n }); {
 		case !named && tested:

@@ -3,7 +3,9 @@ package attempt
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
@@ -31,11 +33,7 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := shop.Case{
-		Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
-		Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
-	}
-	evidence, err := w.Judge(ctx, c, ownDesk{w.desk, w})
+	evidence, err := w.gates(ctx, snap, said)
 	if err != nil {
 		return err
 	}
@@ -63,6 +61,33 @@ func (w *work) judge(ctx context.Context) error {
 		}
 	}
 	return w.record(ctx, sum)
+}
+
+// gates runs the gates on the tree. A check of a criterion that cannot tell is
+// taken back, and the gates that did not judge yet do so without it.
+func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.Explanation) ([]nexus.Evidence, error) {
+	for {
+		c := shop.Case{
+			Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
+			Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
+		}
+		evidence, err := w.Judge(ctx, c, ownDesk{w.desk, w})
+		if err != nil {
+			return nil, err
+		}
+		vain := accept.Vain(w.task.Task, evidence)
+		if len(vain) == 0 {
+			return evidence, nil
+		}
+		for _, f := range vain {
+			f.Task = w.task.ID
+			if err := w.record(ctx, f); err != nil {
+				return nil, err
+			}
+			w.task.Criteria = slices.Clone(w.task.Criteria)
+			w.task.Criteria[f.Number-1] = f.Criterion
+		}
+	}
 }
 
 // mostFixes is the last round in which anything is put right for the agent.

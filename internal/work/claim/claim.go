@@ -36,9 +36,15 @@ func Told(t nexus.Task) []int {
 
 // Worth reports whether a session of its own is worth its money for the checks
 // of a task: nothing of its own shows what it is about yet, only gates that
-// judge all work, and a machine may tell of a criterion at least.
+// judge all work, and a machine may tell of a criterion at least; or a check was
+// taken back that could not tell.
 func Worth(t nexus.Task) bool {
 	some := false
+	for _, c := range t.Criteria {
+		if c.Was != "" {
+			return true // its command cannot tell, and another is to
+		}
+	}
 	for _, c := range t.Criteria {
 		switch check := strings.TrimSpace(c.Check); {
 		case strings.ContainsAny(check, " /."):
@@ -76,6 +82,11 @@ func Ask(t nexus.Task, open []int, tried []criterion.Check, apart bool) string {
 	for _, n := range open {
 		if gate := strings.TrimSpace(t.Criteria[n-1].Check); gate != "" {
 			text += fmt.Sprintf(" Gate %s passes, but nothing in it bears on criterion %d (%s): it passed without the work, too.", gate, n, line(t.Criteria[n-1].Text))
+		}
+	}
+	for _, n := range open {
+		if was := t.Criteria[n-1].Was; was != "" {
+			text += fmt.Sprintf(" The check of criterion %d was %s, which cannot tell: %s. Name one that can.", n, was, line(t.Criteria[n-1].Tried))
 		}
 	}
 	for _, c := range tried {

@@ -74,6 +74,9 @@ func TestWorth(t *testing.T) {
 			t.Errorf("%s: a command shows the task", text)
 		}
 	}
+	if !claim.Worth(nexus.Task{Criteria: []nexus.Criterion{{Text: "it runs", Check: "sh run.sh"}, {Text: "it adds", Was: "sh add.sh"}}}) {
+		t.Error("nobody is asked for a check in the place of one that cannot tell")
+	}
 	if claim.Worth(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}) {
 		t.Error("nothing is open")
 	}

@@ -256,7 +256,7 @@ func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]
 	}
 	for _, e := range said {
 		i := slices.IndexFunc(gates, func(o Gate) bool { return o.Name == e.Gate })
-		if i < 0 || !alike(gates[i], g) || len(e.Flaky) > 0 || len(e.Unsure) > 0 {
+		if i < 0 || !Alike(gates[i], g) || len(e.Flaky) > 0 || len(e.Unsure) > 0 {
 			continue
 		}
 		raw, ok := Plain(e, get)
@@ -272,9 +272,9 @@ func Twin(gates []Gate, said []nexus.Evidence, g Gate, get func(hash string) ([]
 	return nexus.Evidence{}, false
 }
 
-// alike reports whether a gate of the root runs what a criterion runs, and reads
+// Alike reports whether a gate of the root runs what a criterion runs, and reads
 // it as that does.
-func alike(o, g Gate) bool {
+func Alike(o, g Gate) bool {
 	return !criterion(o) && (o.Dir == "" || o.Dir == ".") && slices.Equal(o.Args, g.Args) && o.Format == g.Format && len(o.Reports) == 0 && o.Of == "" && o.Again == "" &&
 		(o.Tests || !g.Tests)
 }

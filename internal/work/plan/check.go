@@ -164,7 +164,7 @@ func (c *checker) task(t nexus.Task) {
 func (c *checker) criteria(t nexus.Task) {
 	checkable := t.Kind == nexus.DocsTask
 	for i, k := range t.Criteria {
-		checkable = checkable || k.Check != ""
+		checkable = checkable || k.Check != "" || k.Was != ""
 		if len(k.Check) > maxCheck || strings.ContainsFunc(k.Check, hidden) {
 			c.invalid("%s: the check of criterion %d is not one line of at most %d characters", name(t), i+1, maxCheck)
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -24,11 +25,22 @@ const splitOnce = "Split each task that is too large into smaller ones that can 
 // session stopped.
 type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
 
+// maxBack is how often a plan goes back to the planner for checks that do not
+// fit, beside what else is wrong with it.
+const maxBack = 2
+
+// tryAgain ends a message about checks that do not fit.
+const tryAgain = "Put these checks right and hand in the whole plan again."
+
+// Try tries the commands of a plan's criteria on the tree that it is made for.
+type Try func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
+
 // Decompose lets the planner turn a goal into a plan. What is wrong with a
 // plan goes back to it in the same session, twice at most, and tasks that are
-// too large once; after that the error lists what is still wrong. A session
-// that has begun goes on with the tries that it had.
-func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk) (nexus.Plan, error) {
+// too large once; after that the error lists what is still wrong. Checks that do
+// not fit go back twice, too; after that the plan is taken, with what came of
+// them. A session that has begun goes on with the tries that it had.
+func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk, try Try) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
@@ -37,7 +49,18 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk Talk) (nexus
 		if p, err = Parse(out.Handin, g.Size); err != nil && !hopeless(p, g.Size, err, out.Messages) {
 			return anew(p, g.Size, err), err
 		}
-		return "", err
+		if err != nil {
+			return "", err
+		}
+		tried, err := try(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		if wrong := tried.Wrong(); len(wrong) > 0 && sentBack(out.Messages) < maxBack {
+			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks do not fit")
+		}
+		tried.Mark(p.Tasks)
+		return "", nil
 	})
 	if err == nil {
 		p.Goal = strings.TrimSpace(g.Text)
@@ -70,7 +93,7 @@ func settle(ctx context.Context, brief string, begun bool, talk Talk, read func(
 
 // hopeless reports whether the planner is not asked again.
 func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
-	return len(agent.Handins(messages)) >= maxTries ||
+	return len(agent.Handins(messages))-sentBack(messages) >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
 		tooLarge(p, most) && asked(messages)
 }
@@ -85,6 +108,28 @@ func asked(messages []llm.Message) bool {
 	return slices.ContainsFunc(messages, func(m llm.Message) bool {
 		return m.From == llm.User && strings.HasSuffix(strings.TrimSpace(m.Text()), splitOnce)
 	})
+}
+
+// sentBack counts how often the planner was asked for other checks.
+func sentBack(messages []llm.Message) int {
+	n := 0
+	for _, m := range messages {
+		if m.From == llm.User && strings.HasSuffix(strings.TrimSpace(m.Text()), tryAgain) {
+			n++
+		}
+	}
+	return n
+}
+
+// unfit says of checks why they do not fit, a line each.
+func unfit(wrong accept.Trials) string {
+	var b strings.Builder
+	b.WriteString("Each check ran on the repository as it is, where it has to fail for what the task is to add:\n")
+	for _, r := range wrong {
+		fmt.Fprintf(&b, "- %s\n", r)
+	}
+	b.WriteString("\n" + tryAgain)
+	return b.String()
 }
 
 // anew asks for a better plan.

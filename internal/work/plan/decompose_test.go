@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
@@ -29,6 +30,7 @@ type planner struct {
 	desk   *agenttest.Desk
 	store  *agenttest.Store
 	limits nexus.Limits
+	tries  func(nexus.Plan) accept.Trials
 }
 
 func newPlanner(t *testing.T, turns ...llmtest.Turn) *planner {
@@ -50,6 +52,14 @@ func newPlanner(t *testing.T, turns ...llmtest.Turn) *planner {
 	}
 }
 
+// try finds what the planner of a test says that it finds.
+func (p *planner) try(_ context.Context, made nexus.Plan) (accept.Trials, error) {
+	if p.tries == nil {
+		return nil, nil
+	}
+	return p.tries(made), nil
+}
+
 // talk goes on from what is recorded.
 func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	b := agent.Brief{
@@ -65,7 +75,7 @@ func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome,
 func (p *planner) decompose(t *testing.T, begun bool) (nexus.Plan, error) {
 	t.Helper()
 	g := prompt.Goal{Session: "plan.1/planner.1", Text: " Read and write durations. "}
-	return plan.Decompose(t.Context(), g, begun, p.talk)
+	return plan.Decompose(t.Context(), g, begun, p.talk, p.try)
 }
 
 func task(id string, change map[string]any) map[string]any {
@@ -140,6 +150,51 @@ func TestDecompose(t *testing.T) {
 	}
 }
 
+// TestDecomposeTries sends checks that do not fit back twice, beside what else is
+// wrong with a plan, and then takes the plan with what came of them.
+func TestDecomposeTries(t *testing.T) {
+	checked := func(check string) map[string]any {
+		return task("A", map[string]any{"criteria": []any{map[string]any{"text": "it says one", "check": check}}})
+	}
+	again := []string{"- A/AC-1 `sh bad.sh`: it cannot tell. Now: fails. Write: `sh good.sh`", "Put these checks right"}
+	for name, c := range map[string]struct {
+		turns []llmtest.Turn
+		want  nexus.Criterion
+	}{
+		"at once":       {[]llmtest.Turn{hand(checked("sh good.sh"))}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
+		"the next time": {[]llmtest.Turn{hand(checked("sh bad.sh")), expecting(hand(checked("sh good.sh")), again...)}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
+		"it insists": {
+			[]llmtest.Turn{hand(checked("sh bad.sh")), expecting(hand(checked("sh bad.sh")), again...), expecting(hand(checked("sh bad.sh")), again...)},
+			nexus.Criterion{Was: "sh bad.sh", Tried: "it cannot tell", Unfit: true},
+		},
+		"beside what else is wrong": {[]llmtest.Turn{
+			hand(checked("sh bad.sh")), hand(task("B", map[string]any{"needs": []any{"Z"}})), hand(checked("sh bad.sh")),
+			hand(task("B", map[string]any{"needs": []any{"Z"}})), hand(checked("sh good.sh")),
+		}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlanner(t, c.turns...)
+			p.tries = func(made nexus.Plan) accept.Trials {
+				r := accept.Trial{Task: "A", Number: 1, Check: made.Tasks[0].Criteria[0].Check, Said: "fails"}
+				if r.Check == "sh bad.sh" {
+					r.Wrong, r.Form, r.Vain = "it cannot tell", "`sh good.sh`", true
+				}
+				return accept.Trials{r}
+			}
+			got, err := p.decompose(t, false)
+			if c.want.Text = "it says one"; err != nil || got.Tasks[0].Criteria[0] != c.want {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if n := len(p.server.Requests()); n != len(c.turns) {
+				t.Errorf("%d requests for %d turns", n, len(c.turns))
+			}
+			if err := plan.Check(got, nexus.Size{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestDecomposeGoesOn stops after every append and goes on with the tries and
 // the one split request that there were.
 func TestDecomposeGoesOn(t *testing.T) {
@@ -183,7 +238,7 @@ func TestDecomposeStops(t *testing.T) {
 		t.Error(err)
 	}
 	p = newPlanner(t)
-	_, err := plan.Decompose(t.Context(), prompt.Goal{Text: strings.Repeat("x", 10<<20)}, false, p.talk)
+	_, err := plan.Decompose(t.Context(), prompt.Goal{Text: strings.Repeat("x", 10<<20)}, false, p.talk, p.try)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) || len(p.server.Requests()) > 0 {
 		t.Error(err)
 	}
@@ -202,6 +257,15 @@ func TestHandinSchemaIsPartOfTheFile(t *testing.T) {
 	var file, handin schema
 	if err := errors.Join(json.Unmarshal(plan.FileSchema(), &file), json.Unmarshal(plan.Schema(), &handin)); err != nil {
 		t.Fatal(err)
+	}
+	criteria, _ := file.Properties["tasks"].Items.Properties["criteria"].(map[string]any)
+	one, _ := criteria["items"].(map[string]any)
+	fields, _ := one["properties"].(map[string]any)
+	for _, name := range []string{"tried", "unfit", "was"} { // which Nexus writes
+		if fields[name] == nil {
+			t.Errorf("a plan file may not hold %s", name)
+		}
+		delete(fields, name)
 	}
 	for name, p := range handin.Properties["tasks"].Items.Properties {
 		if diff := cmp.Diff(file.Properties["tasks"].Items.Properties[name], p); diff != "" {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -53,7 +54,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 			text += s.Dim(s.Words(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text
+	return text + view.DrawTried(s, accept.AllTried(p.Tasks))
 }
 
 // narrow is the width below which a plan is shown without criteria and files.

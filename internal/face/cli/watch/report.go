@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -31,6 +32,7 @@ func reportCommand(a *frame.App) *cobra.Command {
 			if q.Earlier, err = before(ctx, p, r.ID); err != nil {
 				return err
 			}
+			q.Tried = accept.AllTried(planned(s))
 			text := ""
 			switch shape {
 			case "json":

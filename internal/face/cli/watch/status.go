@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -18,7 +19,8 @@ import (
 type told struct {
 	view.Run
 	Criteria []view.CriteriaCount `json:"criteria,omitempty"` // of each task that has some
-	Earlier  []regress.Row        `json:"earlier,omitempty"`  // criteria of earlier runs that were tried before it began
+	Tried    []accept.Tried       `json:"checks_tried,omitempty"`
+	Earlier  []regress.Row        `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // before returns what was tried before a run began.
@@ -33,6 +35,15 @@ func before(ctx context.Context, p *frame.Place, run nexus.RunID) ([]regress.Row
 		}
 	}
 	return regress.Rows(events), nil
+}
+
+// planned returns the tasks of a run as they are planned now.
+func planned(s *state.State) []nexus.Task {
+	all := make([]nexus.Task, len(s.Tasks))
+	for i, t := range s.Tasks {
+		all[i] = t.Task
+	}
+	return all
 }
 
 func statusCommand(a *frame.App) *cobra.Command {
@@ -53,8 +64,9 @@ func statusCommand(a *frame.App) *cobra.Command {
 			if v.Earlier, err = before(ctx, p, r.ID); err != nil {
 				return err
 			}
+			v.Tried = accept.AllTried(planned(s))
 			return a.Answer(v, func(s view.Style) string {
-				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawEarlier(s, v.Earlier)
+				return view.Status(s, v.Run) + view.CriteriaLines(s, v.Criteria) + view.DrawTried(s, v.Tried) + view.DrawEarlier(s, v.Earlier)
 			})
 		})
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)

@@ -132,6 +132,7 @@ func (e *edit) open(o *wire.Order) (changed bool, err error) {
 		return false, err
 	}
 	e.draft = nil
+	plan.Forget(&p, shown)
 	o.Plan, o.Goal.Text = &p, p.Goal
 	return !bytes.Equal(bytes.TrimSpace(data), was), nil
 }

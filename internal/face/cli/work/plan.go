@@ -2,9 +2,11 @@ package work
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -73,6 +75,9 @@ func planned(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, fo
 	}
 	if a.Style(a.Out).Plain && form == "" && !a.JSON {
 		a.Say("%s", draft.Words(*o.Plan.Estimate)) // the table is for a program there
+		if tried := view.DrawTried(a.Style(a.Err), accept.AllTried(o.Plan.Tasks)); tried != "" {
+			a.Say("%s", strings.TrimSuffix(tried, "\n"))
+		}
 	}
 	return a.Answer(o.Plan, func(s view.Style) string { return draft.Draw(s, *o.Plan, form) })
 }

@@ -89,8 +89,22 @@ func part(c *nexus.Coverage) string {
 	return fmt.Sprintf("%d of %d, %.1f %%", c.New.Covered, c.New.Total, percent)
 }
 
-// before lists which criteria of earlier runs were tried before this one.
+// before lists which checks and which criteria of earlier runs were tried before
+// the work.
 func before(b *strings.Builder, q Quality) {
+	if len(q.Tried) > 0 {
+		b.WriteString("\n## Checks tried before the work\n\n| criterion | check | fits | came to |\n|---|---|---|---|\n")
+	}
+	for _, x := range q.Tried {
+		fits := "yes"
+		switch {
+		case x.Words:
+			fits = "no, in words now"
+		case !x.Fits:
+			fits = "no"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(x.Criterion), cell(x.Check), fits, cell(x.Came))
+	}
 	if len(q.Earlier) == 0 {
 		return
 	}

@@ -34,7 +34,8 @@ type Quality struct {
 	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // tests that could not be trusted, each once
 
 	Coverage *nexus.Coverage `json:"coverage,omitempty"` // of what landed; nil: nobody measured it
-	Earlier  []regress.Row   `json:"earlier,omitempty"`  // criteria of earlier runs that were tried before it began
+	Tried    []accept.Tried  `json:"checks_tried,omitempty"`
+	Earlier  []regress.Row   `json:"earlier,omitempty"` // criteria of earlier runs that were tried before it began
 }
 
 // Metrics are figures over all tasks. A rate is of those that were begun, from

@@ -280,7 +280,7 @@ func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate
 // understood; anything else, and anything that needs a shell, is judged by
 // its exit code.
 func fromLine(name, line string) gate.Gate {
-	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || runsTests(line)}
+	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := split(line)
 	if known := parse.ByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
@@ -310,9 +310,9 @@ func fromLine(name, line string) gate.Gate {
 	return g
 }
 
-// runsTests reports whether a command line runs tests with a tool that says
+// RunsTests reports whether a command line runs tests with a tool that says
 // how many there were, so that none can be told from all.
-func runsTests(line string) bool {
+func RunsTests(line string) bool {
 	return slices.ContainsFunc([]string{"go test", "cargo test", "pytest", "npm test", "vitest", "jest", "playwright test", "bun test"}, func(s string) bool {
 		return strings.Contains(line, s)
 	})

@@ -1,0 +1,103 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Hidden returns the first command of a line that prints what nobody sees, of
+// those that are meant: into a file, into another command that only counts or
+// searches, or into a word. It is empty where all that they print is seen.
+func Hidden(line string, means func(command string) bool) string {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return ""
+	}
+	d := dark{line: line, means: means}
+	d.walk(file, false)
+	return d.found
+}
+
+// dark looks for what is printed where nobody sees it.
+type dark struct {
+	line  string
+	means func(command string) bool
+	found string
+}
+
+// walk goes through a part of the line; off says that nobody sees what it prints.
+func (d *dark) walk(n syntax.Node, off bool) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			return d.statement(n, off)
+		case *syntax.CmdSubst:
+			for _, s := range n.Stmts {
+				d.walk(s, true)
+			}
+			return false
+		}
+		return true
+	})
+}
+
+// statement reports whether its parts are still to be gone through.
+func (d *dark) statement(s *syntax.Stmt, off bool) bool {
+	now := off || slices.ContainsFunc(s.Redirs, away)
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			d.walk(c.X, now || mute(c.Y))
+			d.walk(c.Y, now)
+			return false
+		}
+	case *syntax.CallExpr:
+		if text := d.line[c.Pos().Offset():c.End().Offset()]; now && d.found == "" && d.means(text) {
+			d.found = text
+		}
+	}
+	if now && !off && s.Cmd != nil {
+		d.walk(s.Cmd, true)
+		return false
+	}
+	return true
+}
+
+// away reports whether a redirection takes what a command prints elsewhere.
+func away(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob:
+		return r.N == nil || r.N.Value == "1"
+	default:
+		return false
+	}
+}
+
+// mute reports whether a command prints nothing of what it reads: it counts, or
+// only says whether something is there.
+func mute(s *syntax.Stmt) bool {
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
+		return mute(b.X)
+	}
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if slices.ContainsFunc(s.Redirs, away) {
+		return true
+	}
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	switch call.Args[0].Lit() {
+	case "wc":
+		return true
+	case "grep", "egrep", "fgrep", "rg":
+		return slices.ContainsFunc(call.Args[1:], func(w *syntax.Word) bool {
+			flag := w.Lit()
+			return flag == "--quiet" || flag == "--silent" || flag == "--count" ||
+				strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.ContainsAny(flag, "qc")
+		})
+	default:
+		return false
+	}
+}

@@ -1,0 +1,30 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+)
+
+// DrawTried says how many checks were tried before the work, and what came of those
+// that do not fit; empty where none was.
+func DrawTried(s Style, all []accept.Tried) string {
+	if len(all) == 0 {
+		return ""
+	}
+	fit := 0
+	var b strings.Builder
+	for _, x := range all {
+		if x.Fits {
+			fit++
+			continue
+		}
+		what := Clean(x.Check)
+		if x.Words {
+			what = "is in words now, without its check " + what
+		}
+		b.WriteString(s.Words(fmt.Sprintf("unfit %s %s: %s", Clean(x.Criterion), what, Clean(x.Came)), "  ") + "\n")
+	}
+	return fmt.Sprintf("checks tried before the work: %d, of which %d fit\n", len(all), fit) + b.String()
+}
