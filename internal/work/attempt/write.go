@@ -153,7 +153,7 @@ func (w *work) findings() prompt.Repair {
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		if out, err := w.Blobs.Get(e.Output); err == nil {
-			f.Output = string(parse.Legible(out))
+			f.Output = parse.Failing(string(parse.Legible(out)))
 		}
 	}
 	return f
