@@ -132,6 +132,15 @@ func (t *Task) At(tier nexus.Tier) []*Attempt {
 	return all
 }
 
+// Risen returns the tier of the last attempt where it is above that of the
+// first, and else nothing: who judges the work works no lower then.
+func (t *Task) Risen() nexus.Tier {
+	if a := t.Current(); a != nil && t.Attempts[0].Tier.Below(a.Tier) {
+		return a.Tier
+	}
+	return ""
+}
+
 // Underway reports whether an attempt at the task works, or waits to go on.
 func (t *Task) Underway() bool {
 	a := t.Current()
