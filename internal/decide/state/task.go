@@ -33,6 +33,7 @@ type Task struct {
 	Worked   time.Duration     // in attempts that are over
 	Retried  int               // times a person gave it another chance
 	Back     nexus.TaskRetried // the last such chance
+	Helped   bool              // a person told it something, answered it, or gave it another chance or criterion
 	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyRounds int           // rounds before that chance
@@ -132,10 +133,10 @@ func (t *Task) At(tier nexus.Tier) []*Attempt {
 	return all
 }
 
-// Risen returns the tier of the last attempt where it is above that of the
-// first, and else nothing: who judges the work works no lower then.
-func (t *Task) Risen() nexus.Tier {
-	if a := t.Current(); a != nil && t.Attempts[0].Tier.Below(a.Tier) {
+// Risen returns the tier of an attempt where it is above the one where work on
+// the task begins, and else nothing: who judges its work works no lower then.
+func (t *Task) Risen(a *Attempt) nexus.Tier {
+	if t.Route != nil && t.Route.Tier.Below(a.Tier) {
 		return a.Tier
 	}
 	return ""
