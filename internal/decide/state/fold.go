@@ -28,13 +28,7 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
-		if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
-			s.help(s.Requests[i].Request)
-		}
-		s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
-		if !f.Granted {
-			s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
-		}
+		s.settle(f)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
@@ -159,6 +153,17 @@ func (s *State) request(seq int64, r nexus.Request) {
 	s.waive(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
+	}
+}
+
+// settle takes a request off the list.
+func (s *State) settle(f nexus.RequestSettled) {
+	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
+		s.help(s.Requests[i].Request)
+	}
+	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
+	if !f.Granted {
+		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
 	}
 }
 

@@ -32,7 +32,7 @@ func usual() map[string]habits {
 	prose := []string{"description", "explanation", "rationale"}
 	return map[string]habits{
 		"read_file": {
-			"path": file, "offset": {"start_line", "start", "line", "line_start", "from_line", "start_line_one_indexed"}, "limit": {"num_lines", "max_lines", "line_count"},
+			"path": file, "offset": {"start_line", "start", "line_start", "from_line", "start_line_one_indexed"}, "limit": {"num_lines", "max_lines", "line_count"},
 			"numbers": {"line_numbers", "show_line_numbers", "with_line_numbers"}, dropped: prose,
 		},
 		"write_file": {"path": file, "content": {"contents", "file_text", "file_content", "text", "data"}, dropped: prose},

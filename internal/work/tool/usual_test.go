@@ -122,3 +122,34 @@ func TestNoAliasSlipsPastAJudge(t *testing.T) {
 		t.Errorf("a server's own names became %s", got.Input)
 	}
 }
+
+// FuzzUsual holds that a call is translated once and for all, and that what
+// judges it by [Usual] sees the very input that the tool gets.
+func FuzzUsual(f *testing.F) {
+	for _, s := range []string{
+		`{"file_path":"a","view_range":["1",-1]}`, `{"cmd":["a","b c"],"timeout_ms":1}`, `{"path":"a","edits":"[{\"old_str\":\"a\",\"new_str\":\"b\"}]"}`,
+		`{"old":"a","new":"b","edits":null,"replace_all":false}`, `{"args":"git log -1"}`, `{"query":"a","case_sensitive":false,"-n":true}`, `{"end_line":1e99}`,
+	} {
+		for _, tool := range []string{"read_file", "edit_file", "shell", "git", "search_code", "list_files"} {
+			f.Add(tool, s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, tool, input string) {
+		c := Usual(llm.Call{Tool: tool, Input: json.RawMessage(input)})
+		if again := Usual(c); string(again.Input) != string(c.Input) {
+			t.Errorf("%s %s became %s, and that %s", tool, input, c.Input, again.Input)
+		}
+		for _, own := range builtin(Env{}) {
+			if own.Name != tool {
+				continue
+			}
+			schema, err := resolve(own.Schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, got, err := check(tool, schema, json.RawMessage(input)); err == nil && string(got) != string(c.Input) {
+				t.Errorf("%s %s is judged as %s and run as %s", tool, input, c.Input, got)
+			}
+		}
+	})
+}

@@ -19,7 +19,7 @@ func Body(lines []string, at, last int) (from, to int) {
 	deep := indent(lines[at])
 	for to = at + 1; to < len(lines); to++ {
 		l := strings.TrimSpace(lines[to])
-		if l != "" && indent(lines[to]) <= deep && !(indent(lines[to]) == deep && closes.MatchString(l)) {
+		if l != "" && indent(lines[to]) <= deep && (indent(lines[to]) < deep || !closes.MatchString(l)) {
 			break
 		}
 	}
