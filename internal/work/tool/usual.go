@@ -26,36 +26,51 @@ type habits map[string][]string
 // dropped, as a field, holds names that say nothing which a tool needs to know.
 const dropped = ""
 
-func usual() map[string]habits {
+// usual returns what is usual for a tool, nil for one that is called as it says.
+func usual(tool string) habits {
 	file := []string{"file_path", "file", "filename", "file_name", "target_file", "absolute_path", "relative_path"}
 	dir := []string{"directory", "dir", "dir_path", "directory_path", "target_directory", "folder", "file_path", "relative_workspace_path", "search_path"}
 	prose := []string{"description", "explanation", "rationale"}
-	return map[string]habits{
-		"read_file": {
+	switch tool {
+	case "read_file":
+		return habits{
 			"path": file, "offset": {"start_line", "start", "line_start", "from_line", "start_line_one_indexed"}, "limit": {"num_lines", "max_lines", "line_count"},
 			"numbers": {"line_numbers", "show_line_numbers", "with_line_numbers"}, dropped: prose,
-		},
-		"write_file": {"path": file, "content": {"contents", "file_text", "file_content", "text", "data"}, dropped: prose},
-		"edit_file": {
+		}
+	case "write_file":
+		return habits{"path": file, "content": {"contents", "file_text", "file_content", "text", "data"}, dropped: prose}
+	case "edit_file":
+		return habits{
 			"path": file, "edits": {"changes", "replacements"}, dropped: prose,
 			"old": {"old_string", "old_str", "old_text", "search", "find"}, "new": {"new_string", "new_str", "new_text", "replace", "replacement", "replace_with"},
 			"all": {"replace_all"},
-		},
-		"search_code": {
+		}
+	case "search_code":
+		return habits{
 			"pattern": {"query", "regex", "regexp", "search", "search_term", "q"}, "path": append([]string{"file"}, dir...), "glob": {"include", "include_pattern", "includes", "file_pattern", "file_glob"},
 			"literal": {"fixed_strings", "fixed_string", "is_literal"}, "ignore_case": {"case_insensitive", "i"}, dropped: prose,
-		},
-		"list_files":      {"path": dir, "glob": {"pattern", "include", "file_pattern"}, "depth": {"max_depth"}, dropped: prose},
-		"shell":           {"command": {"cmd", "script", "command_line", "bash_command"}, "timeout_seconds": {"timeout_s", "timeout_sec", "timeout_secs"}, "background": {"run_in_background", "is_background"}, dropped: prose},
-		"job":             {"id": {"job_id", "task_id", "shell_id", "bash_id"}, "stop": {"kill"}},
-		"git":             {"args": {"arguments", "command", "cmd"}, dropped: prose},
-		"request_context": {"query": {"name", "symbol", "pattern"}, "kind": {"type"}, "reason": {"why"}},
-		"ask":             {"question": {"prompt", "message", "query"}, "fallback": {"default", "assumption"}},
-		"scout":           {"question": {"prompt", "query"}},
-		"code": {
+		}
+	case "list_files":
+		return habits{"path": dir, "glob": {"pattern", "include", "file_pattern"}, "depth": {"max_depth"}, dropped: prose}
+	case "shell":
+		return habits{"command": {"cmd", "script", "command_line", "bash_command"}, "timeout_seconds": {"timeout_s", "timeout_sec", "timeout_secs"}, "background": {"run_in_background", "is_background"}, dropped: prose}
+	case "job":
+		return habits{"id": {"job_id", "task_id", "shell_id", "bash_id"}, "stop": {"kill"}}
+	case "git":
+		return habits{"args": {"arguments", "command", "cmd"}, dropped: prose}
+	case "request_context":
+		return habits{"query": {"name", "symbol", "pattern"}, "kind": {"type"}, "reason": {"why"}}
+	case "ask":
+		return habits{"question": {"prompt", "message", "query"}, "fallback": {"default", "assumption"}}
+	case "scout":
+		return habits{"question": {"prompt", "query"}}
+	case "code":
+		return habits{
 			"op": {"operation", "action"}, "path": file, "line": {"line_number"}, "name": {"symbol", "symbol_name", "query", "pattern"},
 			"to": {"new_name", "replacement", "rewrite"}, dropped: prose,
-		},
+		}
+	default:
+		return nil
 	}
 }
 
@@ -88,7 +103,7 @@ func bare(name string) string {
 // and all that judges it read it; the call as it is where it needs no change or
 // makes no sense, which the tool then says.
 func Usual(c llm.Call) llm.Call {
-	if usual()[c.Tool] == nil {
+	if usual(c.Tool) == nil {
 		return c
 	}
 	object, err := parse(c.Input)
@@ -96,13 +111,8 @@ func Usual(c llm.Call) llm.Call {
 		return c
 	}
 	var schema *jsonschema.Schema
-	for _, t := range builtin(Env{}) {
-		if t.Name != c.Tool {
-			continue
-		}
-		if r, err := resolve(t.Schema); err == nil {
-			schema = r.Schema()
-		}
+	if untyped(object) {
+		schema = schemaOf(c.Tool)
 	}
 	if changed, err := translate(c.Tool, schema, object); err == nil && changed {
 		if data, err := json.Marshal(object); err == nil {
@@ -112,11 +122,44 @@ func Usual(c llm.Call) llm.Call {
 	return c
 }
 
+// untyped reports whether a value may mean another type than it has.
+func untyped(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		_, is := number(v).(float64)
+		return is || strings.EqualFold(v, "true") || strings.EqualFold(v, "false")
+	case []any:
+		return slices.ContainsFunc(v, untyped)
+	case map[string]any:
+		for _, one := range v {
+			if untyped(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// schemaOf returns the schema of a tool of ours, nil for others.
+func schemaOf(tool string) *jsonschema.Schema {
+	for _, t := range builtin(Env{}) {
+		if t.Name != tool {
+			continue
+		}
+		if r, err := resolve(t.Schema); err == nil {
+			return r.Schema()
+		}
+	}
+	return nil
+}
+
 // translate gives an input the names and forms of its tool. It reports whether
 // anything changed, or what it cannot tell. A nil schema tells no types.
 func translate(tool string, schema *jsonschema.Schema, in map[string]any) (changed bool, err error) {
-	h, is := usual()[tool]
-	if !is {
+	h := usual(tool)
+	if h == nil {
 		return false, nil
 	}
 	was := maps.Clone(in)
@@ -247,11 +290,12 @@ func ranged(in map[string]any, pair, end, start string) error {
 	if start != "" {
 		first, _ = number(in[start]).(float64)
 	}
+	ok = ok && first >= 1
 	_, also := in["limit"]
 	switch {
 	case ok && last == -1 && !also: // the end of the file
 		delete(in, end)
-	case !ok || also || first < 1 || last < first:
+	case !ok || also || last < first:
 		return fmt.Errorf("the lines cannot be told from %s; give offset, the first line from 1, and limit, how many", end)
 	default:
 		delete(in, end)
@@ -283,7 +327,7 @@ func shaped(tool string, in map[string]any) error {
 
 // oneEdit puts an edit that stands on its own into the list of edits.
 func oneEdit(in map[string]any) error {
-	h := usual()["edit_file"]
+	h := usual("edit_file")
 	list, listed := in["edits"].([]any)
 	switch edits := in["edits"].(type) {
 	case map[string]any:
@@ -359,7 +403,7 @@ func anys(texts []string) []any {
 
 // number returns the number that a text is, and anything else as it is.
 func number(v any) any {
-	if text, ok := v.(string); ok {
+	if text, ok := v.(string); ok && len(text) < 30 {
 		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 			return float64(n)
 		}
