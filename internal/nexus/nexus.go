@@ -66,6 +66,20 @@ func (t Tier) Next() (Tier, bool) {
 	}
 }
 
+// Below reports whether t is weaker than another. The zero Tier is below none,
+// and none is below it.
+func (t Tier) Below(other Tier) bool {
+	if t == "" || other == "" {
+		return false
+	}
+	for up, ok := t.Next(); ok; up, ok = up.Next() {
+		if up == other {
+			return true
+		}
+	}
+	return false
+}
+
 // Known reports whether t is one of the three tiers.
 func (t Tier) Known() bool { return t == Fast || t == Balanced || t == Strong }
 

@@ -62,7 +62,7 @@ func tried(a *state.Attempt, cause string) int {
 // and where a round is left for it.
 func unchecked(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (Step, bool) {
 	asked := a.Of(nexus.Tester) != nil && (facts.Unshown == "" || tried(a, CriteriaGate) > 0)
-	if !facts.Unchecked || asked || !needsTests(t, a) {
+	if !facts.Unchecked || asked || !needsTests(t, a, facts) {
 		return Step{}, false
 	}
 	step := write(t, a, l, Step{Role: nexus.Tester, Cause: CriteriaGate})

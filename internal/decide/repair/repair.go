@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -49,6 +50,7 @@ type Step struct {
 type Facts struct {
 	Tested    bool // the diff has a test file
 	Untouched bool // there is no diff
+	Renamed   bool // the diff does nothing but rename what the task says
 	Unchecked bool // a criterion has no check, and a tester is to write one
 	Claimed   bool // checks of criteria were handed in that nobody has tried yet
 	Revised   bool // it is about a criterion that was revised after its work landed: there may be nothing left to do but its check
@@ -159,7 +161,7 @@ func Closer(t *state.Task, a *state.Attempt) int {
 func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	v := r.Verdict
-	wantsTests := (!facts.Tested || facts.Revised) && a.Of(nexus.Tester) == nil && needsTests(t, a)
+	wantsTests := (!facts.Tested || facts.Revised) && a.Of(nexus.Tester) == nil && needsTests(t, a, facts)
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched && (!facts.Revised || !wantsTests) {
@@ -197,7 +199,7 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsT
 		}
 		return again(t, a, l)
 	}
-	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest {
+	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !guessed(t, a) {
 		if facts.Unshown != "" {
 			return Step{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
 		}
@@ -215,8 +217,20 @@ func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: red(r), Why: r.Verdict.Why})
 }
 
-func needsTests(t *state.Task, a *state.Attempt) bool {
-	return t.Kind != nexus.DocsTask && a.Strategy != nexus.NoTest
+// needsTests reports whether a tester writes tests where nobody did. That a task
+// needs none is believed where people or the plan say so; where only its title
+// does, the change has to be so, and every criterion shown without a new test.
+func needsTests(t *state.Task, a *state.Attempt, facts Facts) bool {
+	if t.Kind == nexus.DocsTask {
+		return false
+	}
+	return a.Strategy != nexus.NoTest || guessed(t, a) && (!facts.Renamed || facts.Unshown != "")
+}
+
+// guessed reports whether only the title of a task says that it needs no test.
+func guessed(t *state.Task, a *state.Attempt) bool {
+	_, renames := strategy.Renames(t.Task)
+	return a.Strategy == nexus.NoTest && t.Strategy == "" && renames
 }
 
 func because(v *nexus.VerdictGiven) string {

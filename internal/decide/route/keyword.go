@@ -52,10 +52,13 @@ func keyword(t nexus.Task) (nexus.TaskRouted, bool) {
 	return f, true
 }
 
-// riskWords are those of security and of public interfaces.
+// riskWords are those of security and of public interfaces. Words that as often
+// mean something else, such as token and release, are not among them.
 func riskWords() []string {
 	return []string{
-		"security", "auth", "authentic", "authoriz", "oauth", "encryption", "cryptograph", "permission", "rbac", "casl", "jwt", "public api",
+		"security", "auth", "authentic", "authoriz", "oauth", "encryption", "cryptograph", "permission", "rbac", "casl", "jwt", "credential", "password", "secret",
+		"access token", "api key", "public api", "public interface", "public function", "public method", "public type", "exported function", "exported method",
+		"exported type", "breaking change", "backward compatib", "backwards compatib", "sdk", "endpoint",
 	}
 }
 

@@ -194,6 +194,8 @@ func choice(r nexus.Routing, task nexus.Task, c nexus.Complexity, chosen nexus.S
 		name = "the run says " + string(r.Strategy)
 	case r.Untested:
 		name += ", no test in the repository"
+	case renames(task):
+		name = "a rename"
 	default:
 		if route.Risk(task) != "" {
 			name += ", a word of risk"
@@ -205,12 +207,17 @@ func choice(r nexus.Routing, task nexus.Task, c nexus.Complexity, chosen nexus.S
 	return fmt.Sprintf("%s: %s (%s)", name, chosen, why)
 }
 
+func renames(task nexus.Task) bool {
+	_, is := strategy.Renames(task)
+	return is
+}
+
 // choices are those of all tasks and runs there can be, by what decides.
 func choices() map[string]bool {
 	all := map[string]bool{}
 	none := []nexus.Strategy{""}
 	for _, c := range []nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex, nexus.Expert} {
-		for _, title := range []string{"Rename it", "Check the permission"} {
+		for _, title := range []string{"Rename it", "Check the permission", "Rename Foo to Bar"} {
 			for _, tags := range [][]string{nil, {"ui"}, {"layout"}, {"cli"}, {"integration"}, {"polyglot"}, {"other"}} {
 				for _, kind := range []nexus.TaskKind{nexus.CodeTask, nexus.DocsTask, nexus.TestTask} {
 					for _, plan := range slices.Concat(none, nexus.Strategies()) {

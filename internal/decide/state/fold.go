@@ -28,10 +28,7 @@ func (s *State) apply(e nexus.Event) {
 	case nexus.RequestMade:
 		s.request(e.Seq, f.Request)
 	case nexus.RequestSettled:
-		s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
-		if !f.Granted {
-			s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
-		}
+		s.settle(f)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
 	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.TaskPlanned:
@@ -156,6 +153,41 @@ func (s *State) request(seq int64, r nexus.Request) {
 	s.waive(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{seq, r.Task, r.Text})
+	}
+}
+
+// settle takes a request off the list.
+func (s *State) settle(f nexus.RequestSettled) {
+	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
+		s.help(s.Requests[i].Request)
+	}
+	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
+	if !f.Granted {
+		s.Guidance = slices.DeleteFunc(s.Guidance, func(g Guidance) bool { return g.Seq == f.Seq })
+	}
+}
+
+// help marks the task that somebody helped along: one that was told something,
+// had another chance, another criterion or somebody's word for one, or a
+// question answered. What a model answered is no help of a person.
+func (s *State) help(r nexus.Request) {
+	id := r.Task
+	switch r.Verb {
+	case nexus.VerbTell, nexus.VerbRetry:
+	case nexus.VerbRevise, nexus.VerbApprove, nexus.VerbReject:
+		task, _, _ := strings.Cut(r.ID, "/AC-")
+		id = nexus.TaskID(task)
+	case nexus.VerbAnswer:
+		if q := s.Question(r.ID); q != nil {
+			if t := s.Asker(q); t != nil {
+				id = t.ID
+			}
+		}
+	default:
+		return
+	}
+	if t := s.tasks[id]; t != nil && r.By != "auto" {
+		t.Helped = true
 	}
 }
 

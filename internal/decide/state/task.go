@@ -33,6 +33,7 @@ type Task struct {
 	Worked   time.Duration     // in attempts that are over
 	Retried  int               // times a person gave it another chance
 	Back     nexus.TaskRetried // the last such chance
+	Helped   bool              // a person told it something, answered it, or gave it another chance or criterion
 	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyRounds int           // rounds before that chance
@@ -130,6 +131,15 @@ func (t *Task) At(tier nexus.Tier) []*Attempt {
 		}
 	}
 	return all
+}
+
+// Risen returns the tier of an attempt where it is above the one where work on
+// the task begins, and else nothing: who judges its work works no lower then.
+func (t *Task) Risen(a *Attempt) nexus.Tier {
+	if t.Route != nil && t.Route.Tier.Below(a.Tier) {
+		return a.Tier
+	}
+	return ""
 }
 
 // Underway reports whether an attempt at the task works, or waits to go on.

@@ -23,9 +23,10 @@ func liteTags() []string { return []string{"ui", "layout", "cli", "integration",
 // Choose returns the strategy of a task of the complexity, and why. What the
 // plan says wins, then what the run says. Of itself it takes the strict one
 // where a fault would be dear: for what is complex, and for what touches
-// security or a public API.
+// security or a public API, and none for what only renames.
 func Choose(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Strategy, why string) {
 	risk := route.Risk(t)
+	rename, renames := Renames(t)
 	switch {
 	case t.Strategy != "":
 		return t.Strategy, "the plan says so"
@@ -35,12 +36,14 @@ func Choose(r nexus.Routing, t nexus.Task, c nexus.Complexity) (chosen nexus.Str
 		return r.Strategy, "the run says so"
 	case r.Untested:
 		return nexus.TestAfter, "the repository has no test yet"
+	case renames:
+		return nexus.NoTest, fmt.Sprintf("it renames %s to %s, and tests are asked for only if its change does more", rename.From, rename.To)
 	case risk != "":
 		why = fmt.Sprintf("it says %q", risk)
 	case c == nexus.Complex || c == nexus.Expert:
 		why = "it is " + string(c)
 	default:
-		return nexus.TestAfter, "nothing of it asks for tests first"
+		return nexus.TestAfter, fmt.Sprintf("it is %s, and no word of it is about security or a public API", c)
 	}
 	for _, tag := range t.Tags {
 		if slices.Contains(liteTags(), strings.ToLower(tag)) {

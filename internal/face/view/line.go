@@ -296,7 +296,7 @@ func describeTask(f nexus.Fact) (about, text string) {
 		return string(f.Task), text
 	case nexus.TaskRouted:
 		text = fmt.Sprintf("%s, begins at %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
-		if f.Strategy != "" && f.Strategy != nexus.TestAfter {
+		if f.Strategy != "" {
 			text += fmt.Sprintf("; %s, as %s", f.Strategy, f.Chosen)
 		}
 		return string(f.Task), text

@@ -161,6 +161,9 @@ func (s Style) landedOf(c Counts) string {
 			text += fmt.Sprintf("%s%d %s", s.Dot(), part.n, part.word)
 		}
 	}
+	if c.Helped > 0 {
+		text += fmt.Sprintf("%sa person helped with %d", s.Dot(), c.Helped)
+	}
 	return text
 }
 

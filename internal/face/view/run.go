@@ -116,6 +116,7 @@ type Counts struct {
 	Parked  int `json:"parked"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
+	Helped  int `json:"helped,omitzero"` // of all: a person helped with them
 }
 
 // Task is what faces tell about a task.
@@ -172,6 +173,9 @@ func Of(s *state.State, now time.Time) Run {
 		r.Rounds += row.Rounds
 		r.Tasks = append(r.Tasks, row)
 		r.Counts.add(row.Status)
+		if t.Helped && t.Status != nexus.Split {
+			r.Counts.Helped++
+		}
 	}
 	for _, g := range s.Guidance {
 		if t := s.Task(g.Task); t != nil && t.Status == nexus.Landed {

@@ -151,7 +151,7 @@ func routingKeys() []Key {
 		complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert),
 		sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask),
 		one("routing.strategy", kind.Words("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
-			"in which order code and tests are written, where the plan does not say; auto: tests first, by another, for what is complex or touches security or a public API, and code first for the rest",
+			"in which order code and tests are written, where the plan does not say; auto: tests first, by another, for what is complex or touches security or a public API, none for what only renames, and code first for the rest",
 			func(c *Config) *string { return &c.Routing.Strategy }),
 	}
 }

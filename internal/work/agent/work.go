@@ -123,7 +123,7 @@ func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
 // path returns the file that a call names, cleaned, empty where it names none.
 func path(call llm.Call) string {
 	var in struct{ Path string }
-	if json.Unmarshal(call.Input, &in) != nil || in.Path == "" {
+	if json.Unmarshal(tool.Usual(call).Input, &in) != nil || in.Path == "" {
 		return ""
 	}
 	return filepath.Clean(in.Path)

@@ -17,11 +17,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
@@ -207,6 +209,9 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	f.Claimed, f.Revised = w.claimed() != "", w.view.Without != "" && w.Checked()
 	if err == nil {
 		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
+	}
+	if r, is := strategy.Renames(w.task.Task); err == nil && is && w.a.Strategy == nexus.NoTest {
+		f.Renamed, err = look.Renamed(ctx, w.Trees.Git(), w.a.Base, at, r.Only)
 	}
 	return f, err
 }

@@ -43,7 +43,7 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 		}
 	}
 	u := Upcoming{Role: role}
-	t := shop.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Base: v.Goal.Base, Readers: v.Readers}
+	t := shop.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Readers: v.Readers}
 	switch role {
 	case nexus.Coder, nexus.Tester:
 		err = w.writes(ctx, &u, step)

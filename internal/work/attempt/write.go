@@ -153,7 +153,7 @@ func (w *work) findings() prompt.Repair {
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
 		if out, err := w.Blobs.Get(e.Output); err == nil {
-			f.Output = string(parse.Legible(out))
+			f.Output = parse.Failing(string(parse.Legible(out)))
 		}
 	}
 	return f
@@ -194,7 +194,7 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		next = b.Text()
 	}
 	_, err := w.Converse(ctx, shop.Talk{
-		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
+		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
 		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
 	return w.a.Session(b.Session), err

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -18,18 +19,27 @@ func Fresh(ctx context.Context, repo git.Repo, base string) ([]mutate.File, erro
 	var files []mutate.File
 	for _, p := range paths[:min(len(paths), maxFiles)] {
 		if now, err := content(repo.Work, p); err == nil {
-			files = add(ctx, repo, base, p, string(now), files)
+			files = add(ctx, repo, base, p, p, string(now), files)
 		}
 	}
 	return files, nil
 }
 
 // FreshIn returns the texts of a commit that differ from those of its base,
-// with their new lines.
+// with their new lines. A file that moved has those that it did not have where it
+// was.
 func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]mutate.File, error) {
 	changed, err := repo.Changed(ctx, base, commit)
 	if err != nil {
 		return nil, err
+	}
+	moved, err := repo.Renames(ctx, base, commit)
+	if err != nil {
+		return nil, err
+	}
+	from := map[string]string{}
+	for was, is := range moved {
+		from[is] = was
 	}
 	var files []mutate.File
 	for _, c := range changed[:min(len(changed), maxFiles)] {
@@ -40,18 +50,20 @@ func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]mutate.
 		if err != nil {
 			return nil, err
 		}
-		files = add(ctx, repo, base, c.Path, *now, files)
+		files = add(ctx, repo, base, cmp.Or(from[c.Path], c.Path), c.Path, *now, files)
 	}
 	return files, nil
 }
 
-func add(ctx context.Context, repo git.Repo, base, file, now string, files []mutate.File) []mutate.File {
+// add adds a file with its lines that are new since the base, where it was
+// called so.
+func add(ctx context.Context, repo git.Repo, base, was, file, now string, files []mutate.File) []mutate.File {
 	if len(now) >= maxText || strings.Contains(now, "\x00") {
 		return files // no text that anybody wrote
 	}
-	was := ""
-	if old, err := text(ctx, repo, base, file); err == nil {
-		was = *old
+	before := ""
+	if old, err := text(ctx, repo, base, was); err == nil {
+		before = *old
 	}
-	return append(files, mutate.File{Path: file, Text: now, New: mutate.Lines(was, now)})
+	return append(files, mutate.File{Path: file, Text: now, New: mutate.Lines(before, now)})
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
 )
 
 // Gate is the name that its evidence and findings carry.
@@ -63,23 +64,37 @@ type File struct {
 	New  map[int]bool
 }
 
-// Lines returns the lines of a text, from 1, that an older one did not have.
-// Lines that only moved are not among them.
+// Lines returns the lines of a text, from 1, that a change from an older one
+// adds, as a diff tells them. Lines that only moved or were indented are not
+// among them, nor is one that stands elsewhere with the same text.
 func Lines(old, now string) map[int]bool {
-	had := map[string]int{}
-	for l := range strings.SplitSeq(old, "\n") {
-		had[strings.TrimSpace(l)]++
+	was, is := trimmed(old), trimmed(now)
+	hunks := diff.Lines(was, is)
+	moved := map[string]int{} // lines that the change takes away
+	for _, h := range hunks {
+		for _, l := range was[h.From : h.From+h.Old] {
+			moved[l]++
+		}
 	}
 	fresh := map[int]bool{}
-	for i, l := range strings.Split(now, "\n") {
-		l = strings.TrimSpace(l)
-		if had[l] > 0 {
-			had[l]--
-		} else if l != "" {
-			fresh[i+1] = true
+	for _, h := range hunks {
+		for i, l := range is[h.To : h.To+h.New] {
+			if moved[l] > 0 {
+				moved[l]--
+			} else if l != "" {
+				fresh[h.To+i+1] = true
+			}
 		}
 	}
 	return fresh
+}
+
+func trimmed(text string) []string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return lines
 }
 
 // Of returns the faults that can be put into the new lines of a file, in their

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,6 +89,29 @@ func g() T { return T{} }
 	}
 	if got := mutate.Of(fresh("a.go", "package a\n\nfunc {")); len(got) > 0 {
 		t.Errorf("a broken file has faults: %v", got)
+	}
+}
+
+// TestLinesOfAChange holds that only what a change adds is new: an equal line
+// that stood elsewhere before does not become new by it.
+func TestLinesOfAChange(t *testing.T) {
+	const old = "func a() {\n\tif n < 3 {\n\t\tuse(n)\n\t}\n}\n\nfunc b() {\n\tif n < 3 {\n\t\tuse(n)\n\t}\n}\n"
+	for name, c := range map[string]struct {
+		old, now string
+		want     []int
+	}{
+		"an equal line before it":  {"x()\nuse(n)\ny()\n", "use(n)\nx()\nuse(n)\ny()\n", []int{1}},
+		"an equal block before it": {old, "func z() {\n\tif n < 3 {\n\t\tuse(n)\n\t}\n}\n\n" + old, []int{1, 2, 3, 4, 5}},
+		"in the middle":            {old, strings.Replace(old, "\n}\n\nfunc b", "\n\tuse(n)\n}\n\nfunc b", 1), []int{5}},
+		"moved":                    {"a()\nb()\nc()\nd()\n", "c()\na()\nb()\nd()\n", nil},
+		"indented":                 {"a()\nb()\n", "if x {\n\ta()\n}\nb()\n", []int{1, 3}},
+		"one changed":              {"a()\nb()\nc()\n", "a()\nB()\nc()\n", []int{2}},
+		"nothing":                  {"a()\n", "a()\n", nil},
+		"all":                      {"", "a()\n\nb()\n", []int{1, 3}},
+	} {
+		if got := slices.Sorted(maps.Keys(mutate.Lines(c.old, c.now))); !slices.Equal(got, c.want) {
+			t.Errorf("%s: lines %v, want %v", name, got, c.want)
+		}
 	}
 }
 

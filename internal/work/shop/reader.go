@@ -34,7 +34,7 @@ func (s *Shop) pick(ctx context.Context, t Talk, tier nexus.Tier) (Model, error)
 	if t.Author == "" || s.PickReader == nil {
 		return s.Pick(t.Role, tier, t.Task.Model)
 	}
-	m, why, err := s.PickReader(t.Role, tier, t.Author, t.Failed)
+	m, why, err := s.PickReader(t.Role, tier, t.Least, t.Author, t.Failed)
 	if err != nil {
 		return m, err
 	}

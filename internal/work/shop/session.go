@@ -37,6 +37,7 @@ type Talk struct {
 	Task    nexus.Task
 	Role    nexus.Role
 	Tier    nexus.Tier
+	Least   nexus.Tier         // the role works no lower, whatever its own tier is; zero sets no such floor
 	Author  string             // provider/model whose work is looked at; empty for roles that look at nobody's
 	Failed  string             // provider/model that could not do it before, and is not asked again where there is another
 	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
@@ -124,12 +125,16 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 }
 
 // tier returns the tier that the role works at: who writes climbs with the
-// task; the others do not.
+// task; the others have their own, but none below the least.
 func (t Talk) tier(role cast.Role) nexus.Tier {
 	if t.Role == nexus.Coder || t.Role == nexus.Tester {
 		return t.Tier
 	}
-	return cmp.Or(role.Tier, t.Tier)
+	own := cmp.Or(role.Tier, t.Tier)
+	if own.Below(t.Least) {
+		return t.Least
+	}
+	return own
 }
 
 // offered returns the names of the tools that a role has of our own.

@@ -87,7 +87,7 @@ type Shop struct {
 	// PickReader picks for a role that looks at what another model, the
 	// author, made, and says why; nil picks as for every other role. One that
 	// failed at it is only picked where there is no other but the author.
-	PickReader func(role nexus.Role, tier nexus.Tier, author, failed string) (m Model, why string, err error)
+	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
 	Readers    *Readers                              // who reads whose work, as far as it was said; nil says it each time
 	Gates      func(dir string) ([]gate.Gate, error) // of a tree, in order
 	Related    Related                               // when the tests that a change concerns run alone

@@ -17,23 +17,24 @@ import (
 func readFile(e Env) Tool {
 	return Tool{
 		Name:        "read_file",
-		Description: "Read a text file. Long ones are cut: go on with offset (line, from 1) and limit (lines).",
+		Description: "Read a text file. Long ones are cut: go on with offset (line, from 1) and limit (lines). numbers: with line numbers.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
-			`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}},` +
+			`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1},"numbers":{"type":"boolean"}},` +
 			`"required":["path"],"additionalProperties":false}`),
 		ReadOnly: true,
 		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
 			in, err := decode[struct {
-				Path   string
-				Offset int
-				Limit  int
+				Path          string
+				Offset, Limit int
+				Numbers       bool
 			}](input)
 			if err != nil {
 				return Output{}, err
 			}
+			lines := files.Lines{First: max(in.Offset, 1), Limit: in.Limit, Numbered: in.Numbers}
 			if text, ok, err := e.kept(in.Path); ok {
 				if err == nil {
-					text, err = files.Page("it", bufio.NewReader(strings.NewReader(text)), max(in.Offset, 1), in.Limit)
+					text, err = files.Page("it", bufio.NewReader(strings.NewReader(text)), lines)
 				}
 				return Output{Text: text}, err
 			}
@@ -41,7 +42,7 @@ func readFile(e Env) Tool {
 			if err != nil {
 				return Output{}, err
 			}
-			text, err := e.tree.Read(name, max(in.Offset, 1), in.Limit)
+			text, err := e.tree.Show(name, lines)
 			return Output{Text: text}, err
 		},
 	}

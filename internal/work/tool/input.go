@@ -32,18 +32,26 @@ var bounds = regexp.MustCompile(`,"(?:additionalProperties":false|(?:min|max)(?:
 // what a call breaks it is told.
 func lean(schema json.RawMessage) json.RawMessage { return bounds.ReplaceAll(schema, nil) }
 
-// check reads an input, or reports what is wrong with it. One that passes
+// check reads an input, or reports what is wrong with it. It returns it with
+// the names of the tool itself, whatever the model called them. One that passes
 // means the same to every reader: no key is there twice, and none is there that
 // the schema does not name exactly.
-func check(schema *jsonschema.Resolved, input json.RawMessage) (map[string]any, error) {
+func check(tool string, schema *jsonschema.Resolved, input json.RawMessage) (map[string]any, json.RawMessage, error) {
 	object, err := parse(input)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	changed, err := translate(tool, schema.Schema(), object)
+	if err == nil && changed {
+		input, err = json.Marshal(object)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := schema.Validate(object); err != nil {
-		return nil, errors.New(plain(err))
+		return nil, nil, errors.New(plain(err))
 	}
-	return object, nil
+	return object, input, nil
 }
 
 // plain returns the end of a validation error, which is what a model can act

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/search"
 )
 
@@ -20,7 +21,7 @@ import (
 const (
 	mostContext = 10_000 * 4 // of one call
 	allContext  = 50_000 * 4 // of all calls of a session
-	around      = 12         // lines that are shown from a definition on
+	around      = 200        // lines of a definition that are shown
 	places      = 20         // definitions that are shown
 )
 
@@ -105,7 +106,7 @@ func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 		if !ok || !ok2 || err != nil || b.Len() > mostContext || n == places {
 			continue
 		}
-		text, err := e.tree.Read(name, line, around)
+		text, err := e.body(name, line)
 		if err != nil {
 			continue // it is gone, or not to be shown
 		}
@@ -116,6 +117,29 @@ func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 		return "no definition of " + query + " was found; try search", nil
 	}
 	return b.String(), nil
+}
+
+// body returns what is declared at a line, with the comment above it, up to a
+// limit that it states.
+func (e Env) body(name string, line int) (string, error) {
+	text, err := e.tree.Text(name)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) {
+		return "", fmt.Errorf("%s has %d lines", name, len(lines))
+	}
+	from, to := files.Body(lines, line-1, -1)
+	end := min(to, from+around)
+	text, err = e.tree.Read(name, from+1, end-from) // so that it counts as read
+	if i := strings.LastIndex(text, "\n[lines "); i >= 0 {
+		text = text[:i]
+	}
+	if end < to {
+		text += fmt.Sprintf("\n[%d lines are shown, it ends at line %d; go on with read_file, offset %d]", around, to, end+1)
+	}
+	return text, err
 }
 
 // requestReplan hands a task back whose plan does not hold, with what is wrong

@@ -304,6 +304,9 @@ func (s *Set) masked(text string) string {
 func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	t := s.find(c.Tool)
 	if t == nil {
+		if own := elsewhere(c.Tool); own != "" && s.Has(own) {
+			return Output{}, fmt.Errorf("there is no tool %q; use %s", c.Tool, own)
+		}
 		return Output{}, fmt.Errorf("there is no tool %q; use one of %s", c.Tool, s.names())
 	}
 	if ctx.Err() != nil {
@@ -313,14 +316,14 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	if err != nil {
 		return Output{}, fmt.Errorf("the schema of %s is broken: %w", t.Name, err)
 	}
-	input, err := check(schema, c.Input)
+	object, input, err := check(t.Name, schema, c.Input)
 	if err != nil {
 		return Output{}, fmt.Errorf("the input of %s is not right, nothing was done: %w", t.Name, err)
 	}
 	if t.Take != nil {
-		return t.Take(ctx, input)
+		return t.Take(ctx, object)
 	}
-	return t.Run(ctx, c.Input)
+	return t.Run(ctx, input)
 }
 
 func (s *Set) names() string {

@@ -167,7 +167,7 @@ func TestInput(t *testing.T) {
 		`{"path":"a","mode":1}`:                  "mode",
 		`{}`:                                     "path",
 		`{"path":7}`:                             "path",
-		`{"path":"a","offset":0}`:                "offset",
+		`{"path":"a","offset":-1}`:               "offset",
 		`{"path":"a","offset":1.5}`:              "offset",
 		`{"path":"a"} {}`:                        "after",
 		`{"path":"a"`:                            "JSON",

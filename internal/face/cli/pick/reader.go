@@ -12,8 +12,9 @@ import (
 // PickReader returns the model that a role reads with what the author, a
 // provider/model, made, and why it is that one: another model where there is
 // one, see [route.Reader]. A role that is pinned to a model stays with it. One
-// that failed at it is only taken where there is no other but the author.
-func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author, failed string) (shop.Model, string, error) {
+// that failed at it is only taken where there is no other but the author. None
+// is taken for being another whose tier is below the least.
+func (m *Models) PickReader(role nexus.Role, tier, least nexus.Tier, author, failed string) (shop.Model, string, error) {
 	usual, err := m.Pick(role, tier, "")
 	if err != nil || m.config.Roles[role].Model != "" {
 		return usual, "roles." + string(role) + ".model names it", err
@@ -23,7 +24,7 @@ func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author, failed str
 	for _, o := range others {
 		can = append(can, o.Name)
 	}
-	for _, name := range m.near(m.tierOf(role, tier)) {
+	for _, name := range m.near(m.tierOf(role, tier), least) {
 		if slices.Contains(can, name) {
 			continue
 		}
@@ -50,8 +51,8 @@ func (m *Models) PickReader(role nexus.Role, tier nexus.Tier, author, failed str
 }
 
 // near returns the models of a tier, then those of stronger ones, then those
-// of weaker ones, the nearest first.
-func (m *Models) near(tier nexus.Tier) []string {
+// of weaker ones that are not below the least, the nearest first.
+func (m *Models) near(tier, least nexus.Tier) []string {
 	all := []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}
 	i := max(slices.Index(all, tier), 0)
 	order := slices.Clone(all[i:])
@@ -60,6 +61,9 @@ func (m *Models) near(tier nexus.Tier) []string {
 	}
 	var names []string
 	for _, t := range order {
+		if t.Below(least) {
+			continue
+		}
 		if set := m.config.Models[t]; set != "" {
 			names = append(names, strings.Split(set, ",")...)
 			continue

@@ -136,7 +136,7 @@ func (s *Sitting) Pick(failed string) (shop.Model, error) {
 	if failed == "" {
 		return s.models.Pick(s.role.Name, s.role.Tier, "")
 	}
-	m, _, err := s.models.PickReader(s.role.Name, s.role.Tier, failed, failed)
+	m, _, err := s.models.PickReader(s.role.Name, s.role.Tier, "", failed, failed)
 	return m, err
 }
 

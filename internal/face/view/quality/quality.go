@@ -45,6 +45,7 @@ type Metrics struct {
 	Begun        int     `json:"begun"`
 	Landed       int     `json:"landed"`
 	Parked       int     `json:"parked"` // waits for a person, or failed
+	Helped       int     `json:"helped"` // a person told them something, answered, or gave them another chance or criterion
 	Attempts     float64 `json:"mean_attempts"`
 	Rounds       float64 `json:"mean_rounds"` // of writing, over all attempts of a task
 	MostRounds   int     `json:"most_rounds"`
@@ -107,6 +108,7 @@ func Of(s *state.State, t accept.Table) Quality {
 		v := taskOf(t)
 		q.Tasks = append(q.Tasks, v)
 		m.Tasks += one(t.Status != nexus.Split) // its parts count
+		m.Helped += one(t.Status != nexus.Split && t.Helped)
 		for _, a := range t.Attempts {
 			for name := range count(a, gates, m, &rejected, s.Limits.MajorsBlock) {
 				judged[name]++
@@ -276,6 +278,7 @@ func Markdown(q Quality) string {
 	b.WriteString("| figure | value |\n|---|--:|\n")
 	for _, row := range [][2]string{
 		{"tasks landed", fmt.Sprintf("%d of %d", m.Landed, m.Tasks)},
+		{"tasks in which a person helped", fmt.Sprint(m.Helped)},
 		{"tasks with a person", fmt.Sprintf("%d (%s)", m.Parked, percent(m.Person))},
 		{"attempts a task", fmt.Sprintf("%.1f", m.Attempts)},
 		{"rounds a task", fmt.Sprintf("%.1f, at most %d", m.Rounds, m.MostRounds)},

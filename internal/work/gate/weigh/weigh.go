@@ -43,7 +43,7 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	}
 	switch {
 	case Lacks(now) && Lacks(base): // nobody can hold that against the work
-		now.State = nexus.NotRun
+		now.State, now.Findings = nexus.NotRun, nil // that of the base tells it, once
 		return now
 	case Rewrote(now) && Rewrote(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
 		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })

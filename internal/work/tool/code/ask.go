@@ -34,7 +34,7 @@ func (l *link) ask(ctx context.Context, o order) (tool.Output, error) {
 		return tool.Output{Text: p.outline(all)}, err
 	case "definition":
 		all, err := l.session.Definition(ctx, o.Path, at)
-		return tool.Output{Text: p.places(all)}, err
+		return tool.Output{Text: l.bodies(ctx, p, all)}, err
 	case "references":
 		all, err := l.session.References(ctx, o.Path, at)
 		return tool.Output{Text: p.places(all)}, err

@@ -113,22 +113,18 @@ func (d *desk) ops() []string {
 func (d *desk) tool(ops []string) tool.Tool {
 	about := "Code by meaning."
 	if len(d.links) > 0 {
-		about += " symbols: of path, or called name; definition, references"
+		about += " op symbols: what path declares, or all that is called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
+			"path and line say which name is meant. diagnostics: what is wrong in path."
 		if d.env.Writes {
-			about += ", rename (to)"
+			about += " rename: name becomes to. actions: fixes at path and line; to does one."
 		}
-		about += ": of name in path (at line); diagnostics: of path"
-		if d.env.Writes {
-			about += "; actions: at path, line, does the one in to"
-		}
-		about += "."
+		about += ` Example: {"op":"definition","name":"Parse","path":"a.go","line":7}.`
 	}
 	if d.shapes.golang || d.shapes.grep != "" {
-		about += " search"
+		about += " op search: code like name below path, such as f($X, $$$MORE), where $X is any expression."
 		if d.env.Writes {
-			about += ", replace (to)"
+			about += " replace: to takes its place."
 		}
-		about += ": shape in name, as f($X, $$$MORE), below path."
 	}
 	words, err := json.Marshal(ops)
 	if err != nil {

@@ -254,7 +254,7 @@ func TestOffered(t *testing.T) {
 	}
 	s := set(t, "good", nil).Specs()
 	tool := s[len(s)-1]
-	if n := len(tool.Name) + len(tool.Description) + len(tool.Schema); n > 640 {
+	if n := len(tool.Name) + len(tool.Description) + len(tool.Schema); n > 800 {
 		t.Errorf("it takes %d bytes of each request", n)
 	}
 }

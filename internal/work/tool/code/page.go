@@ -1,6 +1,7 @@
 package code
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -82,6 +83,67 @@ func (p *page) places(all []lsp.Place) string {
 		}
 		fmt.Fprintf(b, "%s:%d: %s\n", short(at.Name), at.Range.Start.Line+1, p.line(at.Name, at.Range.Start.Line))
 	})
+}
+
+// The most that is shown of definitions.
+const (
+	maxBodies = 3   // declarations with their code
+	maxBody   = 200 // lines of each
+)
+
+// bodies shows places where something is declared, the first of them with the
+// comment above and the whole of the code, up to a limit that it states.
+func (l *link) bodies(ctx context.Context, p *page, all []lsp.Place) string {
+	var b strings.Builder
+	for i, at := range all {
+		if i == maxBodies || !lsp.Inside(at.Name) {
+			return b.String() + p.places(all[i:])
+		}
+		b.WriteString(p.places([]lsp.Place{at}))
+		if lines, err := p.lines(at.Name); err == nil && at.Range.Start.Line < len(lines) && at.Range.Start.Line >= 0 {
+			from, to := files.Body(lines, at.Range.Start.Line, l.end(ctx, at))
+			b.WriteString(excerpt(at.Name, lines, from, to))
+		}
+	}
+	if len(all) == 0 {
+		return p.places(nil)
+	}
+	return b.String()
+}
+
+// end returns the last line of what is declared at a place, -1 where the server
+// does not say.
+func (l *link) end(ctx context.Context, at lsp.Place) int {
+	if !l.server.knows(at.Name) {
+		return -1
+	}
+	if _, err := l.give(ctx, at.Name); err != nil {
+		return -1
+	}
+	all, err := l.session.Symbols(ctx, at.Name)
+	if err != nil {
+		return -1
+	}
+	last := -1
+	for _, s := range all { // the innermost that begins there
+		if s.Range.Start.Line == at.Range.Start.Line && (last < 0 || s.Range.End.Line < last) {
+			last = s.Range.End.Line
+		}
+	}
+	return last
+}
+
+// excerpt shows lines of a file, nothing where they are one.
+func excerpt(name string, lines []string, from, to int) string {
+	if to-from < 2 {
+		return ""
+	}
+	end := min(to, from+maxBody)
+	text := fmt.Sprintf("lines %d-%d:\n%s\n", from+1, end, strings.Join(lines[from:end], "\n"))
+	if end < to {
+		text += fmt.Sprintf("[%d lines are shown, it ends at line %d; read_file %s with offset %d shows the rest]\n", maxBody, to, name, end+1)
+	}
+	return text
 }
 
 func (p *page) outline(all []lsp.Symbol) string {

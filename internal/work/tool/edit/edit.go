@@ -3,8 +3,10 @@
 package edit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -15,30 +17,76 @@ type Edit struct {
 }
 
 // Apply returns the text after all edits, made one after the other, or what is
-// wrong with the first one that does not fit.
-func Apply(text string, edits []Edit) (after string, did []string, err error) {
+// wrong with the first one that does not fit, with lines of the text as it is.
+func Apply(text string, edits []Edit) (after string, err error) {
+	after = text
 	for i, ed := range edits {
-		n := strings.Count(text, ed.Old)
+		if ed.Old != "" && !strings.Contains(after, ed.Old) {
+			if ed, err = unnumbered(after, ed); err != nil {
+				return "", nth(i, edits, err)
+			}
+		}
+		n := strings.Count(after, ed.Old)
 		switch {
 		case ed.Old == "":
-			err = errors.New("old is empty")
+			err = errors.New("old is empty; write_file makes a new file")
 		case ed.Old == ed.New:
 			err = errors.New("old and new are the same")
+		case n == 0 && i > 0 && strings.Contains(text, ed.Old):
+			err = fmt.Errorf("old is at line %s, but an edit before it in this call changes that; make one edit of both, or quote what that edit leaves", places(text, ed.Old))
 		case n == 0:
 			err = errors.New(missed(text, ed))
+		case n > 1 && !ed.All && i > 0 && strings.Count(text, ed.Old) != n:
+			err = fmt.Errorf("old is there %d times once the edits before it are made, in the file as it is at lines %s; give more lines around the one you mean, or set all", n, cmp.Or(places(text, ed.Old), "none"))
 		case n > 1 && !ed.All:
 			err = fmt.Errorf("old is there %d times, on lines %s; give more lines around the one you mean, or set all", n, places(text, ed.Old))
 		}
 		if err != nil {
-			if len(edits) > 1 {
-				err = fmt.Errorf("edit %d of %d: %w", i+1, len(edits), err)
-			}
-			return "", nil, err
+			return "", nth(i, edits, err)
 		}
-		did = append(did, fmt.Sprintf("%d replaced at line %s", n, places(text, ed.Old)))
-		text = strings.ReplaceAll(text, ed.Old, ed.New)
+		after = strings.ReplaceAll(after, ed.Old, ed.New)
 	}
-	return text, did, nil
+	return after, nil
+}
+
+// nth says which of several edits an error is about.
+func nth(i int, edits []Edit, err error) error {
+	if len(edits) == 1 {
+		return err
+	}
+	return fmt.Errorf("edit %d of %d: %w", i+1, len(edits), err)
+}
+
+// unnumbered returns an edit without the line numbers that read_file showed
+// before its lines, where it has them and its text is there without.
+func unnumbered(text string, ed Edit) (Edit, error) {
+	old, all, _ := bare(ed.Old)
+	if !all || !strings.Contains(text, old) {
+		return ed, nil
+	}
+	now, all, some := bare(ed.New)
+	if some && !all {
+		return ed, errors.New("old and some lines of new begin with line numbers, which are not in the file; leave them out")
+	}
+	ed.Old = old
+	if all {
+		ed.New = now
+	}
+	return ed, nil
+}
+
+// bare takes line numbers away, and reports whether all lines, or some, begin
+// with one.
+func bare(text string) (rest string, all, some bool) {
+	number := regexp.MustCompile(`^ *[0-9]+\t`)
+	var b strings.Builder
+	all = text != ""
+	for l := range strings.Lines(text) {
+		n := len(number.FindString(l))
+		all, some = all && n > 0, some || n > 0
+		b.WriteString(l[n:])
+	}
+	return b.String(), all, some
 }
 
 // places returns the first line numbers where old begins.

@@ -3,13 +3,17 @@ package files
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/edit"
 )
 
-const maxDiff = 1500 // bytes of a change that the agent is shown
+const (
+	maxDiff   = 1500 // bytes of a change that the agent is shown
+	maxRanges = 20   // places of an edit that are named
+)
 
 // Edit makes edits in a file, all or none, and returns what changed.
 func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
@@ -27,7 +31,7 @@ func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
 	for i := range edits {
 		edits[i].Old, edits[i].New = d.form.Plain(edits[i].Old), d.form.Plain(edits[i].New)
 	}
-	after, did, err := edit.Apply(d.text, edits)
+	after, err := edit.Apply(d.text, edits)
 	if err != nil {
 		return "", fmt.Errorf("%s was not changed: %w%s", name, err, moved(d.text, changes))
 	}
@@ -42,7 +46,43 @@ func (t *Tree) Edit(name string, edits []edit.Edit) (string, error) {
 		return "", err
 	}
 	t.seen.keep(name, after)
-	return fmt.Sprintf("edited %s: %s\n%s%s", name, strings.Join(did, "; "), diff.Unified(d.text, after, maxDiff), moved(d.text, changes)), nil
+	return fmt.Sprintf("edited %s: %s%s", name, ranges(diff.Lines(diff.Split(d.text), diff.Split(after))), moved(d.text, changes)), nil
+}
+
+// ranges says which lines of the file as it is now are other ones, and what
+// they take the place of.
+func ranges(hunks []diff.Hunk) string {
+	var all []string
+	for i, h := range hunks {
+		if i == maxRanges {
+			all = append(all, fmt.Sprintf("%d more places", len(hunks)-i))
+			break
+		}
+		switch {
+		case h.New == 0:
+			all = append(all, fmt.Sprintf("%s deleted after line %d", span(h.From, h.Old), h.To))
+		case h.Old == 0:
+			all = append(all, span(h.To, h.New)+" added")
+		default:
+			all = append(all, fmt.Sprintf("%s changed (before: %s)", span(h.To, h.New), numbers(h.From, h.Old)))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// span names lines, the first counted from 0.
+func span(first, n int) string {
+	if n == 1 {
+		return "line " + numbers(first, n)
+	}
+	return "lines " + numbers(first, n)
+}
+
+func numbers(first, n int) string {
+	if n == 1 {
+		return strconv.Itoa(first + 1)
+	}
+	return fmt.Sprintf("%d-%d", first+1, first+n)
 }
 
 // unknown returns the changes whose lines no edit quotes.

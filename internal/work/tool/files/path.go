@@ -282,6 +282,9 @@ func (t *Tree) Explain(name string, err error) error {
 	if near := t.similar(dir, path.Base(name)); len(near) > 0 {
 		return fmt.Errorf("%s does not exist; %s has %s", name, dir, strings.Join(near, ", "))
 	}
+	if near := t.elsewhere(path.Base(name)); len(near) > 0 {
+		return fmt.Errorf("%s does not exist; there is %s", name, strings.Join(near, ", "))
+	}
 	return fmt.Errorf("%s does not exist; list_files shows what there is", name)
 }
 
@@ -307,4 +310,56 @@ func (t *Tree) similar(dir, name string) []string {
 		}
 	}
 	return near
+}
+
+const (
+	maxLooked = 20_000 // files among which a missing name is looked for
+	maxNear   = 5      // of those that are named
+)
+
+// elsewhere returns files of the tree that have the name of a missing one, or
+// nearly: another case, another ending, or two letters that differ.
+func (t *Tree) elsewhere(name string) []string {
+	var same, near []string
+	n, low := 0, strings.ToLower(name)
+	_ = ignore.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
+		base := strings.ToLower(path.Base(at))
+		switch {
+		case t.shown(at, false) != nil || d.IsDir():
+		case base == low:
+			same = append(same, at)
+		case len(low) > 4 && (stem(base) == stem(low) || apart(base, low) <= 2):
+			near = append(near, at)
+		}
+		n++
+		return n < maxLooked && len(same) < maxNear
+	})
+	all := append(same, near...)
+	return all[:min(len(all), maxNear)]
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// apart counts the letters by which two names differ, up to 3.
+func apart(a, b string) int {
+	if max(len(a)-len(b), len(b)-len(a)) > 2 {
+		return 3
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return min(row[len(b)], 3)
 }

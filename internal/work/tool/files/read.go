@@ -13,6 +13,18 @@ const maxScan = 64 << 20 // bytes of a file that read_file looks through
 
 // Read returns lines of a file, with a note where there are more.
 func (t *Tree) Read(name string, first, limit int) (string, error) {
+	return t.Show(name, Lines{First: first, Limit: limit})
+}
+
+// Lines are those of a text that somebody wants to see.
+type Lines struct {
+	First    int  // from 1
+	Limit    int  // how many; 0 means all
+	Numbered bool // each begins with its number and a tab
+}
+
+// Show is Read with numbers, where they are wanted.
+func (t *Tree) Show(name string, l Lines) (string, error) {
 	f, info, err := t.Open(name)
 	if err != nil {
 		return "", err
@@ -23,7 +35,7 @@ func (t *Tree) Read(name string, first, limit int) (string, error) {
 		if begin, _ := r.Peek(8 << 10); bytes.IndexByte(begin, 0) >= 0 {
 			return "", fmt.Errorf("%s is a binary file of %d bytes", name, info.Size())
 		}
-		return Page(name, r, first, limit)
+		return Page(name, r, l)
 	}
 	d, err := t.load(name)
 	if err != nil {
@@ -33,7 +45,7 @@ func (t *Tree) Read(name string, first, limit int) (string, error) {
 	if d.text == "" {
 		return "[the file is empty]", nil
 	}
-	text, err := Page(name, bufio.NewReader(strings.NewReader(d.text)), first, limit)
+	text, err := Page(name, bufio.NewReader(strings.NewReader(d.text)), l)
 	if note := d.form.String(); note != "" && err == nil {
 		text = strings.TrimSuffix(text, "\n") + fmt.Sprintf("\n[%s: kept when you write]", note)
 	}
@@ -41,13 +53,16 @@ func (t *Tree) Read(name string, first, limit int) (string, error) {
 }
 
 // Page returns lines of a text, with a note where there are more.
-func Page(name string, r *bufio.Reader, first, limit int) (string, error) {
+func Page(name string, r *bufio.Reader, l Lines) (string, error) {
 	var b strings.Builder
-	n, last := 0, 0
+	n, last, first, limit := 0, 0, l.First, l.Limit
 	for {
 		text, err := r.ReadString('\n')
 		if text != "" {
 			n++
+		}
+		if l.Numbered && text != "" {
+			text = fmt.Sprintf("%d\t%s", n, text)
 		}
 		wanted := n >= first && (limit == 0 || n < first+limit)
 		if wanted && text != "" && b.Len()+len(text) <= Most-200 {

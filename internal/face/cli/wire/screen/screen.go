@@ -212,7 +212,8 @@ func (s *Screen) awaited() string {
 // holds the lock.
 func (s *Screen) stale(f nexus.Fact) bool {
 	g, ok := f.(nexus.GateJudged)
-	if !ok || g.Base || g.Cached || g.Evidence.State != nexus.NotRun {
+	cannot := g.Evidence.State == nexus.NotRun || g.Base && g.Evidence.State == nexus.Environmental
+	if !ok || g.Cached || !cannot {
 		return false
 	}
 	key := g.Evidence.Gate + ": " + g.Evidence.Why

@@ -1,0 +1,51 @@
+package strategy_test
+
+import (
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+func TestRenames(t *testing.T) {
+	for title, want := range map[string]strategy.Rename{
+		"Rename Foo to Bar":                        {From: "Foo", To: "Bar"},
+		"Rename the function `parseAll` to `All`.": {From: "parseAll", To: "All"},
+		"rename store.Get into store.Load":         {From: "Get", To: "Load"},
+		"Rename util.go to text.go":                {From: "util.go", To: "text.go"},
+		"Rename Foo to Bar and add an alias":       {},
+		"Rename it":                                {},
+		"Add a rename command":                     {},
+		"Rename Foo to Foo":                        {},
+		"Let people rename a to b":                 {},
+	} {
+		if got, ok := strategy.Renames(nexus.Task{Title: title}); ok != (want != strategy.Rename{}) || ok && got != want {
+			t.Errorf("%s: %+v, %v", title, got, ok)
+		}
+	}
+}
+
+func TestRenameOnly(t *testing.T) {
+	r := strategy.Rename{From: "Foo", To: "Handle"}
+	const old = "// Foo does.\nfunc Foo(a int) { foos[a]++ }\n\nfunc TestFoo() { x := Foo(1) }\n"
+	for now, want := range map[string]bool{
+		old: true,
+		"// Handle does.\nfunc Handle(a int) { handles[a]++ }\n\nfunc TestHandle() { x := Handle(1) }\n": true,
+		"// Handle does.\nfunc Handle(a int) { foos[a]++ }\n\nfunc TestFoo() { x  :=  Handle(1) }\n":     true, // not everywhere, and aligned
+		"// Handle does.\nfunc Handle(a int) { handles[a]-- }\n\nfunc TestHandle() { x := Handle(1) }\n": false,
+		"// Handle does.\nfunc Handle(a int) { foos[a]++ }\n":                                            false,
+		old + "func Handle(a int) { Foo(a) }\n":                                                          false,
+		"  // Foo does.\nfunc Foo(a int) { foos[a]++ }\n\nfunc TestFoo() { x := Foo(1) }\n":              false, // indentation may mean something
+	} {
+		if got := r.Only(old, now); got != want {
+			t.Errorf("%q: %v", now, got)
+		}
+	}
+	if r.Only("a := foo - handle", "a := handle - foo") {
+		t.Error("two names that changed places count as one that was renamed")
+	}
+	low := strategy.Rename{From: "foo", To: "Foo"}
+	if !low.Only("foo(1)", "Foo(1)") || low.Only("foo(Foo)", "Foo(Foo)") || low.Only("foo(1)", "Foo(2)") {
+		t.Error("a change of case")
+	}
+}
