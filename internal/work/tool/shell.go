@@ -107,8 +107,17 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	if note == "" && out.Text == "" {
 		note = "[exit 0, no output]"
 	}
-	out.Text, out.Failed = out.Text+note+e.lids.explain(out.Text), failed
+	out.Text, out.Failed = out.Text+note+e.lids.explain(out.Text)+e.unreached(out.Text), failed
 	return e.undone(ctx, out)
+}
+
+// unreached says that there is no network, where a command shows that it looked
+// for one.
+func (e Env) unreached(text string) string {
+	if why := e.Box.Unreached(e.command(nil, 0), text); why != "" {
+		return "\n" + why
+	}
+	return ""
 }
 
 // undone takes back what a command did against the role's rule.
