@@ -144,7 +144,7 @@ func (j *judgement) gitShows(verb string, options, operands []arg.Word) {
 			j.add(Ask, "path.secret", "it may show files that are named as those with secrets")
 		}
 		if d := Path(name, false); d.Rule == "path.secret" && !place.Shown(j.rules.Show, name) {
-			j.sum = stricter(j.sum, d)
+			j.take(d)
 		} else if place.Credential(name) && !place.Shown(j.rules.Show, name) {
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		}

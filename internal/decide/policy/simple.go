@@ -51,6 +51,9 @@ func (j *judgement) simple(argv []arg.Word) {
 		run(argv)
 		return
 	}
+	if j.rules.Open && (j.given || builds.Inline(argv)) && builds.Interprets(argv[0].Text) {
+		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
+	}
 	if builds.Judge(argv, paths{j}, runs{j}) {
 		return
 	}

@@ -18,6 +18,7 @@ func (j *judgement) word(w *syntax.Word) arg.Word {
 		j.part(&out, p, i == 0)
 		out.Fixed = out.Fixed || begins(&out)
 	}
+	out.Said = j.text(w)
 	return out
 }
 
@@ -113,6 +114,9 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 			return place.Tree, clean
 		}
 	}
+	if !path.IsAbs(p) && j.away && j.near != place.Tree {
+		return j.beside(p)
+	}
 	if !path.IsAbs(p) {
 		if clean := path.Clean(p); clean == ".." || strings.HasPrefix(clean, "../") || j.away {
 			return place.Outside, p
@@ -121,7 +125,11 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 		}
 		return place.Tree, path.Clean(p)
 	}
-	return place.Of(path.Clean(p), j.rules.Dir)
+	at, name := place.Of(path.Clean(p), j.rules.Dir)
+	if at == place.Outside && place.Below(j.rules.Caches, name) {
+		return place.Cache, name
+	}
+	return at, name
 }
 
 // shown reports whether a path is one of the tree that people let agents see.
@@ -151,18 +159,27 @@ func (j *judgement) within(p string) bool {
 
 // reads judges that paths are read.
 func (j *judgement) reads(words []arg.Word) {
+	defer func() { j.piece = "" }()
 	for _, w := range words {
+		j.piece = w.Said
 		switch at, name := j.where(w); at {
 		case place.Tree:
 			if w.Glob && place.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
 			}
 			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !place.Shown(j.rules.Show, name) {
-				j.sum = stricter(j.sum, d)
+				j.take(d)
 			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
-				j.sum = stricter(j.sum, Decision{Ask, d.Rule, "git's configuration may hold a secret"})
+				j.add(Ask, d.Rule, "git's configuration may hold a secret")
 			}
 		case place.Tmp, place.System:
+		case place.Cache:
+			if w.Glob && place.MayMatch(path.Base(name)) {
+				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
+			}
+			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
+				j.take(d)
+			}
 		case place.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		case place.Device:
@@ -170,17 +187,23 @@ func (j *judgement) reads(words []arg.Word) {
 		case place.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
-			j.add(Ask, "path.outside", "it reads outside the worktree")
+			d := says(Ask, "path.outside", "it reads outside the worktree")
+			if to := j.home(w.Text); w.Home && to != "" {
+				d.Reason, d.Way = "the home of commands is private and empty", "give the literal path: `ls "+to+"`"
+			}
+			j.take(d)
 		}
 	}
 }
 
 // writes judges that paths are made or changed.
 func (j *judgement) writes(words []arg.Word) {
+	defer func() { j.piece = "" }()
 	for _, w := range words {
+		j.piece = w.Said
 		switch at, name := j.where(w); at {
 		case place.Tree:
-			j.sum = stricter(j.sum, Path(name, true))
+			j.take(Path(name, true))
 			if w.Glob && place.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may be a file that is named as those with secrets")
 			}
@@ -224,6 +247,9 @@ func plainly(p *syntax.ParamExp) bool {
 // prints returns the directory that a substitution stands for: the tree's root
 // or a new one in the private /tmp.
 func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
+	if len(stmts) == 1 && j.locates(stmts[0]) {
+		return dependency, true
+	}
 	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
 		return "", false
 	}

@@ -89,7 +89,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	}
 	judged, err := e.leave(ctx, o.Command)
 	if err != nil {
-		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w", err)
+		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w\n[nothing of the command was run]", err)
 	}
 	if o.Background {
 		return e.start(ctx, o.Command, judged)
@@ -201,7 +201,8 @@ func bash() string {
 // leave says why a command is not run, nil where it may be.
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
-	rules.Dir, rules.Reaches, rules.Show = e.Dir, e.Net.Reaches, e.Hidden.Show
+	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.Reaches, e.Hidden.Show, e.Caches
+	rules.Open = e.Box.Name() == string(sandbox.Off)
 	return e.Leave(ctx, command, policy.Rule(command, rules))
 }
 
@@ -219,8 +220,21 @@ func (e Env) Leave(ctx context.Context, what string, d policy.Decision) (nexus.J
 	case d.Decision == policy.Ask && e.Agree != nil:
 		j.By, err = "person", e.Agree(ctx, what, reason)
 	default:
-		err = errors.New(reason)
+		err = refused(d)
 	}
 	j.Refused = err != nil
 	return j, err
+}
+
+// refused says what of a command the policy does not allow, by which rule, and
+// what it allows instead.
+func refused(d policy.Decision) error {
+	text := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
+	if d.Part != "" {
+		text += "\nwhat is refused: " + d.Part
+	}
+	if d.Way != "" {
+		text += "\ninstead: " + d.Way
+	}
+	return errors.New(text)
 }
