@@ -99,6 +99,11 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		}) {
 			j.add(Deny, "credentials", "git's settings may hold a secret")
 		}
+		if at, name := place.Outside, ""; len(args) == 4 && args[0] == "--global" && args[1] == "--add" && args[2] == "safe.directory" {
+			if at, name = j.where(words[3]); at == place.Tree && name == "." {
+				return // the worktree is its own
+			}
+		}
 		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
 		j.gitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
 	case "branch", "tag":

@@ -373,6 +373,7 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	}
 	switch {
 	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
+	case name == "PATH" && a.Value != nil && !a.Append && a.Index == nil && j.appends(a.Value):
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
 	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !table.Hidden(name) && table.Plain(name, j.word(a.Value).Text):

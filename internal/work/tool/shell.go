@@ -36,8 +36,9 @@ type order struct {
 func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
-		Description: "Run bash at the root of the tree: a fresh shell each time, " + network(e) + ", no stdin; " +
-			"what it started ends with it. background starts a server and returns at once: see job.",
+		Description: "Run bash at the root, in a fresh shell, " + network(e) + ", no stdin; " +
+			"what it started ends with it. background starts a server: see job.\n" +
+			"Read dependencies; /tmp is yours.\nCode that runs programs: in a file.\nUndo: git restore FILE.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +

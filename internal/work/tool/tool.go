@@ -57,7 +57,7 @@ type Env struct {
 
 	Vars     []string    // environment of commands; nil means sandbox.Env()
 	Readable []string    // further paths that commands may read
-	Caches   []string    // directories outside of the worktree that agents may read, with commands and file tools: toolchains, dependencies
+	Caches   []string    // directories outside of the worktree that agents may read, with commands and file tools: toolchains, dependencies; nil means those that the box shows
 	Writable []string    // further directories that commands may write to
 	Tmp      string      // directory that stands for /tmp; empty means a fresh one for each command
 	Mark     string      // names the owner of commands; see sandbox.Sweep
@@ -155,6 +155,9 @@ func New(e Env, names ...string) (*Set, error) {
 	}
 	if e.Now == nil {
 		e.Now = func() time.Time { return time.Time{} }
+	}
+	if e.Caches == nil {
+		e.Caches = e.Box.Shown()
 	}
 	if e.Blob == nil {
 		e.Blob = &memory{}

@@ -46,7 +46,7 @@ func TestDefinitionInADependency(t *testing.T) {
 		defer kit.Join(t.Context(), set, e)()
 		return set.Answer(t.Context(), llm.Call{ID: "c", Tool: name, Input: json.RawMessage(input)}).Result.Text
 	}
-	e := tool.Env{Dir: dir, Box: box, Caches: box.Shown()}
+	e := tool.Env{Dir: dir, Box: box}
 	for _, input := range []string{`{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, `{"op":"definition","name":"strings.Cut"}`} {
 		got := ask(e, input, Name)
 		at, _, ok := strings.Cut(got, ":")
@@ -58,7 +58,7 @@ func TestDefinitionInADependency(t *testing.T) {
 			t.Errorf("%s: %.200q", at, text)
 		}
 	}
-	e.Caches = nil
+	e.Caches = []string{}
 	if got := ask(e, `{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, Name); !strings.Contains(got, "[outside of the worktree]") {
 		t.Errorf("without caches: %q", got)
 	}
