@@ -99,11 +99,6 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 		}) {
 			j.add(Deny, "credentials", "git's settings may hold a secret")
 		}
-		if at, name := place.Outside, ""; len(args) == 4 && args[0] == "--global" && args[1] == "--add" && args[2] == "safe.directory" {
-			if at, name = j.where(words[3]); at == place.Tree && name == "." {
-				return // the worktree is its own
-			}
-		}
 		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
 		j.gitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
 	case "branch", "tag":
@@ -124,6 +119,16 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	default:
 		j.gitWrite(verb, args)
 	}
+}
+
+// trusts reports whether git's configuration is told no more than that the
+// worktree is the user's own.
+func (j *judgement) trusts(args []string, operands []arg.Word) bool {
+	if len(args) != 4 || len(operands) != 2 || args[0] != "--global" || args[1] != "--add" || args[2] != "safe.directory" {
+		return false
+	}
+	at, name := j.where(operands[1])
+	return at == place.Tree && name == "."
 }
 
 // gitShows judges which files' texts git is asked to show, in the tree or in a
@@ -186,6 +191,8 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		return true
 	case "switch":
 		return (first == "-c" || first == "--create") && len(args) == 2 && seen
+	case "config":
+		return j.trusts(args, operands)
 	case "checkout", "restore", "apply":
 		return j.gitUndoes(verb, args, operands, has)
 	case "cherry-pick", "revert":

@@ -51,9 +51,7 @@ func (j *judgement) simple(argv []arg.Word) {
 		run(argv)
 		return
 	}
-	if j.rules.Open && (j.given || builds.Inline(argv)) && builds.Interprets(argv[0].Text) {
-		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
-	}
+	j.unconfined(argv)
 	if builds.Judge(argv, paths{j}, runs{j}) {
 		return
 	}
@@ -66,6 +64,13 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	j.listed(e, argv)
+}
+
+// unconfined asks about code in another language where no sandbox confines it.
+func (j *judgement) unconfined(argv []arg.Word) {
+	if j.rules.Open && (j.given || builds.Inline(argv)) && builds.Interprets(argv[0].Text) {
+		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
+	}
 }
 
 // tool returns the name under which a program is known, empty for one of the

@@ -114,18 +114,29 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 			return place.Tree, clean
 		}
 	}
-	if !path.IsAbs(p) && j.away && j.near != place.Tree {
-		return j.beside(p)
-	}
 	if !path.IsAbs(p) {
-		if clean := path.Clean(p); clean == ".." || strings.HasPrefix(clean, "../") || j.away {
-			return place.Outside, p
-		} else if strings.Contains("/"+p+"/", "/../") && !j.within(p) {
-			return place.Unseen, p // through a link it leads elsewhere
-		}
-		return place.Tree, path.Clean(p)
+		return j.relative(p)
 	}
-	at, name := place.Of(path.Clean(p), j.rules.Dir)
+	return j.absolute(path.Clean(p))
+}
+
+// relative says where a path lies that is not absolute.
+func (j *judgement) relative(p string) (place.Kind, string) {
+	clean := path.Clean(p)
+	switch {
+	case j.away && j.near != place.Tree:
+		return j.beside(p)
+	case clean == ".." || strings.HasPrefix(clean, "../") || j.away:
+		return place.Outside, p
+	case strings.Contains("/"+p+"/", "/../") && !j.within(p):
+		return place.Unseen, p // through a link it leads elsewhere
+	}
+	return place.Tree, clean
+}
+
+// absolute says where a clean absolute path lies.
+func (j *judgement) absolute(p string) (place.Kind, string) {
+	at, name := place.Of(p, j.rules.Dir)
 	if at == place.Outside && place.Below(j.rules.Caches, name) {
 		return place.Cache, name
 	}
