@@ -112,7 +112,7 @@ func (t *Tree) shown(name string, write bool) error {
 // May says why a file may not be touched, by its name alone.
 func (t *Tree) May(name string, write bool) error {
 	if d := policy.Path(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.Shown(name)) {
-		return refuse(d.Rule, "%s is refused (%s): %s", name, d.Rule, d.Reason)
+		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
 		return refuse("path.config", "%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
