@@ -29,7 +29,7 @@ func TestCaches(t *testing.T) {
 		"cat $(go env GOROOT)/../../../etc/shadow", "echo x > $(go env GOROOT)/a", "cd /root/go/pkg/mod && cat ../../.bashrc", "cd /root/go/pkg/mod && rm -rf example.com",
 		"cd /root/go/pkg/mod && echo x > a", "cd /root/go/pkg/mod && ./run", "cd /tmp && rm -rf *", "cd /tmp && rm -rf .", "cd /tmp && cat ../root/x", "cd /tmp; rm -rf src", "cd /tmp && echo x > .git/config",
 		"cat $(node -p \"require.resolve('./.env')\")", "cat $(python3 -c \"print('/etc/shadow')\")", "cat $(go list -f '{{.Dir}}' ./... | cat)/x", "cd /tmp && cd /root && cat x", "cd /tmp && cd .. && cat root/x",
-		"export PATH=/tmp/bin:$PATH", "export PATH=$PATH:bin", "PATH=$PATH:/root/x go version", "git config --global --add safe.directory '*'", "git config --global --add safe.directory /root/other",
+		"export PATH=/tmp/bin:$PATH", "export PATH=$PATH:bin", "export PATH=", "export PATH=\"\"", "PATH=\"$PATH\" x", "export PATH=$PATH", "PATH=$PATH:/root/x go version", "git config --global --add safe.directory '*'", "git config --global --add safe.directory /root/other",
 		"GOROOT=/root/x; cat $GOROOT/y", "cat ~/go/pkg/mod/example.com/x/errors.go",
 	} {
 		if d := Rule(command, r); d.Allowed() {

@@ -104,8 +104,13 @@ func decoded(p *syntax.SglQuoted) (string, bool) {
 // would have been found elsewhere.
 func (j *judgement) appends(w *syntax.Word) bool {
 	parts := w.Parts
-	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {
-		parts = q.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) < 2 {
+		return false
 	}
 	if p, ok := parts[0].(*syntax.ParamExp); !ok || !p.Short || p.Param == nil || p.Param.Value != "PATH" {
 		return false
