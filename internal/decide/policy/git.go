@@ -121,6 +121,16 @@ func (j *judgement) gitVerb(verb string, args []string, words []arg.Word) {
 	}
 }
 
+// trusts reports whether git's configuration is told no more than that the
+// worktree is the user's own.
+func (j *judgement) trusts(args []string, operands []arg.Word) bool {
+	if len(args) != 4 || len(operands) != 2 || args[0] != "--global" || args[1] != "--add" || args[2] != "safe.directory" {
+		return false
+	}
+	at, name := j.where(operands[1])
+	return at == place.Tree && name == "."
+}
+
 // gitShows judges which files' texts git is asked to show, in the tree or in a
 // commit.
 func (j *judgement) gitShows(verb string, options, operands []arg.Word) {
@@ -144,7 +154,7 @@ func (j *judgement) gitShows(verb string, options, operands []arg.Word) {
 			j.add(Ask, "path.secret", "it may show files that are named as those with secrets")
 		}
 		if d := Path(name, false); d.Rule == "path.secret" && !place.Shown(j.rules.Show, name) {
-			j.sum = stricter(j.sum, d)
+			j.take(d)
 		} else if place.Credential(name) && !place.Shown(j.rules.Show, name) {
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		}
@@ -181,6 +191,8 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []arg.Word, ha
 		return true
 	case "switch":
 		return (first == "-c" || first == "--create") && len(args) == 2 && seen
+	case "config":
+		return j.trusts(args, operands)
 	case "checkout", "restore", "apply":
 		return j.gitUndoes(verb, args, operands, has)
 	case "cherry-pick", "revert":

@@ -109,6 +109,9 @@ func (j *judgement) value(name string, at syntax.Pos) (arg.Word, bool) {
 	if (name == "TMPDIR") && !slices.Contains(j.sets, name) {
 		return arg.Literal("/tmp"), true // private
 	}
+	if slices.Contains([]string{"GOMODCACHE", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"}, name) && !slices.Contains(j.sets, name) && !j.rebinds {
+		return arg.Literal(dependency), true
+	}
 	for _, s := range j.settled {
 		if s.name != name || s.from.After(at) || at.After(s.to) || j.rebinds || count(j.sets, name) != 1 {
 			continue

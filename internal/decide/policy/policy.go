@@ -25,8 +25,15 @@ const (
 // Decision is an answer with where it comes from.
 type Decision struct {
 	Decision Answer `json:"decision"`
-	Rule     string `json:"rule"`   // stable name of the rule
-	Reason   string `json:"reason"` // for people and models, a clause
+	Rule     string `json:"rule"`           // stable name of the rule
+	Reason   string `json:"reason"`         // for people and models, a clause
+	Part     string `json:"part,omitempty"` // what of the command it is about; empty where it is allowed
+	Way      string `json:"way,omitempty"`  // what is allowed instead, a clause; empty where it is allowed
+}
+
+// says returns a decision about no part of its own.
+func says(a Answer, rule, reason string) Decision {
+	return Decision{Decision: a, Rule: rule, Reason: reason}
 }
 
 // Allowed reports whether it may go ahead without a question. The zero
@@ -59,12 +66,16 @@ func stricter(a, b Decision) Decision {
 func Path(name string, write bool) Decision {
 	switch place.Protected(name, write) {
 	case place.Git:
-		return Decision{Deny, "path.git", "git's own files are not touched directly"}
+		return pathed(Deny, "path.git", "git's own files are not touched directly", name)
 	case place.AgentConfig:
-		return Decision{Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit"}
+		return pathed(Deny, "path.agent-config", "configuration of agents, editors and policy is for people to edit", name)
 	case place.MaySecret:
-		return Decision{Ask, "path.secret", path.Base(name) + " is named as files that hold secrets are, so agents are not shown it; whoever runs Nexus shows it with policy.show"}
+		return pathed(Ask, "path.secret", path.Base(name)+" is named as files that hold secrets are, so agents are not shown it; whoever runs Nexus shows it with policy.show", name)
 	default:
-		return Decision{Allow, "path.worktree", "inside the worktree"}
+		return says(Allow, "path.worktree", "inside the worktree")
 	}
+}
+
+func pathed(a Answer, rule, reason, name string) Decision {
+	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: way(rule, "")}
 }

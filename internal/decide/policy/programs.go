@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -244,26 +245,35 @@ func (j *judgement) source(argv []arg.Word) {
 
 func (j *judgement) cd(argv []arg.Word) {
 	if len(argv) < 2 {
-		j.away = true
+		j.away, j.near = true, place.Tree
 		j.add(Ask, "path.outside", "it goes to the home directory")
 		return
 	}
 	to := argv[len(argv)-1]
 	at, p := j.where(to)
 	if at == place.Tree {
-		j.sum = stricter(j.sum, Path(p, true)) // what follows may write there
+		j.take(Path(p, true)) // what follows may write there
 		j.inBare = j.inBare || bare(p)
 	}
 	if at == place.Tree && p == "." && j.below != "" {
 		return // back to the root
 	}
-	if p == "/tmp" && !to.Dynamic || at == place.Tmp && strings.HasPrefix(p, "/tmp/") {
-		j.away = true // it is private; what is named from there is not followed
+	switch {
+	case p == "/tmp" && !to.Dynamic, at == place.Tmp && strings.HasPrefix(p, "/tmp/"):
+		j.away, j.near = true, place.Tmp
 		return
+	case (at == place.Cache || at == place.System) && !to.Dynamic && !to.Glob:
+		j.away, j.near = true, place.Cache
+		return
+	case at == place.Tree && j.away && j.near != place.Tree && !path.IsAbs(to.Text) && !to.Listed:
+		return // further down there
 	}
+	j.near = place.Tree
 	if at != place.Tree || to.Text == "-" || to.Listed {
 		j.away = true
+		j.piece = to.Said
 		j.add(Ask, "path.outside", "it leaves the worktree")
+		j.piece = ""
 	}
 }
 

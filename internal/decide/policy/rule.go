@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/chain"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/own"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/script"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
@@ -17,11 +19,15 @@ import (
 // Rules are what a caller adds to the built-in rules. Entries are words that
 // a simple command begins with, such as "make deploy".
 type Rules struct {
-	Dir   string   // the worktree, absolute; empty means that every absolute path is outside
-	Allow []string // answers what would be asked because the word is unknown; never from a file of the repository
-	Ask   []string
-	Deny  []string
-	Show  []string // patterns of files that agents may see though they are named as those with secrets; never from a file of the repository
+	Dir    string   // the worktree, absolute; empty means that every absolute path is outside
+	Allow  []string // answers what would be asked because the word is unknown; never from a file of the repository
+	Ask    []string
+	Deny   []string
+	Show   []string // patterns of files that agents may see though they are named as those with secrets; never from a file of the repository
+	Caches []string // directories outside of the worktree that agents may read: dependencies and toolchains; absolute
+	// Open says that commands run without a sandbox, so that the code in them
+	// could do anything.
+	Open bool
 	// Reaches says which hosts commands may read from; nil: none.
 	Reaches func(host string, port int) bool
 }
@@ -36,28 +42,33 @@ const (
 // also in substitutions and behind words that run another command, and the
 // strictest answer is the answer.
 func Rule(command string, r Rules) Decision {
-	return judge(command, r, 0)
+	d := judge(command, r, 0)
+	if !d.Allowed() {
+		d.Part, d.Way = cmp.Or(d.Part, cut(command)), cmp.Or(d.Way, way(d.Rule, d.Reason))
+	}
+	return d
 }
 
 func judge(command string, r Rules, depth int) Decision {
 	switch {
 	case strings.TrimSpace(command) == "":
-		return Decision{Ask, "shell.empty", "there is no command"}
+		return says(Ask, "shell.empty", "there is no command")
 	case len(command) > maxCommand:
-		return Decision{Ask, "shell.long", fmt.Sprintf("it is longer than %d bytes", maxCommand)}
+		return says(Ask, "shell.long", fmt.Sprintf("it is longer than %d bytes", maxCommand))
 	case depth > maxNested:
-		return Decision{Ask, "shell.deep", "it nests too deep"}
+		return says(Ask, "shell.deep", "it nests too deep")
 	case strings.ContainsFunc(command, script.Odd):
-		return Decision{Ask, "shell.invisible", "it holds characters that are not seen"}
+		return says(Ask, "shell.invisible", "it holds characters that are not seen")
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 	if err != nil {
-		return Decision{Ask, "shell.unparsed", "it cannot be parsed"}
+		return says(Ask, "shell.unparsed", "it cannot be parsed")
 	}
-	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, sum: Decision{Allow, "shell.structure", "made only of allowed parts"}}
+	j := judgement{calls: map[string][]string{}, rules: r, depth: depth, whole: command, sum: says(Allow, "shell.structure", "made only of allowed parts")}
 	j.look(file)
 	j.settle(file)
 	syntax.Walk(file, j.visit)
+	j.at = nil
 	if j.parts > maxParts {
 		j.add(Ask, "shell.parts", fmt.Sprintf("it has more than %d parts", maxParts))
 	}
@@ -79,15 +90,19 @@ func judge(command string, r Rules, depth int) Decision {
 // judgement is the state of judging one command line.
 type judgement struct {
 	rules      Rules
+	whole      string      // the command line
+	at         syntax.Node // what is judged just now; nil: all of it
+	piece      string      // a word of that, as it stands there; empty for all of it
 	depth      int
 	sum        Decision
 	parts      int
-	functions  []string // declared in it
-	away       bool     // it may be in a directory outside the worktree
-	arithmetic bool     // it calculates, and so evaluates values
-	hidden     bool     // a value holds what could be run then
-	sets       []string // variables that are assigned in it
-	rebinds    bool     // it sets variables in another way
+	functions  []string   // declared in it
+	away       bool       // it may be in a directory outside the worktree
+	near       place.Kind // where that is, if it is the private /tmp or a cache; Tree where it is neither
+	arithmetic bool       // it calculates, and so evaluates values
+	hidden     bool       // a value holds what could be run then
+	sets       []string   // variables that are assigned in it
+	rebinds    bool       // it sets variables in another way
 	loops      []loop
 	below      string // directory of the tree that the part which is judged is in, as far as that is certain
 	dirs       chain.Dirs
@@ -107,7 +122,16 @@ type judgement struct {
 }
 
 func (j *judgement) add(a Answer, rule, reason string) {
-	j.sum = stricter(j.sum, Decision{a, rule, reason})
+	j.take(says(a, rule, reason))
+}
+
+// take takes a decision into account, with what it is about.
+func (j *judgement) take(d Decision) {
+	if d.Allowed() {
+		return
+	}
+	d.Part = cmp.Or(j.piece, j.text(j.at))
+	j.sum = stricter(j.sum, d)
 }
 
 // look finds what has to be known before the parts are judged.
@@ -173,6 +197,7 @@ func literals(n syntax.Node) (all []string) {
 
 // visit judges one node; its children are visited by themselves.
 func (j *judgement) visit(n syntax.Node) bool {
+	j.marks(n)
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		if _, plain := n.Cmd.(*syntax.CallExpr); plain {
@@ -348,6 +373,7 @@ func (j *judgement) assign(a *syntax.Assign, exported, declared bool) {
 	}
 	switch {
 	case table.Powerful(name) && a.Value != nil && !a.Append && a.Index == nil && quiet(name, j.word(a.Value)):
+	case name == "PATH" && a.Value != nil && !a.Append && a.Index == nil && j.appends(a.Value):
 	case table.Powerful(name):
 		j.add(Deny, "env.programs", name+" decides which programs run or how")
 	case exported && declared && a.Value != nil && !j.word(a.Value).Dynamic && !table.Hidden(name) && table.Plain(name, j.word(a.Value).Text):

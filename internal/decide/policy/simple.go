@@ -51,6 +51,7 @@ func (j *judgement) simple(argv []arg.Word) {
 		run(argv)
 		return
 	}
+	j.unconfined(argv)
 	if builds.Judge(argv, paths{j}, runs{j}) {
 		return
 	}
@@ -63,6 +64,13 @@ func (j *judgement) simple(argv []arg.Word) {
 		return
 	}
 	j.listed(e, argv)
+}
+
+// unconfined asks about code in another language where no sandbox confines it.
+func (j *judgement) unconfined(argv []arg.Word) {
+	if j.rules.Open && (j.given || builds.Inline(argv)) && builds.Interprets(argv[0].Text) {
+		j.add(Ask, "code.inline", "without a sandbox, code in the command line could do anything")
+	}
 }
 
 // tool returns the name under which a program is known, empty for one of the
@@ -149,6 +157,9 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		}
 		j.reads(operands)
 	case "write":
+		if name == "ln" && arg.Asks(options, []string{"-s", "--symbolic"}) {
+			operands = linked(operands)
+		}
 		j.written(name, operands)
 	case "delete":
 		j.removed(e, argv, operands)
@@ -160,6 +171,17 @@ func (j *judgement) listed(e table.Entry, argv []arg.Word) {
 		}
 		j.hides(name, argv[1:])
 	}
+}
+
+// linked returns the operands of ln -s with a target that is relative as it is
+// seen from the root: it is relative to where the link lies.
+func linked(operands []arg.Word) []arg.Word {
+	if len(operands) != 2 || operands[0].Dynamic || operands[0].Home || path.IsAbs(operands[0].Text) || operands[1].Dynamic || path.IsAbs(operands[1].Text) {
+		return operands
+	}
+	all := slices.Clone(operands)
+	all[0].Text = path.Join(path.Dir(path.Clean(operands[1].Text)), operands[0].Text)
+	return all
 }
 
 // unclear returns the words that could turn out to be options: before its

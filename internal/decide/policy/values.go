@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/arg"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
 )
 
 // quiet reports whether a variable that can start programs is given a value
@@ -95,4 +97,32 @@ func decoded(p *syntax.SglQuoted) (string, bool) {
 	}
 	text, err := expand.Literal(nil, &syntax.Word{Parts: []syntax.WordPart{p}})
 	return text, err == nil && text != "" && !strings.ContainsRune(text, 0)
+}
+
+// appends reports whether a value of PATH is what it was, with directories of the
+// tree, of /tmp or of dependencies behind that: no program is found there that
+// would have been found elsewhere.
+func (j *judgement) appends(w *syntax.Word) bool {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) < 2 {
+		return false
+	}
+	if p, ok := parts[0].(*syntax.ParamExp); !ok || !p.Short || p.Param == nil || p.Param.Value != "PATH" {
+		return false
+	}
+	rest := j.word(&syntax.Word{Parts: parts[1:]})
+	if rest.Dynamic || rest.Glob || !strings.HasPrefix(rest.Text, ":") {
+		return false
+	}
+	for dir := range strings.SplitSeq(rest.Text[1:], ":") {
+		if at, _ := j.where(arg.Literal(dir)); !path.IsAbs(dir) || at != place.Tree && at != place.Tmp && at != place.System && at != place.Cache {
+			return false
+		}
+	}
+	return true
 }

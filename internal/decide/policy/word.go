@@ -18,6 +18,7 @@ func (j *judgement) word(w *syntax.Word) arg.Word {
 		j.part(&out, p, i == 0)
 		out.Fixed = out.Fixed || begins(&out)
 	}
+	out.Said = j.text(w)
 	return out
 }
 
@@ -114,14 +115,32 @@ func (j *judgement) where(w arg.Word) (place.Kind, string) {
 		}
 	}
 	if !path.IsAbs(p) {
-		if clean := path.Clean(p); clean == ".." || strings.HasPrefix(clean, "../") || j.away {
-			return place.Outside, p
-		} else if strings.Contains("/"+p+"/", "/../") && !j.within(p) {
-			return place.Unseen, p // through a link it leads elsewhere
-		}
-		return place.Tree, path.Clean(p)
+		return j.relative(p)
 	}
-	return place.Of(path.Clean(p), j.rules.Dir)
+	return j.absolute(path.Clean(p))
+}
+
+// relative says where a path lies that is not absolute.
+func (j *judgement) relative(p string) (place.Kind, string) {
+	clean := path.Clean(p)
+	switch {
+	case j.away && j.near != place.Tree:
+		return j.beside(p)
+	case clean == ".." || strings.HasPrefix(clean, "../") || j.away:
+		return place.Outside, p
+	case strings.Contains("/"+p+"/", "/../") && !j.within(p):
+		return place.Unseen, p // through a link it leads elsewhere
+	}
+	return place.Tree, clean
+}
+
+// absolute says where a clean absolute path lies.
+func (j *judgement) absolute(p string) (place.Kind, string) {
+	at, name := place.Of(p, j.rules.Dir)
+	if at == place.Outside && place.Below(j.rules.Caches, name) {
+		return place.Cache, name
+	}
+	return at, name
 }
 
 // shown reports whether a path is one of the tree that people let agents see.
@@ -151,18 +170,27 @@ func (j *judgement) within(p string) bool {
 
 // reads judges that paths are read.
 func (j *judgement) reads(words []arg.Word) {
+	defer func() { j.piece = "" }()
 	for _, w := range words {
+		j.piece = w.Said
 		switch at, name := j.where(w); at {
 		case place.Tree:
 			if w.Glob && place.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
 			}
 			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" && !place.Shown(j.rules.Show, name) {
-				j.sum = stricter(j.sum, d)
+				j.take(d)
 			} else if d.Rule == "path.git" && strings.Contains(name, "config") {
-				j.sum = stricter(j.sum, Decision{Ask, d.Rule, "git's configuration may hold a secret"})
+				j.add(Ask, d.Rule, "git's configuration may hold a secret")
 			}
 		case place.Tmp, place.System:
+		case place.Cache:
+			if w.Glob && place.MayMatch(path.Base(name)) {
+				j.add(Ask, "path.secret", "it may read files that are named as those with secrets")
+			}
+			if d := Path(name, false); !d.Allowed() && d.Rule != "path.git" {
+				j.take(d)
+			}
 		case place.Secret:
 			j.add(Deny, "credentials", "it names a file that holds credentials")
 		case place.Device:
@@ -170,17 +198,23 @@ func (j *judgement) reads(words []arg.Word) {
 		case place.Unseen:
 			j.add(Ask, "path.unseen", "which file it reads is not known before it runs")
 		default:
-			j.add(Ask, "path.outside", "it reads outside the worktree")
+			d := says(Ask, "path.outside", "it reads outside the worktree")
+			if to := j.home(w.Text); w.Home && to != "" {
+				d.Reason, d.Way = "the home of commands is private and empty", "give the literal path: `ls "+to+"`"
+			}
+			j.take(d)
 		}
 	}
 }
 
 // writes judges that paths are made or changed.
 func (j *judgement) writes(words []arg.Word) {
+	defer func() { j.piece = "" }()
 	for _, w := range words {
+		j.piece = w.Said
 		switch at, name := j.where(w); at {
 		case place.Tree:
-			j.sum = stricter(j.sum, Path(name, true))
+			j.take(Path(name, true))
 			if w.Glob && place.MayMatch(path.Base(name)) {
 				j.add(Ask, "path.secret", "it may be a file that is named as those with secrets")
 			}
@@ -224,6 +258,9 @@ func plainly(p *syntax.ParamExp) bool {
 // prints returns the directory that a substitution stands for: the tree's root
 // or a new one in the private /tmp.
 func (j *judgement) prints(stmts []*syntax.Stmt) (string, bool) {
+	if len(stmts) == 1 && j.locates(stmts[0]) {
+		return dependency, true
+	}
 	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
 		return "", false
 	}

@@ -79,6 +79,16 @@ type Command struct {
 	Proxy func(ctx context.Context, l net.Listener)
 }
 
+// Unreached says so, in a line, where a command in the box prints what clients
+// do that found no network. It is empty for other texts, and where the command
+// has a way out.
+func (b *Box) Unreached(c Command, text string) string {
+	if c.Proxy != nil || b.Name() == string(Off) || !toolchain.Unreached(text) {
+		return ""
+	}
+	return "[no network here: nothing can be downloaded, and no other host is reached; use what is installed, or say in your hand-in what is missing]"
+}
+
 // Keeper takes a stream as it arrives and keeps what is worth keeping of it.
 // Write never fails, and never keeps what it is given.
 type Keeper interface {
@@ -156,8 +166,13 @@ func (c Command) check() error {
 
 // boxed is environ where the user's home is out of sight: Java looks for it in
 // the list of users, and not in HOME.
+// Without a way out it has what lets clients of registries fail at once.
 func (c Command) boxed(home, mark string) []string {
-	return c.environ(home, mark, "GRADLE_USER_HOME="+home+"/.gradle")
+	usual := []string{"GRADLE_USER_HOME=" + home + "/.gradle"}
+	if c.Proxy == nil {
+		usual = append(usual, toolchain.Offline()...)
+	}
+	return c.environ(home, mark, usual...)
 }
 
 // environ returns the command's environment with a home and a mark, and what is

@@ -35,6 +35,26 @@ func systemView() []jail.Mount {
 	return append(mounts, etcFiles()...)
 }
 
+// Shown returns the directories outside of a worktree that every command may
+// read: the system's programs and libraries, toolchains, and the caches of
+// dependencies that are theirs. Without a box it is what one would show.
+func (b *Box) Shown() []string {
+	if b == nil {
+		return nil
+	}
+	system, tools := b.system, b.tools
+	if b.Name() == string(Off) {
+		system, tools = systemView(), toolchain.Dirs(os.Environ())
+	}
+	var all []string
+	for _, m := range system {
+		if m.How == jail.Show && !toolchain.Within("/etc", m.Path) {
+			all = append(all, m.Path)
+		}
+	}
+	return append(all, tools...)
+}
+
 // etcFiles returns the files of /etc that ordinary programs read. They are
 // copied, which is cheaper than a mount; the rest of /etc holds secrets.
 func etcFiles() []jail.Mount {

@@ -3,7 +3,6 @@ package outside
 
 import (
 	"context"
-	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
@@ -14,9 +13,6 @@ import (
 // asked for. What was refused stands at the end of its standard error.
 func Run(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []hosts.Reached, error) {
 	if way == nil {
-		if b.Hides() { // npm would try to reach its registry for a minute
-			c.Env = append(slices.Clone(c.Env), "npm_config_offline=true")
-		}
 		r, err := b.Run(ctx, c)
 		return r, nil, err
 	}

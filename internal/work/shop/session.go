@@ -222,6 +222,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role cast.Role, d Desk, agree 
 	}
 	e.Vars, e.Writable = s.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.Reads()...)
+	e.Caches = append(s.Box.Shown(), setup.Writable...) // what was fetched lies in the latter
 	if !e.Writes {
 		e.Readable = append(e.Readable, t.Tree.Git)
 	}

@@ -38,11 +38,12 @@ func readFile(e Env) Tool {
 				}
 				return Output{Text: text}, err
 			}
-			name, err := e.tree.Clean(in.Path, false)
+			tree := e.tree.At(in.Path)
+			name, err := tree.Clean(in.Path, false)
 			if err != nil {
 				return Output{}, err
 			}
-			text, err := e.tree.Show(name, lines)
+			text, err := tree.Show(name, lines)
 			return Output{Text: text}, err
 		},
 	}
@@ -108,11 +109,12 @@ func listFiles(e Env) Tool {
 			if err != nil {
 				return Output{}, err
 			}
-			name, err := e.tree.Clean(in.Path, false)
+			f := e.finder(in.Path)
+			name, err := f.Tree.Clean(in.Path, false)
 			if err != nil {
 				return Output{}, err
 			}
-			text, err := e.finder().List(ctx, name, in.Glob, in.Depth)
+			text, err := f.List(ctx, name, in.Glob, in.Depth)
 			return Output{Text: text}, err
 		},
 	}
@@ -137,16 +139,17 @@ func searchCode(e Env) Tool {
 				}
 				return Output{Text: text}, err
 			}
-			text, err := e.finder().Search(ctx, in)
+			text, err := e.finder(in.Path).Search(ctx, in)
 			return Output{Text: text}, err
 		},
 	}
 }
 
-// finder returns what looks through the tree. With a box it has ripgrep's help.
-func (e Env) finder() search.Finder {
-	f := search.Finder{Tree: e.tree}
-	if e.Box != nil {
+// finder returns what looks through the tree, or the cache that a path is in.
+// With a box it has ripgrep's help in the tree.
+func (e Env) finder(at string) search.Finder {
+	f := search.Finder{Tree: e.tree.At(at)}
+	if e.Box != nil && !f.Tree.Apart() {
 		f.Run = func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
 			c := e.command(args, limit)
 			c.Readable = append([]string{e.Dir}, e.Readable...)

@@ -88,7 +88,7 @@ func (e Env) said(j *job.Job) string {
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	b.WriteString("[" + state(j, len(out) == 0) + "]")
+	b.WriteString("[" + state(j, len(out) == 0) + "]" + e.unreached(string(out)))
 	return b.String()
 }
 

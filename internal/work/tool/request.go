@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,21 +84,40 @@ func Given(messages []llm.Message) int {
 func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 	switch kind {
 	case "file":
-		name, err := e.tree.Clean(query, false)
+		tree := e.tree.At(query)
+		name, err := tree.Clean(query, false)
 		if err != nil {
 			return "", err
 		}
-		return e.tree.Read(name, 1, 0)
+		return tree.Read(name, 1, 0)
 	case "search":
-		return e.finder().Search(ctx, search.Query{Pattern: query, Literal: true, IgnoreCase: true})
+		return e.finder("").Search(ctx, search.Query{Pattern: query, Literal: true, IgnoreCase: true})
 	case "usages":
-		return e.finder().Search(ctx, search.Query{Pattern: `\b` + regexp.QuoteMeta(query) + `\b`})
+		return e.finder("").Search(ctx, search.Query{Pattern: `\b` + regexp.QuoteMeta(query) + `\b`})
 	}
 	const words = `(?:func|fn|def|class|type|struct|interface|enum|trait|impl|const|let|var|val|function|module|record|object|public|private|protected|static|export|async|abstract|final)`
-	hits, err := e.finder().Search(ctx, search.Query{Pattern: `^\s*(?:` + words + `\b.*)\b` + regexp.QuoteMeta(query) + `\b`})
+	pattern := `^\s*(?:` + words + `\b.*)\b` + regexp.QuoteMeta(query) + `\b`
+	hits, err := e.finder("").Search(ctx, search.Query{Pattern: pattern})
 	if err != nil {
 		return "", err
 	}
+	text := e.defined(hits)
+	for _, dir := range e.dependencies() {
+		if text != "" {
+			break
+		}
+		if hits, err := e.finder(dir).Search(ctx, search.Query{Pattern: pattern, Path: dir}); err == nil {
+			text = e.defined(hits)
+		}
+	}
+	if text == "" {
+		return "no definition of " + query + " was found; try search", nil
+	}
+	return text, nil
+}
+
+// defined shows the lines from each hit of a search on.
+func (e Env) defined(hits string) string {
 	var b strings.Builder
 	n := 0
 	for hit := range strings.Lines(hits) {
@@ -106,23 +127,54 @@ func (e Env) find(ctx context.Context, kind, query string) (string, error) {
 		if !ok || !ok2 || err != nil || b.Len() > mostContext || n == places {
 			continue
 		}
-		text, err := e.body(name, line)
+		tree := e.tree.At(name)
+		at, err := tree.Clean(name, false)
+		if err != nil {
+			continue
+		}
+		text, err := body(tree, at, line)
 		if err != nil {
 			continue // it is gone, or not to be shown
 		}
 		n++
 		fmt.Fprintf(&b, "%s:%d\n%s\n", name, line, strings.TrimRight(text, "\n"))
 	}
-	if n == 0 {
-		return "no definition of " + query + " was found; try search", nil
+	return b.String()
+}
+
+// dependencies returns where the dependencies lie that the tree names itself, as
+// paths for the file tools: Go modules in a cache, packages in node_modules.
+func (e Env) dependencies() []string {
+	var dirs []string
+	if text, err := e.tree.Text("go.mod"); err == nil {
+		for _, m := range regexp.MustCompile(`(?m)^\s*(?:require\s+)?([\w.~-]+\.[\w./~-]+)\s+(v[\w.+-]+)\s*$`).FindAllStringSubmatch(text, -1) {
+			name := regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(m[1]+"@"+m[2], func(s string) string { return "!" + strings.ToLower(s) })
+			for _, cache := range e.Caches {
+				if tree := e.tree.At(cache); tree.Apart() {
+					if info, err := tree.Root.Stat(name); tree.Dir == cache && err == nil && info.IsDir() {
+						dirs = append(dirs, cache+"/"+name)
+					}
+				}
+			}
+		}
 	}
-	return b.String(), nil
+	if text, err := e.tree.Text("package.json"); err == nil {
+		var p struct{ Dependencies, DevDependencies map[string]string }
+		_ = json.Unmarshal([]byte(text), &p) // without them nothing is found
+		for _, name := range slices.Sorted(maps.Keys(p.Dependencies)) {
+			dirs = append(dirs, "node_modules/"+name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.DevDependencies)) {
+			dirs = append(dirs, "node_modules/"+name)
+		}
+	}
+	return dirs[:min(len(dirs), places)]
 }
 
 // body returns what is declared at a line, with the comment above it, up to a
 // limit that it states.
-func (e Env) body(name string, line int) (string, error) {
-	text, err := e.tree.Text(name)
+func body(tree *files.Tree, name string, line int) (string, error) {
+	text, err := tree.Text(name)
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +184,7 @@ func (e Env) body(name string, line int) (string, error) {
 	}
 	from, to := files.Body(lines, line-1, -1)
 	end := min(to, from+around)
-	text, err = e.tree.Read(name, from+1, end-from) // so that it counts as read
+	text, err = tree.Read(name, from+1, end-from) // so that it counts as read
 	if i := strings.LastIndex(text, "\n[lines "); i >= 0 {
 		text = text[:i]
 	}

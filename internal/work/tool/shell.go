@@ -36,8 +36,9 @@ type order struct {
 func shell(e Env) Tool {
 	return Tool{
 		Name: "shell",
-		Description: "Run bash at the root of the tree: a fresh shell each time, " + network(e) + ", no stdin; " +
-			"what it started ends with it. background starts a server and returns at once: see job.",
+		Description: "Run bash at the root, in a fresh shell, " + network(e) + ", no stdin; " +
+			"what it started ends with it. background starts a server: see job.\n" +
+			"Read dependencies; /tmp is yours.\nCode that runs programs: in a file.\nUndo: git restore FILE.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
@@ -89,7 +90,7 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	}
 	judged, err := e.leave(ctx, o.Command)
 	if err != nil {
-		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w", err)
+		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w\n[nothing of the command was run]", err)
 	}
 	if o.Background {
 		return e.start(ctx, o.Command, judged)
@@ -107,8 +108,17 @@ func (e Env) shell(ctx context.Context, o order) (Output, error) {
 	if note == "" && out.Text == "" {
 		note = "[exit 0, no output]"
 	}
-	out.Text, out.Failed = out.Text+note+e.lids.explain(out.Text), failed
+	out.Text, out.Failed = out.Text+note+e.lids.explain(out.Text)+e.unreached(out.Text), failed
 	return e.undone(ctx, out)
+}
+
+// unreached says that there is no network, where a command shows that it looked
+// for one.
+func (e Env) unreached(text string) string {
+	if why := e.Box.Unreached(e.command(nil, 0), text); why != "" {
+		return "\n" + why
+	}
+	return ""
 }
 
 // undone takes back what a command did against the role's rule.
@@ -192,7 +202,8 @@ func bash() string {
 // leave says why a command is not run, nil where it may be.
 func (e Env) leave(ctx context.Context, command string) (nexus.Judgement, error) {
 	rules := e.Rules
-	rules.Dir, rules.Reaches, rules.Show = e.Dir, e.Net.Reaches, e.Hidden.Show
+	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.Reaches, e.Hidden.Show, e.Caches
+	rules.Open = e.Box.Name() == string(sandbox.Off)
 	return e.Leave(ctx, command, policy.Rule(command, rules))
 }
 
@@ -210,8 +221,21 @@ func (e Env) Leave(ctx context.Context, what string, d policy.Decision) (nexus.J
 	case d.Decision == policy.Ask && e.Agree != nil:
 		j.By, err = "person", e.Agree(ctx, what, reason)
 	default:
-		err = errors.New(reason)
+		err = refused(d)
 	}
 	j.Refused = err != nil
 	return j, err
+}
+
+// refused says what of a command the policy does not allow, by which rule, and
+// what it allows instead.
+func refused(d policy.Decision) error {
+	text := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
+	if d.Part != "" {
+		text += "\nwhat is refused: " + d.Part
+	}
+	if d.Way != "" {
+		text += "\ninstead: " + d.Way
+	}
+	return errors.New(text)
 }

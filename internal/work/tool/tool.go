@@ -57,6 +57,7 @@ type Env struct {
 
 	Vars     []string    // environment of commands; nil means sandbox.Env()
 	Readable []string    // further paths that commands may read
+	Caches   []string    // directories outside of the worktree that agents may read, with commands and file tools: toolchains, dependencies; nil means those that the box shows
 	Writable []string    // further directories that commands may write to
 	Tmp      string      // directory that stands for /tmp; empty means a fresh one for each command
 	Mark     string      // names the owner of commands; see sandbox.Sweep
@@ -155,11 +156,14 @@ func New(e Env, names ...string) (*Set, error) {
 	if e.Now == nil {
 		e.Now = func() time.Time { return time.Time{} }
 	}
+	if e.Caches == nil {
+		e.Caches = e.Box.Shown()
+	}
 	if e.Blob == nil {
 		e.Blob = &memory{}
 	}
 	e.tree = files.New(e.Dir, e.Root)
-	e.tree.Writes, e.tree.Rule, e.tree.Hidden = e.Writes, e.Rule, e.Hidden.Ready()
+	e.tree.Writes, e.tree.Rule, e.tree.Hidden, e.tree.Caches = e.Writes, e.Rule, e.Hidden.Ready(), e.Caches
 	e.lids = newLids(e)
 	if e.Box != nil {
 		e.jobs = job.New(bash(), e.Box.Run)

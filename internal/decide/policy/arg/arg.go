@@ -17,6 +17,7 @@ type Word struct {
 	Listed  bool   // it stands for names that a command lists, below where it looks
 	Each    bool   // it stands for each of several names, in turn
 	Fixed   bool   // it begins with something literal, so it does not become an option
+	Said    string // how it stands in the command line; empty where it does not
 }
 
 // Literal returns a word that is just that text.
@@ -118,7 +119,7 @@ func Place(option string) bool {
 // Unquoted adds text that bash still expands.
 func (w *Word) Unquoted(s string, first bool) {
 	if first && regexp.MustCompile(`^~([+-]?\d*|[A-Za-z_][\w.-]*)(/|$)`).MatchString(s) || first && s == "~" {
-		w.Home, w.Dynamic = true, true
+		w.Home, w.Dynamic, w.Fixed = true, true, true
 	}
 	if strings.ContainsAny(s, "*?") || strings.Contains(s, "[") && s != "[" {
 		w.Glob = true

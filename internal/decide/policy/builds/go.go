@@ -211,7 +211,7 @@ func (j judge) pip(argv []arg.Word) {
 		case (a.Text == "-r" || a.Text == "-c" || a.Text == "-e") && i+1 < len(rest) && !strings.ContainsAny(rest[i+1].Text, "+@:"):
 			i++
 			j.Writes(rest[i : i+1]) // of the tree
-		case a.Text == "." || a.Text == "-q" || a.Text == "--quiet" || a.Text == "--no-deps":
+		case a.Text == "." || a.Text == "-q" || a.Text == "--quiet" || a.Text == "--no-deps" || a.Text == "--no-index" || a.Text == "--no-build-isolation" || a.Text == "-v":
 		case strings.HasPrefix(a.Text, ".["):
 		default:
 			j.Ask("deps.new", "it brings in a new dependency")

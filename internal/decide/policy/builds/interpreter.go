@@ -29,6 +29,20 @@ func plain(name, option string) bool {
 	return slices.Contains([]string{"-u", "-B", "-I", "-q", "-O", "-OO", "-s", "-E", "-bb", "-Wd", "-Werror", "-Wall", "-Wignore", "-Xdev"}, option)
 }
 
+// Interprets reports whether a program runs code in another language than the
+// shell's.
+func Interprets(name string) bool {
+	return slices.Contains([]string{"python", "node", "ruby", "perl", "php"}, trimmed(name))
+}
+
+// Inline reports whether an option of such a program says that code stands in
+// the command line.
+func Inline(argv []arg.Word) bool {
+	return slices.ContainsFunc(argv[1:], func(w arg.Word) bool {
+		return regexp.MustCompile(`^(-[a-zA-Z0-9]*[cep]|-r|--eval|--print)$`).MatchString(w.Text)
+	})
+}
+
 // interpreter judges a script of the tree, which may run as the tree's build
 // may, or code in an argument or on standard input.
 func (j judge) interpreter(argv []arg.Word) {

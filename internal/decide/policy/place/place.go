@@ -5,6 +5,7 @@ package place
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,6 +18,7 @@ const (
 	Tree    Kind = iota // the worktree
 	Tmp                 // private, and the harmless devices
 	System              // anybody may read it
+	Cache               // of dependencies and toolchains, which agents may read
 	Outside             // somebody else's
 	Unseen              // not known before it runs
 	Secret              // credentials
@@ -46,6 +48,14 @@ func Of(p, dir string) (Kind, string) {
 		}
 	}
 	return Outside, p
+}
+
+// Below reports whether a clean absolute path is one of the directories, or lies
+// in one.
+func Below(dirs []string, p string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return path.IsAbs(dir) && path.Clean(dir) != "/" && (p == path.Clean(dir) || strings.HasPrefix(p, path.Clean(dir)+"/"))
+	})
 }
 
 // DotGlob reports whether a pattern may match the directory above.

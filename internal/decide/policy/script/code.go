@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/table"
 )
 
 // Inline reports whether code of Python, JavaScript, Ruby, Perl or PHP that
@@ -18,6 +20,9 @@ func Inline(language, code string) (names []string, ok bool) {
 	}
 	if language == "perl" && plainPerl(code) {
 		return nil, true // its slashes are those of patterns
+	}
+	if language == "python" && versions(code) {
+		return nil, true
 	}
 	code = tells(language, code)
 	lower := strings.ToLower(code)
@@ -57,10 +62,31 @@ func tells(language, code string) string {
 	switch language {
 	case "node":
 		return regexp.MustCompile(`\bprocess\.(version|versions|platform|arch|argv|stdout|stderr|stdin|exit|exitCode|cwd|uptime|hrtime|memoryUsage)\b`).ReplaceAllString(code, "it")
+	case "php": // a file of the tree, whose name is judged
+		code = regexp.MustCompile(`\b(require|include)(_once)?\s*\(?\s*(__DIR__\s*\.\s*['"]/|['"])[a-z][\w/-]*(\.[\w-]+)*['"]\s*\)?\s*;`).ReplaceAllString(code, "it;")
 	case "python":
-		code = regexp.MustCompile(`\b(importlib\.(metadata|util\.find_spec|resources|import_module\(\s*(['"])[\w.]+['"]\s*\)))|\bimportlib\b|__(version|name|file|doc|all|len|main|path)__|\bre\.compile\b|\bpathlib\b`).ReplaceAllString(code, "it")
+		code = regexp.MustCompile(`\b(importlib\.(metadata|util\.find_spec|resources|import_module\(\s*(['"])[\w.]+['"]\s*\)))|\bimportlib\b|__(version|name|file|doc|all|len|main|path)__|\bre\.compile\b|\bpathlib\b|\bimport asyncio\b|\basyncio\.(run|sleep|gather|wait_for|create_task|Event|Lock|Queue|timeout)\b`).ReplaceAllString(code, "it")
+		code = settings(code)
 	}
 	return code
+}
+
+// versions reports whether code of Python only prints the versions, or the
+// places, of modules.
+func versions(code string) bool {
+	return regexp.MustCompile(`^import [\w., ]+; *print\( *[A-Za-z]\w*(\.\w+)*\.__(version|file)__( *, *[A-Za-z]\w*(\.\w+)*\.__(version|file)__)* *\);?$`).MatchString(strings.TrimSpace(code))
+}
+
+// settings takes away where code of Python sets a variable of its own
+// environment to a plain word.
+func settings(code string) string {
+	set := regexp.MustCompile(`\bos\.environ(?:\.setdefault\(\s*|\[)(['"])(\w+)['"](?:\]\s*=|\s*,)\s*['"][\w.:-]*['"]\s*\)?`)
+	return set.ReplaceAllStringFunc(code, func(s string) string {
+		if name := set.FindStringSubmatch(s)[2]; table.Powerful(name) || table.Hidden(name) {
+			return s
+		}
+		return "it"
+	})
 }
 
 // starts reports whether code takes in other code in a way that its words do

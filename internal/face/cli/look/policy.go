@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // judged is one answer of `policy check`.
@@ -77,7 +78,7 @@ func rulesFor(a *frame.App, dir string, role nexus.Role) (policy.Rules, error) {
 	if err != nil {
 		return rules, err
 	}
-	rules.Dir = cmp.Or(dir, here)
+	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).Shown()
 	grant, err := network.Grant(c.Network, frame.Top(here), a.Trust(), a.Env)
 	rules.Reaches = grant.Role(string(role)).Reaches
 	return rules, err

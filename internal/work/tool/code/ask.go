@@ -24,6 +24,11 @@ func (l *link) ask(ctx context.Context, o order) (tool.Output, error) {
 	if o.Path == "" && o.Op == "symbols" {
 		return l.find(ctx, p, o.Name)
 	}
+	if o.Path == "" && o.Op == "definition" {
+		if all, err := l.depended(ctx, o.Name); err != nil || len(all) > 0 {
+			return tool.Output{Text: p.places(all)}, err
+		}
+	}
 	at, err := l.place(ctx, p, &o)
 	if err != nil {
 		return tool.Output{}, err
@@ -151,15 +156,39 @@ func (l *link) declared(ctx context.Context, p *page, o order) (lsp.Place, error
 	}
 }
 
+// depended returns where dependencies declare a name that the tree does not.
+func (l *link) depended(ctx context.Context, name string) ([]lsp.Place, error) {
+	all, err := l.known(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var places []lsp.Place
+	for _, s := range all {
+		switch {
+		case !called(s, name):
+		case lsp.Inside(s.Name):
+			return nil, nil
+		case l.desk.set.Tree().At(s.Name).Apart():
+			places = append(places, s.Place)
+		}
+	}
+	return places, nil
+}
+
 // named returns what in the tree is declared by a name like this.
 func (l *link) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
+	all, err := l.known(ctx, name)
+	return slices.DeleteFunc(all, func(s lsp.Symbol) bool { return !lsp.Inside(s.Name) }), err
+}
+
+// known returns what is declared by a name like this, wherever the server looks.
+func (l *link) known(ctx context.Context, name string) ([]lsp.Symbol, error) {
 	if len(l.session.Given()) == 0 { // many a server looks at nothing before
 		if err := l.any(ctx); err != nil {
 			return nil, err
 		}
 	}
-	all, err := l.session.Find(ctx, name)
-	return slices.DeleteFunc(all, func(s lsp.Symbol) bool { return !lsp.Inside(s.Name) }), err
+	return l.session.Find(ctx, name)
 }
 
 // any opens any file that the server knows.

@@ -27,11 +27,12 @@ func (p *page) lines(name string) ([]string, error) {
 	if lines, ok := p.texts[name]; ok {
 		return lines, nil
 	}
-	clean, err := p.tree.Clean(name, false)
+	tree := p.tree.At(name)
+	clean, err := tree.Clean(name, false)
 	if err != nil {
 		return nil, err
 	}
-	text, err := p.tree.Text(clean)
+	text, err := tree.Text(clean)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +74,12 @@ func (p *page) list(n int, one func(b *strings.Builder, i int)) string {
 func (p *page) places(all []lsp.Place) string {
 	return p.list(len(all), func(b *strings.Builder, i int) {
 		at := all[i]
-		if !lsp.Inside(at.Name) {
+		tree := p.tree.At(at.Name)
+		if !lsp.Inside(at.Name) && !tree.Apart() {
 			fmt.Fprintf(b, "%s:%d: [outside of the worktree]\n", short(at.Name), at.Range.Start.Line+1)
 			return
 		}
-		if _, err := p.tree.Clean(at.Name, false); err != nil {
+		if _, err := tree.Clean(at.Name, false); err != nil {
 			b.WriteString("[in a file that is kept from agents]\n")
 			return
 		}

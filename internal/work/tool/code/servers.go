@@ -28,7 +28,7 @@ type Server struct {
 // the order in which a file is theirs.
 func Known() []Server {
 	return []Server{
-		{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: []string{"go.mod", "go.sum", "go.work"}, Options: `{"symbolScope":"workspace","symbolMatcher":"CaseInsensitive"}`},
+		{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: []string{"go.mod", "go.sum", "go.work"}, Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`},
 		{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"}, Watch: []string{"package.json", "tsconfig.json", "jsconfig.json"}},
 		{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: []string{".py", ".pyi"}, Watch: []string{"pyproject.toml", "pyrightconfig.json", "setup.cfg"}},
 		{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: []string{"Cargo.toml", "Cargo.lock"}, Options: `{"checkOnSave":false}`},

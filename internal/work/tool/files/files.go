@@ -23,13 +23,16 @@ type Tree struct {
 	Writes bool                    // false: the tree is read-only
 	Rule   func(name string) error // says why a file may not be written though others may; nil: all may
 	Hidden hidden.Rules            // what agents are not shown
+	Caches []string                // directories outside that may be read; see [Tree.At]
+	apart  bool                    // it is one of those, and names are shown with where it lies
 	seen   *seen
+	beside *caches
 	top    atomic.Pointer[os.File] // Root's directory, once it was needed
 }
 
 // New returns a tree that the agent has not looked at.
 func New(dir string, root *os.Root) *Tree {
-	return &Tree{Dir: dir, Root: root, seen: newSeen()}
+	return &Tree{Dir: dir, Root: root, seen: newSeen(), beside: &caches{}}
 }
 
 // RefusedError says that a file may not be touched, and by which rule.

@@ -32,7 +32,7 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 		name = "."
 	}
 	if path.IsAbs(name) {
-		return "", refuse("path.outside", "%s is outside the worktree; give a path relative to its root", name)
+		return "", refuse("path.outside", "%s is outside the worktree; give a path relative to its root%s", name, t.also(write))
 	}
 	said, directory := name, strings.HasSuffix(name, "/") || strings.HasSuffix(name, "/.")
 	name, err := t.climb(name)
@@ -54,6 +54,14 @@ func (t *Tree) Clean(name string, write bool) (string, error) {
 		}
 	}
 	return name, nil
+}
+
+// also says what else may be read.
+func (t *Tree) also(write bool) string {
+	if write || len(t.Caches) == 0 {
+		return ""
+	}
+	return ", or the absolute one of a file of a dependency or toolchain, such as the shell prints with go list -m -f '{{.Dir}}' MODULE"
 }
 
 // climb returns a path without its dots. What stands before two of them is
@@ -104,7 +112,7 @@ func (t *Tree) shown(name string, write bool) error {
 // May says why a file may not be touched, by its name alone.
 func (t *Tree) May(name string, write bool) error {
 	if d := policy.Path(name, write); !d.Allowed() && (d.Rule != "path.secret" || !t.Hidden.Shown(name)) {
-		return refuse(d.Rule, "%s is refused (%s): %s", name, d.Rule, d.Reason)
+		return refuse(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
 	if base := strings.ToLower(path.Base(name)); write && (base == ".gitmodules" || base == ".nexusignore") {
 		return refuse("path.config", "%s is refused (path.config): it says what others fetch or leave out, and is for people to edit", name)
@@ -206,6 +214,7 @@ func (t *Tree) real(f *os.File, name string) (string, error) {
 // Close lets go of what the tree opened, so that it can be unmounted. Its Root
 // is the caller's. The tree is of no use after it.
 func (t *Tree) Close() {
+	t.beside.close()
 	if f := t.top.Swap(nil); f != nil {
 		_ = f.Close() // only read
 	}

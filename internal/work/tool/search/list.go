@@ -35,7 +35,7 @@ func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, 
 			return ctx.Err() == nil && more < 100_000
 		}
 		listed++
-		b.WriteString(name)
+		b.WriteString(f.Tree.Name(name))
 		if d.IsDir() {
 			b.WriteByte('/')
 		} else if f.Tree.Hidden.Name(name) != "" {

@@ -318,8 +318,8 @@ func (s Finder) look(f *found, name string, re *regexp.Regexp) error {
 	if err != nil {
 		return err
 	}
-	if s, _, err := text.Read(data); err == nil {
-		f.scan(name, s, re)
+	if plain, _, err := text.Read(data); err == nil {
+		f.scan(s.Tree.Name(name), plain, re)
 	}
 	return nil
 }

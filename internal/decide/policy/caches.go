@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/place"
+)
+
+// dependency stands for a path that a command prints before it is known: that of
+// a dependency or a toolchain, which may be read and not written.
+const dependency = "/usr/lib/dependency"
+
+// locates reports whether a substitution prints one such path.
+func (j *judgement) locates(s *syntax.Stmt) bool {
+	if s.Negated || s.Background || slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool { return r.N == nil || r.N.Value != "2" }) {
+		return false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd: // one of them
+		last, ok := c.Y.Cmd.(*syntax.CallExpr)
+		if !ok || c.Op != syntax.Pipe || len(c.Y.Redirs) > 0 {
+			return false
+		}
+		var line strings.Builder
+		_ = syntax.NewPrinter().Print(&line, last)
+		return slices.Contains([]string{"head -1", "head -n1", "head -n 1", "tail -1", "tail -n1", "tail -n 1"}, line.String()) && j.locates(c.X)
+	case *syntax.CallExpr:
+		words := make([]string, 0, len(c.Args))
+		for _, a := range c.Args {
+			w := j.word(a)
+			if w.Dynamic || w.Glob || len(c.Assigns) > 0 {
+				return false
+			}
+			words = append(words, w.Text)
+		}
+		return located(words)
+	}
+	return false
+}
+
+// located reports whether a command prints where a dependency or a toolchain
+// lies.
+func located(words []string) bool {
+	if len(words) < 2 {
+		return false
+	}
+	line := strings.Join(words, " ")
+	switch words[0] {
+	case "go":
+		return words[1] == "list" && regexp.MustCompile(`-f \{\{ ?\.Dir ?\}\}`).MatchString(line) ||
+			regexp.MustCompile(`^go env (GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`).MatchString(line)
+	case "npm", "pnpm", "yarn":
+		return regexp.MustCompile(`^p?npm root( -g)?$|^yarn global dir$`).MatchString(line)
+	case "rustc":
+		return line == "rustc --print sysroot" || line == "rustc --print=sysroot"
+	case "bundle":
+		return regexp.MustCompile(`^bundle (show|info --path) [\w-]+$`).MatchString(line)
+	case "which", "command", "type":
+		return regexp.MustCompile(`^(which|command -v|type -p) [\w.+-]+$`).MatchString(line)
+	case "dirname":
+		return len(words) == 2 && strings.HasPrefix(words[1], dependency)
+	case "python", "python3":
+		return len(words) == 3 && words[1] == "-c" && regexp.MustCompile(`^import [\w., ]+; ?print\((os\.path\.dirname\()?([\w.]+\.__file__|[\w.]+\.__path__\[0\]|site\.getsitepackages\(\)\[0\]|sysconfig\.get_paths?\(['"]?\w*['"]?\)(\[['"]\w+['"]\])?)\)*$`).MatchString(words[2])
+	case "node":
+		return len(words) == 3 && (words[1] == "-p" || words[1] == "-e" || words[1] == "-pe") && !strings.Contains(words[2], "..") &&
+			regexp.MustCompile(`^(console\.log\()?(require\(['"](node:)?path['"]\)\.dirname\()?require\.resolve\(['"][@\w][\w@./-]*['"]\)\)*;?$`).MatchString(words[2])
+	}
+	return false
+}
+
+// beside says where a path lies that is named from the private /tmp or from a
+// cache. Where going there did not work it is one of the tree, so that is what
+// it is judged as in /tmp, and in a cache it may only be read.
+func (j *judgement) beside(p string) (place.Kind, string) {
+	clean := path.Clean(p)
+	switch {
+	case clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains("/"+p+"/", "/../"):
+		return place.Outside, p
+	case j.near == place.Tmp:
+		return place.Tree, clean
+	default:
+		return place.Cache, clean
+	}
+}
+
+// home returns where a path in somebody's home lies in a cache that is shown
+// elsewhere, empty where there is none.
+func (j *judgement) home(p string) string {
+	for _, dir := range j.rules.Caches {
+		for _, known := range []string{"go/pkg/mod", ".cargo/registry", ".m2/repository", ".rustup", ".pyenv"} {
+			if rest, ok := strings.CutPrefix(strings.TrimPrefix(p, "~"), "/"+known); ok && strings.HasSuffix(dir, "/"+known) && (rest == "" || rest[0] == '/') {
+				return dir + rest
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package files
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
+)
+
+// caches are the directories outside of a tree that were looked into.
+type caches struct {
+	mu   sync.Mutex // guards open
+	open map[string]*Tree
+}
+
+// At returns the tree that a path of the model's is about: one of the caches
+// where the path is absolute and lies in one, this tree for all others. A cache
+// is never written; its names are relative to it, and [Tree.Name] says where
+// they lie. What the worktree hides is hidden there as well, and no link leads
+// out of it.
+func (t *Tree) At(name string) *Tree {
+	if !path.IsAbs(name) || t.beside == nil || strings.ContainsRune(name, 0) || name == t.Dir || strings.HasPrefix(name, t.Dir+"/") {
+		return t
+	}
+	at := ""
+	for _, dir := range t.Caches {
+		if rel, err := filepath.Rel(dir, path.Clean(name)); err == nil && filepath.IsLocal(rel) && len(dir) > len(at) {
+			at = dir
+		}
+	}
+	if at == "" {
+		return t
+	}
+	t.beside.mu.Lock()
+	defer t.beside.mu.Unlock()
+	if c := t.beside.open[at]; c != nil {
+		return c
+	}
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		return t
+	}
+	c := New(at, root)
+	c.Hidden, c.apart, c.beside = hidden.Rules{}.Ready(), true, nil // what people show is shown in the worktree
+	if t.beside.open == nil {
+		t.beside.open = map[string]*Tree{}
+	}
+	t.beside.open[at] = c
+	return c
+}
+
+// Name returns what an agent calls a file of the tree.
+func (t *Tree) Name(name string) string {
+	if t.apart {
+		return path.Join(t.Dir, name)
+	}
+	return name
+}
+
+// Apart reports whether it is a cache beside a worktree.
+func (t *Tree) Apart() bool { return t.apart }
+
+// close lets go of the caches.
+func (c *caches) close() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range c.open {
+		t.Close()
+		_ = t.Root.Close() // only read
+	}
+	c.open = nil
+}
