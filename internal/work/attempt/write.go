@@ -68,16 +68,36 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why
 		if r.Cause == "" && r.Role == nexus.Coder {
 			b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
 		}
+		if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
+			if b.Tester, err = w.tested(); err != nil {
+				return nil, "", err
+			}
+		}
 		if b.Diff, err = w.before(ctx, r); err != nil {
 			return nil, "", err
 		}
 		return b, "brief", nil
 	}
 	f := w.findings()
+	if n := len(w.a.Rounds); n > 1 {
+		before := w.a.Rounds[n-2]
+		f.Fixed, f.FixedBy = before.Fixed.Lines, before.Fixed.Fixed
+		if r.Role == nexus.Coder && before.Role == nexus.Tester {
+			if f.Tester, err = w.tested(); err != nil {
+				return nil, "", err
+			}
+		}
+	}
 	if f.Round = repair.Closer(w.task, w.a); f.Round > 0 {
 		f.Places = w.places(ctx, f.Findings)
 	}
 	return f, "repair", nil
+}
+
+// tested returns what the tester said of its tests; nothing where none worked.
+func (w *work) tested() (string, error) {
+	s, err := w.Submission(w.a.Of(nexus.Tester))
+	return s.Message(), err
 }
 
 // before returns the change that a round opens a conversation about: what a

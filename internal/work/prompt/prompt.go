@@ -119,6 +119,7 @@ type Brief struct {
 	Landed    string           // what landed since Base in the files of a merge, as a diff
 	Side      string           // what the change did to these files before the merge
 	Meanwhile []nexus.Task     // tasks that landed since Base
+	Tester    string           // what the tester said of its tests, for a coder who begins from them
 	Said      string           // what the change's author says of it, for those who judge it
 	Diff      string           // the change so far, for those who test, review or merge it
 	Limit     int64            // most tokens; 0 means 24,000
@@ -140,6 +141,7 @@ func (b Brief) sections() []Section {
 		{Title: "What to do", Body: b.Task.Brief},
 		{Title: "Done when", Body: criteria(b.Task)},
 		{Title: "Order of work", Body: b.Order},
+		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
 		{Title: "Start", Body: start(b.Base)},
@@ -176,6 +178,12 @@ func (b Brief) sections() []Section {
 		{Title: "Change", Lead: "The change so far, compared with where the work started:", Body: Diff(b.Diff, DiffBytes), Whole: len(b.Diff), Fence: "diff", Rank: 1},
 	}
 }
+
+// What the coder hears of the tester.
+const (
+	testerTitle = "The tester's message"
+	testerLead  = "What the tests cover, and what they do not. It is a claim, not evidence."
+)
 
 // Goal is what opens the conversation with the planner.
 type Goal struct {
