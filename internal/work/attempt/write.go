@@ -58,25 +58,8 @@ type message interface {
 func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
 	r := w.a.Last()
 	if r.Cause == "" || r.Cause == repair.CriteriaGate {
-		b := prompt.Brief{
-			Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
-			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
-		}
-		if r.Role == nexus.Tester && w.Checked() {
-			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
-		}
-		if r.Cause == "" && r.Role == nexus.Coder {
-			b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
-		}
-		if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
-			if b.Tester, err = w.tested(); err != nil {
-				return nil, "", err
-			}
-		}
-		if b.Diff, err = w.before(ctx, r); err != nil {
-			return nil, "", err
-		}
-		return b, "brief", nil
+		b, err := w.opening(ctx, r, session)
+		return b, "brief", err
 	}
 	f := w.findings()
 	if n := len(w.a.Rounds); n > 1 {
@@ -92,6 +75,27 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why
 		f.Places = w.places(ctx, f.Findings)
 	}
 	return f, "repair", nil
+}
+
+// opening returns the brief of a round's writer.
+func (w *work) opening(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.Brief, err error) {
+	b = prompt.Brief{
+		Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
+		Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
+	}
+	switch {
+	case r.Role == nexus.Tester && w.Checked():
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+	case r.Role == nexus.Coder && r.Cause == "":
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
+	}
+	if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
+		if b.Tester, err = w.tested(); err != nil {
+			return b, err
+		}
+	}
+	b.Diff, err = w.before(ctx, r)
+	return b, err
 }
 
 // tested returns what the tester said of its tests; nothing where none worked.

@@ -34,7 +34,7 @@ const (
 	ofTests  = 0.4  // of a test, next to what it tests
 	saturate = 1.2  // how soon more of a word counts less
 	slope    = 0.6  // how much a long file counts less
-	least    = 0.2  // of the best file's score, for a file to be shown
+	least    = 0.3  // of the best file's score, for a file to be shown
 	mostRead = 24   // files of which lines are shown
 )
 

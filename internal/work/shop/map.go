@@ -22,9 +22,8 @@ func (s *Shop) opening(ctx context.Context, t Talk, role cast.Role, m Model) (sy
 	if err != nil {
 		return "", "", err
 	}
-	here.Dir = t.Tree.Dir
-	if len(role.Tools) < 2 {
-		here.Dir = "" // it looks at nothing
+	if e.Shell {
+		here.Dir = t.Tree.Dir
 	}
 	return s.masked(prompt.System(role.Prompt, s.Rules, e)), t.Next + s.masked(here.Text()), nil
 }

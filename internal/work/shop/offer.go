@@ -53,8 +53,10 @@ func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	if here.Dir, err = s.Trees.Place(s.Run, t.Attempt.ID); err != nil {
-		return Offer{}, err
+	if e.Shell {
+		if here.Dir, err = s.Trees.Place(s.Run, t.Attempt.ID); err != nil {
+			return Offer{}, err
+		}
 	}
 	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules, e), Here: here.Parts()}
 	for _, parts := range [][]prompt.Part{o.System, o.Here} {
