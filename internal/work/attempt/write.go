@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -82,6 +83,10 @@ func (w *work) opening(ctx context.Context, r *state.Round, session nexus.Sessio
 	b = prompt.Brief{
 		Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
 		Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
+	}
+	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
+		b.Task.Strategy = ""
+		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !testfile.Part(f) })
 	}
 	switch {
 	case r.Role == nexus.Tester && w.Checked():

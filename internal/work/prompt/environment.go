@@ -30,7 +30,7 @@ type Environment struct {
 
 // Gate is a gate as a role is told of it.
 type Gate struct {
-	Name, Command string
+	Name, Command string        // without a command it looks for secrets
 	Dir           string        // where it runs, below the root; empty is the root
 	Usual         time.Duration // how long it takes; 0 is unknown
 	Lacks         string        // why it cannot run here; empty where it can
@@ -52,12 +52,14 @@ const (
 func (e Environment) Text() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
-	if e.Shell {
+	if e.System != "" {
 		where := e.System + ", " + e.Date + "."
 		if e.Tmp != "" {
 			where += " Scratch files go to " + e.Tmp + ": it is yours alone and no part of the change."
 		}
 		say("%s", where)
+	}
+	if e.Shell {
 		if e.Network == "" {
 			say("No network: what is not installed cannot be fetched.")
 		} else {
@@ -73,7 +75,7 @@ func (e Environment) Text() string {
 	if len(e.One) > 0 && e.Shell {
 		say("One test: %s.", codes(e.One[:min(len(e.One), maxOne)], " or "))
 	}
-	if len(e.Fixers) > 0 {
+	if len(e.Fixers) > 0 && e.Shell {
 		say("Before the gates, these put changed files in order, and you are told what they changed: %s.", codes(e.Fixers[:min(len(e.Fixers), maxFixers)], ", "))
 	}
 	if text := e.measured(); text != "" {
@@ -94,9 +96,10 @@ func (e Environment) Text() string {
 
 func (g Gate) text() string {
 	text := Line(g.Name)
-	if g.Command != "" {
-		text += ": " + code(g.Command)
+	if g.Command == "" {
+		return text + ": no key or password in what is added"
 	}
+	text += ": " + code(g.Command)
 	if g.Dir != "" && g.Dir != "." {
 		text += " in " + Line(g.Dir)
 	}

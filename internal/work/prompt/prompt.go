@@ -95,7 +95,7 @@ func (h Here) sections() []Section {
 	return []Section{
 		{Title: "Worktree", Body: dir},
 		{
-			Title: "Map", Lead: "Made by a program: files that share words with the task, with the lines that declare something. It is not complete: search for what it does not show.",
+			Title: "Map", Lead: "Made by a program and not complete: search for what it does not show.",
 			Body: strings.TrimSpace(h.Map), Fence: "text",
 		},
 	}
@@ -239,7 +239,7 @@ func header(s nexus.SessionID, id, title string) string {
 func criteria(t nexus.Task) string {
 	var b strings.Builder
 	for i, c := range t.Criteria {
-		fmt.Fprintf(&b, "%d. %s", i+1, Line(c.Text))
+		fmt.Fprintf(&b, "%d. %s", i+1, Line(said(c, t)))
 		if c.Check != "" {
 			fmt.Fprintf(&b, " (checked by %s)", code(c.Check))
 		}
@@ -251,11 +251,22 @@ func criteria(t nexus.Task) string {
 	return b.String()
 }
 
+// said returns the text of a criterion, or the task's title where it says
+// nothing that its check does not say.
+func said(c nexus.Criterion, t nexus.Task) string {
+	switch strings.ToLower(strings.Trim(c.Text, " .")) {
+	case "", "done", "it is done", "the task is done", "it works", strings.ToLower(c.Check):
+		return cmp.Or(t.Title, c.Text)
+	default:
+		return c.Text
+	}
+}
+
 func files(paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "The plan expects changes in these; touch others only where you must.\n" + list(paths)
+	return "The plan expects changes in these, and in others only where they must be.\n" + list(paths)
 }
 
 func start(base string) string {

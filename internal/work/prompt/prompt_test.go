@@ -99,6 +99,7 @@ func TestBriefs(t *testing.T) {
 	golden(t, "rescope.golden", prompt.Stuck{Session: "split.1/planner.1", Task: task(), Why: "these are two things", Rescope: true, Parts: 5}.Message())
 	no := task()
 	no.Strategy, no.Reason, no.Brief = nexus.NoTest, "a rename", ""
+	no.Criteria = []nexus.Criterion{{Text: "test", Check: "test"}, {Text: "The task is done."}, {Text: "Done, and dusted"}}
 	golden(t, "bare.golden", prompt.Brief{Session: "T3.1/coder.1", Task: no}.Text())
 }
 
@@ -156,6 +157,15 @@ func TestRepairs(t *testing.T) {
 	}.Text())
 	golden(t, "warned.golden", prompt.Repair{
 		Gate: "lint", Command: "lint", Exit: 1, Findings: []nexus.Finding{{File: "a.go", Line: 1, Severity: nexus.Minor, Message: "a name is long"}},
+	}.Text())
+	golden(t, "refused.golden", prompt.Repair{
+		Gate: "verify", Why: "Weeks are not read.", Findings: []nexus.Finding{{Gate: "verify", File: "dur/parse.go", Line: 3, Severity: nexus.Minor, Message: "a criterion is not met: weeks"}},
+	}.Text())
+	golden(t, "unproved.golden", prompt.Repair{
+		Gate: "proof", Why: "they cannot be built", Findings: []nexus.Finding{{File: "dur/parse_test.go", Line: 5, Message: "expected ')', found '{'"}},
+	}.Text())
+	golden(t, "merged.golden", prompt.Repair{
+		Gate: "merge", Findings: []nexus.Finding{{File: "dur/parse.go", Line: 3, Name: "dur.Weeks", Message: "the exported function Weeks, which the change added, is gone"}},
 	}.Text())
 	golden(t, "handed-back.golden", prompt.Repair{Gate: "train", Why: "gate test is red", Findings: findings()[:1]}.Text())
 }

@@ -60,7 +60,7 @@ func (r Repair) Text() string {
 	var b strings.Builder
 	b.WriteString(r.headline())
 	if r.Round > 0 {
-		fmt.Fprintf(&b, "This is the task's round %d: what was tried so far did not do. Read the places below and what they call anew, and look for another way before you change anything.\n", r.Round)
+		fmt.Fprintf(&b, "This is the task's round %d, and nothing tried so far was enough. Read the places below and what they call again, and look for another way before you change anything.\n", r.Round)
 	}
 	if r.Command != "" {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", code(r.Command), r.Exit)
@@ -135,7 +135,7 @@ func (r Repair) headline() string {
 	case "review":
 		return "The review rejected the change.\n"
 	case "proof":
-		return "Your tests do not show yet that they can tell: they ran without the work that they are to judge.\n"
+		return "Your tests prove nothing yet: they ran without the work that they are to judge.\n"
 	case "verify":
 		return "The gates are green, and the verifier rejected the change.\n"
 	case "train":
