@@ -143,11 +143,11 @@ func TestMapIsAboutTheTask(t *testing.T) {
 	}
 	files["lib/account.go"] += "\n// overdraft limits.\nfunc (a *Account) withdraw(amount int) error {\n\tif a.overdraft < amount {\n\t}\n}\n"
 	for i := range 30 {
-		files[fmt.Sprintf("other/part%d/thing%d.go", i, i)] = fmt.Sprintf("package part\n\nfunc Thing%d() {}\n", i)
+		files[fmt.Sprintf("other/part%d/thing%d.go", i, i)] = fmt.Sprintf("package part\n\nfunc Thing_%d() {}\n", i)
 	}
 	s := look(t, files)
 	text := draw(t, s, codemap.About{Task: "Fix the overdraft of an account"}, 400)
-	if shown, named := codemap.Shows(text, "lib/account.go", "withdraw"); !shown || !named || strings.Contains(text, "Thing3") {
+	if shown, named := codemap.Shows(text, "lib/account.go", "withdraw"); !shown || !named || strings.Contains(text, "Thing_3") {
 		t.Error(text)
 	}
 	if n := strings.Count(text, "SetField"); n > 14 || !strings.Contains(text, "of 42)") {
@@ -157,13 +157,33 @@ func TestMapIsAboutTheTask(t *testing.T) {
 		t.Errorf("nothing is about it:\n%s", text)
 	}
 	text = draw(t, s, codemap.About{Task: "Zebra crossing", Files: []string{"other/part7/thing7.go"}}, 400)
-	if shown, named := codemap.Shows(text, "other/part7/thing7.go", "Thing7"); !shown || !named {
+	if shown, named := codemap.Shows(text, "other/part7/thing7.go", "Thing_7"); !shown || !named {
 		t.Errorf("what the plan names is missing:\n%s", text)
 	}
-	one := draw(t, s, codemap.About{Task: "part"}, 700)
-	two := draw(t, s, codemap.About{Task: "part", Landed: []string{"other/part9/thing9.go"}}, 700)
-	if strings.Index(two, "thing9.go") > strings.Index(two, "thing0.go") || strings.Index(one, "thing9.go") < strings.Index(one, "thing0.go") {
-		t.Errorf("what landed does not stand first:\n%s\n%s", one, two)
+	before := func(text, a, b string) bool {
+		at := strings.Index(text, "\n"+a+"\n  ")
+		return at >= 0 && at < strings.Index(text+"\n"+b+"\n  ", "\n"+b+"\n  ")
+	}
+	one, nine := "other/part1/thing1.go", "other/part9/thing9.go"
+	if text := draw(t, s, codemap.About{Task: "a thing"}, 700); !before(text, one, nine) {
+		t.Errorf("as they are named:\n%s", text)
+	}
+	if text := draw(t, s, codemap.About{Task: "a thing", Landed: []string{nine}}, 700); !before(text, nine, one) {
+		t.Errorf("what landed does not stand first:\n%s", text)
+	}
+}
+
+// TestNamesCountMost shows what is called as the task says before what only
+// uses it.
+func TestNamesCountMost(t *testing.T) {
+	text := "package book\n"
+	for i := range 40 {
+		text += fmt.Sprintf("\nfunc use%d(l *l) {\n\tledger(ledger(%d))\n}\n", i, i)
+	}
+	text += "\nfunc ledgerOf() {}\n"
+	got := draw(t, look(t, map[string]string{"book.go": text}), codemap.About{Task: "Close the ledger"}, 500)
+	if _, named := codemap.Shows(got, "book.go", "ledgerOf"); !named {
+		t.Error(got)
 	}
 }
 
