@@ -470,7 +470,8 @@ type (
 		Attempt AttemptID `json:"attempt"`
 		Commit  string    `json:"commit"`
 		Tree    string    `json:"tree"`
-		Fixed   string    `json:"fixed,omitzero"` // files that formatters and linters put right, not an agent, and by which commands
+		Fixed   string    `json:"fixed,omitzero"`        // files that formatters and linters put right, not an agent, and by which commands
+		Lines   []string  `json:"fixed_lines,omitempty"` // which lines of them, as they are now: a.go:3-5, 9
 	}
 )
 

@@ -69,10 +69,11 @@ type Attempt struct {
 // Round is one stretch of writing and what was found after it.
 type Round struct {
 	nexus.RoundStarted
-	Base     string // commit that the work was compared with
-	From     string // commit or tree that it began with
-	Commit   string // its last snapshot; empty where nothing was ever pinned
-	Prompted bool   // the session was told what to do
+	Base     string                // commit that the work was compared with
+	From     string                // commit or tree that it began with
+	Commit   string                // its last snapshot; empty where nothing was ever pinned
+	Prompted bool                  // the session was told what to do
+	Fixed    nexus.TreeSnapshotted // what formatters and linters changed last; zero for nothing
 	Evidence []nexus.Evidence
 	Verdict  *nexus.VerdictGiven
 	Reviews  []nexus.ReviewGiven
@@ -248,6 +249,9 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Snapshot = f
 		if r := a.Last(); r != nil {
 			r.Commit = f.Commit
+			if f.Fixed != "" {
+				r.Fixed = f
+			}
 		}
 	case nexus.TrainRefused:
 		a.Refusals++

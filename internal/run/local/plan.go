@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -52,10 +51,6 @@ func (w *World) plan(ctx context.Context, v state.View, d run.Desk) ([]nexus.Fac
 
 func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 	g := prompt.Goal{Session: p.session, Text: p.view.Goal.Goal.Text, Size: p.view.Limits.Size, Red: p.red}
-	var err error
-	if g.Gates, g.Files, err = p.surroundings(ctx); err != nil {
-		return nil, err
-	}
 	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try)
 	if err == nil {
 		return p.propose(made)
@@ -66,23 +61,11 @@ func (p *planning) make(ctx context.Context) ([]nexus.Fact, error) {
 	return nil, err
 }
 
-// surroundings returns the gates that will judge, and the files that are there.
-func (p *planning) surroundings(ctx context.Context) (gates, files []string, err error) {
-	found, err := p.Gates(p.tree.Dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, gate := range found {
-		gates = append(gates, gate.Name+": "+gate.Command())
-	}
-	names, err := p.Trees.Git().Run(ctx, "ls-tree", "-r", "-z", "--name-only", p.a.Base)
-	return gates, strings.Split(strings.TrimSuffix(names, "\x00"), "\x00"), err
-}
-
 // talk says something to the planner.
 func (p *planning) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
+	of := p.view.Task
 	return p.Converse(ctx, shop.Talk{
-		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: p.view.Task.ID}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Next: message, Why: why,
+		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: of.ID, Title: of.Title, Brief: of.Brief, Criteria: of.Criteria, Files: of.Files}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text, Next: message, Why: why,
 		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
 	}, p.desk)
 }

@@ -21,9 +21,6 @@ func (w *World) split(ctx context.Context, f nexus.SplitSought, v state.View, d 
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
 	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size, Dead: v.Dead}
-	if q.Gates, q.Files, err = p.surroundings(ctx); err != nil {
-		return nil, err
-	}
 	if f.Work != "" {
 		git := w.Shop.Trees.Git()
 		from, err := git.Run(ctx, "merge-base", p.a.Base, f.Work)

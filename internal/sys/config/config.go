@@ -33,7 +33,7 @@ type Config struct {
 	Regression Regression
 	Done       done.Rules
 	Personas   []string            // who reads a change; none: one reader, for everything
-	MapTokens  int                 // most of the map of the repository that roles are shown; 0: none
+	MapTokens  int                 // most of the map that the roles are shown; 0: none
 	Policy     Policy              // for every role, besides its own
 	Servers    map[string]Server   // of the Model Context Protocol
 	Preset     string              // fills in what nobody set; see [Presets]
@@ -169,7 +169,7 @@ func Default() Config {
 		},
 		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
 		Done:      done.Default(),
-		MapTokens: 4_000, Notes: true, Checks: "auto",
+		MapTokens: 2_000, Notes: true, Checks: "auto",
 		ModelList: "https://models.dev/api.json",
 		Network:   Network{Mode: "off"}, Sandbox: "auto",
 		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Fix: "changed"},

@@ -232,7 +232,7 @@ func runKeys() []Key {
 		one("precheck.skip", kind.List(Checks()...), "checks that are not made before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
 		one("precheck.dirty", kind.Words("allow", "notice", "refuse"), "what changes in the checkout that are not committed mean, which no run sees: it starts from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
 		one("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "what confines agents and gates; the project's file may not switch it off", func(c *Config) *string { return &c.Sandbox }),
-		one("context.map", kind.Whole(0, 100_000), "tokens of the map of the repository that coders, testers, reviewers and the planner are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
+		one("context.map", kind.Whole(0, 100_000), "tokens of the map that the planner, coders, testers and scouts are shown, a 16th of what the model holds at most; 0: none", func(c *Config) *int { return &c.MapTokens }),
 		one("land", kind.Boolean(), "move the target branch to what landed at the end of a run, merged and judged again if the branch moved meanwhile", func(c *Config) *bool { return &c.Land }).
 			trusted("moving your branch is your decision"),
 		one("git.notes", kind.Boolean(), "what the gates and the reviewer said of each commit that a run publishes goes into the git notes refs/notes/nexus, which nothing pushes by itself", func(c *Config) *bool { return &c.Notes }),

@@ -141,6 +141,15 @@ func (s *Store) name(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	}, nil
 }
 
+// Place returns where the files of an attempt are, or would be.
+func (s *Store) Place(run nexus.RunID, id nexus.AttemptID) (string, error) {
+	t, err := s.name(run, id)
+	if err != nil {
+		return "", err
+	}
+	return t.Dir, nil
+}
+
 // idOK reports why an id may not name a directory and a part of a ref.
 func idOK(id string) error {
 	plain := strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""

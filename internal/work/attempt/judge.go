@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
@@ -131,11 +132,46 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	if len(done.Files) == 0 {
 		return snap, nil
 	}
+	was := snap.Commit
 	if snap, err = w.snapshot(ctx); err != nil {
 		return snap, err
 	}
-	snap.Fixed = done.String()
+	patch, _, err := w.Trees.Git().Patch(ctx, was, snap.Commit)
+	if err != nil {
+		return snap, err
+	}
+	snap.Fixed, snap.Lines = done.String(), lines(bounds.Read(patch))
 	return snap, w.record(ctx, snap)
+}
+
+// mostRanges bounds the ranges of lines that are named of a file.
+const mostRanges = 12
+
+// lines names the lines of files that are new in them.
+func lines(files []bounds.File) []string {
+	var all []string
+	for _, f := range files {
+		var ranges []string
+		for i := 0; i < len(f.Added); {
+			from := f.Added[i].Number
+			to := from
+			for i++; i < len(f.Added) && f.Added[i].Number <= to+1; i++ {
+				to = f.Added[i].Number
+			}
+			if ranges = append(ranges, fmt.Sprint(from)); to > from {
+				ranges[len(ranges)-1] += fmt.Sprintf("-%d", to)
+			}
+		}
+		text := strings.Join(ranges[:min(len(ranges), mostRanges)], ", ")
+		switch more := len(ranges) - mostRanges; {
+		case len(ranges) == 0:
+			text = fmt.Sprintf("%d lines gone", f.Removed)
+		case more > 0:
+			text += fmt.Sprintf(" and %d more places", more)
+		}
+		all = append(all, f.Path+":"+text)
+	}
+	return all
 }
 
 // said returns what submissions of the attempt explain of what it takes away, in

@@ -43,7 +43,7 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 		}
 	}
 	u := Upcoming{Role: role}
-	t := shop.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Readers: v.Readers}
+	t := shop.Talk{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
 	switch role {
 	case nexus.Coder, nexus.Tester:
 		err = w.writes(ctx, &u, step)
@@ -64,6 +64,9 @@ func Next(ctx context.Context, s *shop.Shop, v state.View, role nexus.Role) (Upc
 	}
 	if u.Offer, err = s.Offer(ctx, t); err != nil {
 		return u, err
+	}
+	if u.Why == "brief" && len(u.Said) == 0 {
+		u.Parts = append(u.Parts, u.Offer.Here...)
 	}
 	return u, nil
 }

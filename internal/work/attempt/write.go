@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
@@ -37,7 +38,7 @@ func (w *work) write(ctx context.Context, step repair.Step) error {
 		next, why = m.Text(), reason
 	}
 	o, err := w.Converse(ctx, shop.Talk{
-		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base,
+		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: why, Limits: w.view.Limits, Left: w.left(), Record: w.record, Snap: w.snapshot,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
@@ -58,26 +59,54 @@ type message interface {
 func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
 	r := w.a.Last()
 	if r.Cause == "" || r.Cause == repair.CriteriaGate {
-		b := prompt.Brief{
-			Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
-			Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
-		}
-		if r.Role == nexus.Tester && w.Checked() {
-			b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
-		}
-		if r.Cause == "" && r.Role == nexus.Coder {
-			b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
-		}
-		if b.Diff, err = w.before(ctx, r); err != nil {
-			return nil, "", err
-		}
-		return b, "brief", nil
+		b, err := w.opening(ctx, r, session)
+		return b, "brief", err
 	}
 	f := w.findings()
+	if n := len(w.a.Rounds); n > 1 {
+		before := w.a.Rounds[n-2]
+		f.Fixed, f.FixedBy = before.Fixed.Lines, before.Fixed.Fixed
+		if r.Role == nexus.Coder && before.Role == nexus.Tester {
+			if f.Tester, err = w.tested(); err != nil {
+				return nil, "", err
+			}
+		}
+	}
 	if f.Round = repair.Closer(w.task, w.a); f.Round > 0 {
 		f.Places = w.places(ctx, f.Findings)
 	}
 	return f, "repair", nil
+}
+
+// opening returns the brief of a round's writer.
+func (w *work) opening(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.Brief, err error) {
+	b = prompt.Brief{
+		Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
+		Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
+	}
+	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
+		b.Task.Strategy = ""
+		b.Task.Files = slices.DeleteFunc(slices.Clone(b.Task.Files), func(f string) bool { return !testfile.Part(f) })
+	}
+	switch {
+	case r.Role == nexus.Tester && w.Checked():
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + claim.Ask(w.task.Task, w.unproved(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+	case r.Role == nexus.Coder && r.Cause == "":
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
+	}
+	if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
+		if b.Tester, err = w.tested(); err != nil {
+			return b, err
+		}
+	}
+	b.Diff, err = w.before(ctx, r)
+	return b, err
+}
+
+// tested returns what the tester said of its tests; nothing where none worked.
+func (w *work) tested() (string, error) {
+	s, err := w.Submission(w.a.Of(nexus.Tester))
+	return s.Message(), err
 }
 
 // before returns the change that a round opens a conversation about: what a
@@ -194,7 +223,7 @@ func (w *work) read(ctx context.Context, role nexus.Role, n int, b prompt.Brief,
 		next = b.Text()
 	}
 	_, err := w.Converse(ctx, shop.Talk{
-		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
+		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.Risen(w.a), Author: w.a.Author(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: "brief", Handin: handin, Limits: w.view.Limits, Record: w.record,
 	}, w.desk)
 	return w.a.Session(b.Session), err

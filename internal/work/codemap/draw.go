@@ -2,6 +2,7 @@ package codemap
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -14,22 +15,31 @@ import (
 const bytesPerToken = 3
 
 // Draw returns the map within a number of tokens, always the same for the
-// same commit: which commit it shows, the languages, the directories, and
-// what the main files declare, those first that most others name. What does
-// not fit is left out, and counted. It is empty where nothing fits.
+// same commit and the same question: which commit it shows, the languages, the
+// files or the directories, and what the files declare that share words with
+// what is asked. Where nothing does, no file is shown.
 //
 // Names and lines are the repository's own words: the caller fences them.
-func (s *Survey) Draw(tokens int) string {
+func (s *Survey) Draw(ctx context.Context, a About, tokens int) (string, error) {
 	room := tokens * bytesPerToken
 	head := fmt.Sprintf("Commit %.12s, %s.\n", s.commit, s.counts())
 	if room < 2*len(head) {
-		return ""
+		return "", nil
 	}
-	dirs := s.directories((room - len(head)) / 3)
-	text := head + dirs
-	text += s.outlines(room - len(text))
-	text += s.names(room - len(text))
-	return text
+	room -= len(head)
+	places := s.all(room / 3)
+	if places == "" {
+		places = s.directories(room / 5)
+	}
+	text := head + places
+	var found string
+	var err error
+	if a.Empty() {
+		found = s.relied(room - len(places))
+	} else {
+		found, err = s.about(ctx, a, room-len(places))
+	}
+	return text + found, err
 }
 
 // counts says how many files there are of each language.
@@ -40,12 +50,34 @@ func (s *Survey) counts() string {
 			of[f.lang.Name]++
 		}
 	}
-	text := count(len(s.files)+s.beyond, "file")
+	text := number(len(s.files)+s.beyond, "file")
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	for _, name := range names[:min(len(names), 5)] {
 		text += fmt.Sprintf(", %d %s", of[name], name)
 	}
 	return text
+}
+
+// all lists every file by directory, empty where they do not fit.
+func (s *Survey) all(room int) string {
+	if s.beyond > 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nFiles:")
+	last := ""
+	byDir := slices.Clone(s.files)
+	slices.SortStableFunc(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
+	for i, f := range byDir {
+		if dir := path.Dir(f.path); dir != last || i == 0 {
+			b.WriteString("\n" + plain(dir) + "/:")
+			last = dir
+		}
+		if b.WriteString(" " + plain(path.Base(f.path))); b.Len() >= room {
+			return ""
+		}
+	}
+	return b.String() + "\n"
 }
 
 // directories lists directories with how many files are below them, as deep
@@ -80,130 +112,112 @@ func (s *Survey) directories(room int) string {
 	return "\nDirectories, with the number of files below them:\n" + best
 }
 
-// perDir is how many files of a directory are shown before those of others.
-const perDir = 3
+// How many lines of a file are shown: of the best one most, then fewer.
+const (
+	mostLines  = 14
+	leastLines = 3
+	halved     = 4 // files after which half as many lines are shown
+)
 
-// outlines shows what files declare, by directory.
-func (s *Survey) outlines(room int) string {
-	const title = "\nWhat files declare for others, first what others name most:\n"
+// about shows the files that share words with what is asked.
+func (s *Survey) about(ctx context.Context, a About, room int) (string, error) {
+	const title = "\nFiles that share words with the task, the likeliest first, with line numbers:\n"
+	files, scores, words := s.rank(a)
+	if len(files) == 0 {
+		return "", nil
+	}
+	best := 0.0
+	for _, i := range files {
+		if scores[i] < planned {
+			best = max(best, scores[i])
+		}
+	}
+	files = slices.DeleteFunc(files, func(i int) bool { return scores[i] < least*best })
+	files = files[:min(len(files), mostRead)]
+	lines, err := s.lines(ctx, files, words)
+	if err != nil {
+		return "", fmt.Errorf("map of %.12s: %w", s.commit, err)
+	}
+	var b strings.Builder
 	room -= len(title)
-	order := s.order()
-	chosen := map[string][]int{} // by directory
-	var dirs []string
-	room -= 40 // what is said of the rest
-	left := 0
-	for _, i := range order {
-		f := s.files[i]
-		dir := path.Dir(f.path)
-		cost := len(f.draw())
-		if _, ok := chosen[dir]; !ok {
-			cost += len(dir) + 3
-		}
-		if cost > room {
-			left++
-			continue
-		}
-		if _, ok := chosen[dir]; !ok {
-			dirs = append(dirs, dir)
-		}
-		chosen[dir] = append(chosen[dir], i)
-		room -= cost
-	}
-	if len(dirs) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(title)
-	for _, dir := range dirs {
-		b.WriteString(plain(dir) + "/\n")
-		for _, i := range chosen[dir] {
-			b.WriteString(s.files[i].draw())
-		}
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "(and %s)\n", count(left, "more file"))
-	}
-	return b.String()
-}
-
-// order returns the files that declare something: by how often they are named,
-// then by how much they declare; the first few of each directory before the
-// rest of it.
-func (s *Survey) order() []int {
-	var all []int
-	for i, f := range s.files {
-		if len(f.declares) > 0 {
-			all = append(all, i)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		x, y := s.files[a], s.files[b]
-		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(path.Dir(x.path), path.Dir(y.path)),
-			cmp.Compare(len(y.declares)+y.more, len(x.declares)+x.more), cmp.Compare(x.path, y.path))
-	})
-	seen := map[string]int{}
-	var first, rest []int
-	for _, i := range all {
-		dir := path.Dir(s.files[i].path)
-		if seen[dir]++; seen[dir] <= perDir {
-			first = append(first, i)
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	return append(first, rest...)
-}
-
-// draw shows what a file declares.
-func (f file) draw() string {
-	var b strings.Builder
-	b.WriteString("  " + plain(path.Base(f.path)) + "\n")
-	for _, d := range f.declares {
-		b.WriteString("    " + plain(d) + "\n")
-	}
-	if f.more > 0 {
-		fmt.Fprintf(&b, "    (and %d more)\n", f.more)
-	}
-	return b.String()
-}
-
-// names lists other files by directory, as far as there is room.
-func (s *Survey) names(room int) string {
-	const title = "\nOther files:\n"
-	room -= len(title) + 40 // what is said of the rest
-	var b strings.Builder
-	left, last := 0, ""
-	byDir := slices.Clone(s.files)
-	slices.SortStableFunc(byDir, func(a, b file) int { return cmp.Compare(path.Dir(a.path), path.Dir(b.path)) })
-	for _, f := range byDir {
-		if len(f.declares) > 0 {
-			continue
-		}
-		dir, text := path.Dir(f.path), " "+plain(path.Base(f.path))
-		if dir != last || b.Len() == 0 {
-			text = plain(dir) + "/:" + text
-			if b.Len() > 0 {
-				text = "\n" + text
-			}
+	for n, i := range files {
+		most := max(leastLines, mostLines>>(n/halved))
+		text := s.files[i].draw(lines[i], most)
+		for len(text) > room && most > 0 {
+			most--
+			text = s.files[i].draw(lines[i], most)
 		}
 		if len(text) > room {
-			left++
+			break
+		}
+		b.WriteString(text)
+		room -= len(text)
+	}
+	if b.Len() == 0 {
+		return "", nil
+	}
+	return title + b.String(), nil
+}
+
+// relied shows the files that others name most, for a map about nothing.
+func (s *Survey) relied(room int) string {
+	const title = "\nWhat files declare for others, first what others name most:\n"
+	var order []int
+	for i, f := range s.files {
+		if len(f.declares) > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := s.files[a], s.files[b]
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(len(y.declares), len(x.declares)), cmp.Compare(x.path, y.path))
+	})
+	var b strings.Builder
+	room -= len(title)
+	for _, i := range order {
+		f := s.files[i]
+		var open []shown
+		for _, d := range f.declares {
+			if !d.private && !d.member {
+				open = append(open, shown{declared: d})
+			}
+		}
+		text := f.draw(open, mostLines)
+		if len(open) == 0 || len(text) > room {
 			continue
 		}
 		b.WriteString(text)
-		room, last = room-len(text), dir
+		room -= len(text)
 	}
-	switch {
-	case b.Len() == 0:
+	if b.Len() == 0 {
 		return ""
-	case left > 0:
-		return title + b.String() + fmt.Sprintf("\n(and %s)\n", count(left, "more file"))
-	default:
-		return title + b.String() + "\n"
 	}
+	return title + b.String()
 }
 
-func count(n int, what string) string {
+// draw shows a file, and of its lines those that score most, as many as are
+// allowed, in the order of the file.
+func (f file) draw(lines []shown, most int) string {
+	kept := lines
+	if len(lines) > most {
+		byScore := slices.Clone(lines)
+		slices.SortStableFunc(byScore, func(a, b shown) int { return cmp.Compare(b.score, a.score) })
+		kept = byScore[:most]
+		slices.SortStableFunc(kept, func(a, b shown) int { return cmp.Compare(a.line, b.line) })
+	}
+	var b strings.Builder
+	b.WriteString(plain(f.path))
+	if more := len(lines) - len(kept); more > 0 && most > 0 {
+		fmt.Fprintf(&b, " (%d of %d)", len(kept), len(lines))
+	}
+	b.WriteByte('\n')
+	for _, d := range kept {
+		fmt.Fprintf(&b, "  %d %s\n", d.line, plain(d.text))
+	}
+	return b.String()
+}
+
+func number(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -17,5 +17,9 @@ func Sketch(name, text string) string {
 		x.find(name, i, true)
 		x.find(name, i, false)
 	}
-	return f.draw()
+	var all []shown
+	for _, d := range f.declares {
+		all = append(all, shown{declared: d})
+	}
+	return f.draw(all, maxDeclared)
 }

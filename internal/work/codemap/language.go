@@ -28,6 +28,9 @@ type language struct {
 	Hides     string   `json:"hides"`     // names that are private: lower, underscore
 	Imports   []string `json:"imports"`   // what a line begins with, less its indent, that names another file
 	Between   string   `json:"between"`   // what stands between the parts of that name; empty: it is the last quoted text of the line
+	Members   bool     `json:"members"`   // methods are declared without a word that says so
+	Flat      bool     `json:"flat"`      // nothing stands within something else
+	Tail      string   `json:"tail"`      // the line from which on a file holds tests
 	Generated string   `json:"generated"` // what a line begins with that says that nobody wrote the file
 }
 
@@ -44,66 +47,220 @@ func languages() ([]language, error) {
 
 // Bounds of what is read of a file.
 const (
-	maxDeclared = 12  // declarations that are shown
+	maxDeclared = 400 // declarations that are known of it
 	maxWidth    = 110 // characters of one
 	importLines = 300 // in which imports are looked for
+	maxIndent   = 8   // characters before a declaration
 )
 
-// outline is what a file declares, and what it names.
+// outline is what a file declares, what it names, and the words in it.
 type outline struct {
-	declares []string
-	more     int // that are not shown
+	declares []declared
 	imports  []string
+	words    []word
+	lines    int
+}
+
+// declared is a line that declares something.
+type declared struct {
+	line    int
+	name    string
+	text    string // in short
+	private bool   // not for others, as far as the line tells
+	member  bool   // it stands within something else
 }
 
 // outline reads the text of a file.
 func (l language) outline(text string) outline {
 	var o outline
-	n := 0
+	n, first := 0, true
+	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
+		n++
 		line = strings.TrimRight(line, " \t\r\n")
 		if line == "" {
 			continue
 		}
-		if n++; n == 1 && l.Generated != "" && strings.HasPrefix(line, l.Generated) {
+		if first && l.Generated != "" && strings.HasPrefix(line, l.Generated) {
 			return outline{}
+		}
+		first = false
+		if l.Tail != "" && line == l.Tail {
+			break
 		}
 		if n <= importLines {
 			if name := l.imported(line); name != "" {
 				o.imports = append(o.imports, name)
 			}
 		}
-		if d := l.declared(line); d != "" && len(o.declares) < maxDeclared {
+		if len(o.declares) == maxDeclared {
+			continue
+		}
+		if d, ok := l.declared(line); ok && !seen[d.text] {
+			seen[d.text] = true
+			d.line = n
 			o.declares = append(o.declares, d)
-		} else if d != "" {
-			o.more++
 		}
 	}
+	o.words, o.lines = count(text), n
 	return o
 }
 
-// declared returns a line that declares something for others, in short.
-func (l language) declared(line string) string {
-	if line[0] == ' ' || line[0] == '\t' {
-		return ""
+// declared reads a line that declares something.
+func (l language) declared(line string) (d declared, ok bool) {
+	bare := strings.TrimLeft(line, " \t")
+	indent := len(line) - len(bare)
+	if indent > maxIndent || indent > 0 && l.Flat || bare == "" || strings.IndexByte("*/#}\"'", bare[0]) >= 0 {
+		return d, false
 	}
+	d.member = indent > 0
+	if !d.member {
+		d.name, d.private, ok = l.top(bare)
+	}
+	if !ok {
+		if d.name, ok = keyword(bare); ok {
+			d.private = d.member || !strings.HasPrefix(bare, "export ") && l.private(d.name)
+		}
+	}
+	if !ok && (l.Members || !d.member) {
+		if d.name, ok = l.method(bare, d.member); ok {
+			d.private = true
+		}
+	}
+	if !ok || d.name == "" {
+		return d, false
+	}
+	d.text = short(bare)
+	return d, true
+}
+
+// private reports whether the language hides what has the name.
+func (l language) private(name string) bool {
+	return l.Hides == "" && len(l.Declares) > 0 || private(l.Hides, name)
+}
+
+// top reads a line that declares something for others at the top of a file.
+func (l language) top(line string) (name string, hidden, ok bool) {
 	i := slices.IndexFunc(l.Declares, func(word string) bool { return strings.HasPrefix(line, word) })
 	if i < 0 {
-		return ""
+		return "", false, false
 	}
-	name := strings.TrimLeft(line[len(l.Declares[i]):], " ")
-	if l.Hides == "lower" && strings.HasPrefix(name, "(") { // a receiver
-		recv, rest, _ := strings.Cut(name, ")")
-		if of := strings.TrimLeft(recv[strings.LastIndexAny(recv, " (")+1:], "*"); private(l.Hides, of) {
-			return ""
+	rest := strings.TrimLeft(line[len(l.Declares[i]):], " ")
+	if l.Hides == "lower" && strings.HasPrefix(rest, "(") { // a receiver
+		recv, after, _ := strings.Cut(rest, ")")
+		of := strings.TrimLeft(recv[strings.LastIndexAny(recv, " (")+1:], "*")
+		hidden = private(l.Hides, of)
+		rest = strings.TrimLeft(after, " ")
+	}
+	if name, ok = keyword(rest); !ok {
+		name = leading(unmodified(rest))
+	}
+	return name, hidden || private(l.Hides, name), name != ""
+}
+
+// unmodified returns a line without the words that may stand before what it
+// declares.
+func unmodified(line string) string {
+	for {
+		word, rest, ok := strings.Cut(line, " ")
+		if !ok {
+			return line
 		}
-		name = strings.TrimLeft(rest, " ")
+		switch word {
+		case "pub", "pub(crate)", "pub(super)", "export", "default", "async", "static", "public", "private", "protected", "internal", "final", "abstract",
+			"override", "virtual", "readonly", "declare", "unsafe", "extern", "sealed", "partial", "open", "data", "inline", "suspend", "synchronized", "native",
+			"get", "set", "const", "let", "var", "mut", "non-sealed":
+			line = strings.TrimLeft(rest, " ")
+		default:
+			return line
+		}
 	}
-	if private(l.Hides, name) {
-		return ""
+}
+
+// keyword reads a line in which a word says what it declares.
+func keyword(line string) (name string, ok bool) {
+	rest := unmodified(line)
+	word, after, found := strings.Cut(rest, " ")
+	if !found {
+		return "", false
 	}
-	line, _, _ = strings.Cut(line, " { ") // what it does is not shown
-	line = strings.TrimRight(line, " {(:;=")
+	switch word {
+	case "func", "fn", "def", "class", "interface", "enum", "struct", "trait", "type", "module", "namespace", "function", "function*", "record", "macro_rules!", "defp", "defmodule", "@interface", "protocol", "fun", "object", "union", "message", "service":
+	case "impl":
+		return leading(after), leading(after) != ""
+	default:
+		if strings.HasPrefix(word, "impl<") {
+			_, after, _ = strings.Cut(rest, "> ")
+			return leading(after), leading(after) != ""
+		}
+		return "", false
+	}
+	after = strings.TrimPrefix(strings.TrimLeft(after, " *&"), "self.")
+	name = leading(after)
+	return name, name != "" && !strings.HasPrefix(after[len(name):], " =>")
+}
+
+// method reads a line that declares a method, or a function that is given to a
+// name, without a word that says so.
+func (l language) method(line string, member bool) (name string, ok bool) {
+	if !member { // exports.x = function, X.prototype.y = function, const x = (
+		left, right, found := strings.Cut(line, " = ")
+		left = strings.TrimSuffix(unmodified(left), " ")
+		if !l.Members || !found || strings.ContainsAny(left, " ([") || !strings.HasPrefix(right, "function") && !strings.HasPrefix(right, "async ") && !strings.HasPrefix(right, "(") && !strings.HasPrefix(right, "class ") {
+			return "", false
+		}
+		name = left[strings.LastIndexByte(left, '.')+1:]
+		return name, leading(name) == name && name != ""
+	}
+	switch line[len(line)-1] {
+	case '{', '(', ',':
+	case ')': // the brace stands in the next line
+		if unmodified(line) == line {
+			return "", false
+		}
+	default:
+		return "", false
+	}
+	open := strings.IndexByte(line, '(')
+	if open <= 0 || strings.ContainsAny(line[:open], "=.\"';!?+-") || strings.HasSuffix(line, ",") && !strings.Contains(line[:open], " ") {
+		return "", false
+	}
+	before := strings.TrimRight(line[:open], " ")
+	name = before[strings.LastIndexAny(before, " \t>*&#")+1:]
+	if head, _, _ := strings.Cut(before, " "); reserved(head) || reserved(name) || leading(name) != name || name == "" {
+		return "", false
+	}
+	typed := strings.Contains(unmodified(before), " ")
+	return name, typed || strings.HasSuffix(line, "{")
+}
+
+// reserved reports whether a word begins a statement.
+func reserved(word string) bool {
+	switch word {
+	case "if", "for", "while", "switch", "catch", "return", "new", "else", "throw", "function", "do", "try", "match", "when", "foreach", "elseif", "await", "yield", "case", "super", "import", "using", "lock", "with", "assert", "describe", "it", "test", "synchronized":
+		return true
+	default:
+		return false
+	}
+}
+
+// leading returns the name that a text begins with.
+func leading(text string) string {
+	for i, r := range text {
+		if !letter(r) && r != '_' && r != '$' && (i == 0 || r < '0' || r > '9') {
+			if i > 0 && (r == '!' || r == '?') && strings.IndexByte(" (\n", (text + "\n")[i+1]) >= 0 {
+				return text[:i+1] // Ruby's
+			}
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// short returns a line without what it does.
+func short(line string) string {
+	line, _, _ = strings.Cut(line, " { ")
+	line = strings.TrimRight(line, " {(:;=,")
 	if utf8.RuneCountInString(line) > maxWidth {
 		line = string([]rune(line)[:maxWidth]) + "..."
 	}

@@ -51,7 +51,7 @@ func commit(tb testing.TB, files map[string]string) (git.Repo, string) {
 func look(tb testing.TB, files map[string]string) *codemap.Survey {
 	tb.Helper()
 	repo, head := commit(tb, files)
-	s, err := codemap.Look(tb.Context(), repo, head)
+	s, err := codemap.Look(tb.Context(), repo, head, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func project() map[string]string {
 }
 
 func TestMap(t *testing.T) {
-	text := look(t, project()).Draw(4_000)
+	text := draw(t, look(t, project()), codemap.About{}, 4_000)
 	const golden = "testdata/map.golden"
 	if *update {
 		if err := os.WriteFile(golden, []byte(text), 0o600); err != nil {
@@ -102,38 +102,144 @@ func TestMap(t *testing.T) {
 	}
 }
 
+func draw(tb testing.TB, s *codemap.Survey, a codemap.About, tokens int) string {
+	tb.Helper()
+	text, err := s.Draw(tb.Context(), a, tokens)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
 // TestMapFits holds that a map never outgrows its tokens, says the same each
-// time, and keeps what others rely on longest.
+// time, and keeps the likeliest file longest.
 func TestMapFits(t *testing.T) {
 	s, again := look(t, project()), look(t, project())
-	for tokens := range 1_200 {
-		text := s.Draw(tokens)
-		if len(text) > 3*tokens {
-			t.Fatalf("%d bytes for %d tokens:\n%s", len(text), tokens, text)
+	for _, a := range []codemap.About{{}, {Task: "Print the name of a unit", Goal: "Engine"}, {Files: []string{"size.go", "nowhere.go"}}} {
+		for tokens := 0; tokens < 1_200; tokens += 13 {
+			text := draw(t, s, a, tokens)
+			if len(text) > 3*tokens {
+				t.Fatalf("%d bytes for %d tokens:\n%s", len(text), tokens, text)
+			}
+			if text != draw(t, again, a, tokens) {
+				t.Fatalf("%d tokens: not the same again", tokens)
+			}
+			if text != "" && !strings.HasPrefix(text, "Commit ") {
+				t.Fatalf("%d tokens: it does not say which commit it shows: %q", tokens, text)
+			}
+			if a.Task != "" && strings.Contains(text, "class Engine") && !strings.Contains(text, "type Unit") {
+				t.Errorf("%d tokens: a word of the goal counts more than those of the task:\n%s", tokens, text)
+			}
 		}
-		if text != again.Draw(tokens) {
-			t.Fatalf("%d tokens: not the same again", tokens)
+	}
+}
+
+// TestMapIsAboutTheTask shows what the words of a task are about, with the
+// lines that it needs, and nothing where nothing has to do with it.
+func TestMapIsAboutTheTask(t *testing.T) {
+	files := map[string]string{"lib/account.go": "package lib\n\ntype Account struct{}\n"}
+	for i := range 40 {
+		files["lib/account.go"] += fmt.Sprintf("\nfunc (a *Account) SetField%d(v int) {\n\ta.f%d = v\n}\n", i, i)
+	}
+	files["lib/account.go"] += "\n// overdraft limits.\nfunc (a *Account) withdraw(amount int) error {\n\tif a.overdraft < amount {\n\t}\n}\n"
+	for i := range 30 {
+		files[fmt.Sprintf("other/part%d/thing%d.go", i, i)] = fmt.Sprintf("package part\n\nfunc Thing_%d() {}\n", i)
+	}
+	s := look(t, files)
+	text := draw(t, s, codemap.About{Task: "Fix the overdraft of an account"}, 400)
+	if shown, named := codemap.Shows(text, "lib/account.go", "withdraw"); !shown || !named || strings.Contains(text, "Thing_3") {
+		t.Error(text)
+	}
+	if n := strings.Count(text, "SetField"); n > 14 || !strings.Contains(text, "of 42)") {
+		t.Errorf("%d setters:\n%s", n, text)
+	}
+	if text := draw(t, s, codemap.About{Task: "Zebra crossing"}, 400); strings.Contains(text, ".go\n  ") || !strings.Contains(text, "other/ 30") {
+		t.Errorf("nothing is about it:\n%s", text)
+	}
+	text = draw(t, s, codemap.About{Task: "Zebra crossing", Files: []string{"other/part7/thing7.go"}}, 400)
+	if shown, named := codemap.Shows(text, "other/part7/thing7.go", "Thing_7"); !shown || !named {
+		t.Errorf("what the plan names is missing:\n%s", text)
+	}
+	before := func(text, a, b string) bool {
+		at := strings.Index(text, "\n"+a+"\n  ")
+		return at >= 0 && at < strings.Index(text+"\n"+b+"\n  ", "\n"+b+"\n  ")
+	}
+	one, nine := "other/part1/thing1.go", "other/part9/thing9.go"
+	if text := draw(t, s, codemap.About{Task: "a thing"}, 700); !before(text, one, nine) {
+		t.Errorf("as they are named:\n%s", text)
+	}
+	if text := draw(t, s, codemap.About{Task: "a thing", Landed: []string{nine}}, 700); !before(text, nine, one) {
+		t.Errorf("what landed does not stand first:\n%s", text)
+	}
+}
+
+// TestNamesCountMost shows what is called as the task says before what only
+// uses it.
+func TestNamesCountMost(t *testing.T) {
+	text := "package book\n"
+	for i := range 40 {
+		text += fmt.Sprintf("\nfunc use%d(l *l) {\n\tledger(ledger(%d))\n}\n", i, i)
+	}
+	text += "\nfunc ledgerOf() {}\n"
+	got := draw(t, look(t, map[string]string{"book.go": text}), codemap.About{Task: "Close the ledger"}, 500)
+	if _, named := codemap.Shows(got, "book.go", "ledgerOf"); !named {
+		t.Error(got)
+	}
+}
+
+// TestSurveyIsRefreshed shows what a second commit adds, and does not read
+// again what both have.
+func TestSurveyIsRefreshed(t *testing.T) {
+	repo, head := commit(t, map[string]string{"a.go": "package a\n\nfunc Apple() {}\n", "b.go": "package a\n\nfunc Berry() {}\n"})
+	one, err := codemap.Look(t.Context(), repo, head, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, next := commit(t, map[string]string{"a.go": "package a\n\nfunc Apple() {}\n", "b.go": "package a\n\nfunc Berry() {}\n\nfunc Cherry() {}\n"})
+	two, err := codemap.Look(t.Context(), other, next, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := draw(t, two, codemap.About{Task: "apple and cherry"}, 500); !strings.Contains(text, "5 func Cherry()") || !strings.Contains(text, "3 func Apple()") {
+		t.Error(text)
+	}
+}
+
+// TestDeclared reads what files of each language declare.
+func TestDeclared(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"a.go":   {"func (s *Store) get(key string) (string, error) {\n\tfunc() {\n\t}()\n\tif x(\n\t) {\n}\n", "1 func (s *Store) get(key string) (string, error)"},
+		"a.ts":   {"export {\nexport * from './x'\nexport default class App {\n  private async load(id: string): Promise<void> {\n    if (id) {\n    return call(\n  }\n}\nconst add = (a) => {\n", "3 export default class App|4 private async load(id: string): Promise<void>|9 const add = (a) =>"},
+		"a.js":   {"Foo.prototype.bar = function (x) {\n};\nexports.baz = function () {\n  describe('x', () => {\n  import('x');\n", "1 Foo.prototype.bar = function (x)|3 exports.baz = function ()"},
+		"a.py":   {"class A(B):\n    async def run(self, x=1):\n        pass\ndef _own():\n", "1 class A(B)|2 async def run(self, x=1)|4 def _own()"},
+		"a.rs":   {"impl<T> Walk for Dir<T> {\n    fn next(&mut self) -> Option<T> {\n#[cfg(test)]\nmod tests {\n    fn it_works() {\n", "1 impl<T> Walk for Dir<T>|2 fn next(&mut self) -> Option<T>"},
+		"A.java": {"public final class A {\n    @Override\n    public int size(final List<String> all) {\n        for (String s : all) {\n        return new B(\n    A(int n) {\n", "1 public final class A|3 public int size(final List<String> all)|6 A(int n)"},
+		"a.rb":   {"module M\n  class C\n    def self.make(x)\n    def ok?\n", "1 module M|2 class C|3 def self.make(x)|4 def ok?"},
+		"a.php":  {"<?php\nfinal class A extends B\n{\n    protected function write(array $r): void\n    {\n", "2 final class A extends B|4 protected function write(array $r): void"},
+		"A.cs":   {"public class A\n{\n    public override string Name(int n)\n    {\n        Call(n);\n", "1 public class A|3 public override string Name(int n)"},
+	} {
+		var want strings.Builder
+		want.WriteString(name + "\n")
+		for line := range strings.SplitSeq(c.want, "|") {
+			want.WriteString("  " + line + "\n")
 		}
-		if text != "" && !strings.HasPrefix(text, "Commit ") {
-			t.Fatalf("%d tokens: it does not say which commit it shows: %q", tokens, text)
-		}
-		if strings.Contains(text, "func Size") && !strings.Contains(text, "func Say") {
-			t.Errorf("%d tokens: what nobody names stands before what two do:\n%s", tokens, text)
+		if d := cmp.Diff(want.String(), codemap.Sketch(name, c.text)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
 }
 
 // TestMapOfNothing has no files, files of no language, and no such commit.
 func TestMapOfNothing(t *testing.T) {
-	if text := look(t, map[string]string{"a.link": "b"}).Draw(500); !strings.Contains(text, "0 files") {
+	if text := draw(t, look(t, map[string]string{"a.link": "b"}), codemap.About{}, 500); !strings.Contains(text, "0 files") {
 		t.Errorf("%q", text)
 	}
-	if text := look(t, map[string]string{"notes": "x", "b/c.txt": ""}).Draw(500); !strings.Contains(text, "notes") || !strings.Contains(text, "c.txt") {
+	if text := draw(t, look(t, map[string]string{"notes": "x", "b/c.txt": ""}), codemap.About{}, 500); !strings.Contains(text, "notes") || !strings.Contains(text, "c.txt") {
 		t.Errorf("%q", text)
 	}
 	repo, _ := commit(t, map[string]string{"a": ""})
 	for _, id := range []string{"", "main", "--all", strings.Repeat("0", 40)} {
-		if _, err := codemap.Look(t.Context(), repo, id); err == nil {
+		if _, err := codemap.Look(t.Context(), repo, id, nil); err == nil {
 			t.Errorf("%q is surveyed", id)
 		}
 	}
@@ -171,11 +277,11 @@ func BenchmarkLook(b *testing.B) {
 	repo, head := commit(b, files)
 	b.ResetTimer()
 	for b.Loop() {
-		s, err := codemap.Look(b.Context(), repo, head)
+		s, err := codemap.Look(b.Context(), repo, head, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if n := len(s.Draw(4_000)); n < 6_000 || n > 12_000 {
+		if n := len(draw(b, s, codemap.About{Task: "F26999 in p07"}, 4_000)); n < 500 || n > 12_000 {
 			b.Fatal(n)
 		}
 	}

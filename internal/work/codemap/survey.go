@@ -17,7 +17,7 @@ import (
 const (
 	maxRead  = 3_000     // files
 	maxBytes = 16 << 20  // of them all
-	maxFile  = 128 << 10 // bytes of one
+	maxFile  = 512 << 10 // bytes of one
 	maxShown = 200_000   // files of a tree; what is beyond them is not looked at
 )
 
@@ -37,15 +37,17 @@ type Survey struct {
 	files  []file // by path
 	langs  []language
 	beyond int // files that were not looked at
+	repo   git.Repo
 }
 
 // Look surveys a commit of a repository, by git's objects alone: no checkout
-// is needed, nothing is run and no link is followed.
-func Look(ctx context.Context, repo git.Repo, commit string) (*Survey, error) {
+// is needed, nothing is run and no link is followed. What an earlier survey
+// knows of files that are the same is not read again; it may be nil.
+func Look(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
 	if !git.ID(commit) {
 		return nil, fmt.Errorf("map of %q: it is no commit's name", commit)
 	}
-	s := &Survey{commit: commit}
+	s := &Survey{commit: commit, repo: repo}
 	var err error
 	if s.langs, err = languages(); err != nil {
 		return nil, err
@@ -61,10 +63,10 @@ func Look(ctx context.Context, repo git.Repo, commit string) (*Survey, error) {
 			s.beyond++
 		}
 	}
-	if err := s.read(ctx, repo); err != nil {
+	if err := s.read(ctx, repo, earlier); err != nil {
 		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
 	}
-	s.rank()
+	s.refer()
 	return s, nil
 }
 
@@ -87,7 +89,7 @@ func (s *Survey) entry(line string) (file, bool) {
 
 // read outlines files: those nearest to the root first, as many as the bounds
 // allow.
-func (s *Survey) read(ctx context.Context, repo git.Repo) error {
+func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error {
 	var chosen []int
 	for i, f := range s.files {
 		if f.shown && f.size <= maxFile && git.ID(f.id) {
@@ -98,37 +100,58 @@ func (s *Survey) read(ctx context.Context, repo git.Repo) error {
 		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
 	})
 	chosen = chosen[:min(len(chosen), maxRead)]
-	var ids strings.Builder
+	known := map[string]outline{} // by language and blob
+	if earlier != nil {
+		for _, f := range earlier.files {
+			if f.lines > 0 {
+				known[f.lang.Name+f.id] = f.outline
+			}
+		}
+	}
 	total := 0
-	for n, i := range chosen {
-		if total += s.files[i].size; total > maxBytes {
-			chosen = chosen[:n]
+	var fresh []int
+	for _, i := range chosen {
+		f := &s.files[i]
+		if total += f.size; total > maxBytes {
 			break
 		}
-		ids.WriteString(s.files[i].id + "\n")
+		if o, ok := known[f.lang.Name+f.id]; ok {
+			f.outline = o
+		} else {
+			fresh = append(fresh, i)
+		}
 	}
-	if len(chosen) == 0 {
+	return s.texts(ctx, repo, fresh, func(i int, text string) { s.files[i].outline = s.files[i].lang.outline(text) })
+}
+
+// texts calls do with what is in files.
+func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(i int, text string)) error {
+	if len(files) == 0 {
 		return nil
+	}
+	var ids strings.Builder
+	for _, i := range files {
+		ids.WriteString(s.files[i].id + "\n")
 	}
 	out, err := repo.RunIn(ctx, strings.NewReader(ids.String()), "cat-file", "--batch")
 	if err != nil {
 		return err
 	}
-	for _, i := range chosen {
+	for _, i := range files {
 		f := &s.files[i]
 		head, rest, _ := strings.Cut(out, "\n")
 		if head != fmt.Sprintf("%s blob %d", f.id, f.size) || len(rest) <= f.size {
 			return fmt.Errorf("git cat-file: %q for %s", head, f.id)
 		}
-		f.outline = f.lang.outline(rest[:f.size])
+		do(i, rest[:f.size])
 		out = rest[f.size+1:]
 	}
 	return nil
 }
 
-// rank counts how often files are named by others: what many rely on is worth
+// refer counts how often files are named by others: what many rely on is worth
 // knowing first.
-func (s *Survey) rank() {
+func (s *Survey) refer() {
 	at := index{whole: map[string]int{}, dirs: map[string]string{}}
 	for i, f := range s.files {
 		if f.shown {

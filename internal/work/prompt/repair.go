@@ -27,6 +27,9 @@ type Repair struct {
 	Findings []nexus.Finding // all of them
 	Told     []nexus.Finding // those that the conversation has heard of before
 	Gone     []nexus.Finding // those of the gate that were told last and are not found any more
+	Fixed    []string        // lines that formatters and linters changed before the gates ran
+	FixedBy  string          // files, and the commands that did it
+	Tester   string          // what the tester said last, where the coder has not heard it
 	Output   string          // what the gate printed; its end is shown
 	Round    int             // of the task, where it is shown more; 0 otherwise
 	Places   []Place         // where findings are, in that case
@@ -39,22 +42,25 @@ type Place struct {
 	Lines []string
 }
 
-// Text returns the message: what was red, the new findings first, then those
-// that are still there, then what is
-// no longer found, in a line each, then the end of
-// the output.
+// Text returns the message: what was red, then the findings that must be fixed,
+// the new ones first, then those that need not be, then what is no longer
+// found, in a line each, what changed besides, and the end of the output.
 func (r Repair) Text() string {
-	fresh, old := r.sort()
-	findings := maxFindings
+	fresh, old, optional := r.sort()
+	left := maxFindings
 	if r.Round > 0 {
-		findings *= 2
+		left *= 2
 	}
-	shown := fresh[:min(len(fresh), findings)]
-	still := old[:min(len(old), findings-len(shown))]
+	hidden := len(fresh) + len(old) + len(optional)
+	take := func(all []nexus.Finding) []nexus.Finding {
+		all = all[:min(len(all), left)]
+		left, hidden = left-len(all), hidden-len(all)
+		return all
+	}
 	var b strings.Builder
 	b.WriteString(r.headline())
 	if r.Round > 0 {
-		fmt.Fprintf(&b, "This is the task's round %d: what was tried so far did not do. Read the places below and what they call anew, and look for another way before you change anything.\n", r.Round)
+		fmt.Fprintf(&b, "This is the task's round %d, and nothing tried so far was enough. Read the places below and what they call again, and look for another way before you change anything.\n", r.Round)
 	}
 	if r.Command != "" {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", code(r.Command), r.Exit)
@@ -62,10 +68,11 @@ func (r Repair) Text() string {
 	if r.Why != "" {
 		b.WriteString("\n" + Fence("text", head(r.Why, 2*findingBytes)) + "\n")
 	}
-	section(&b, "New findings", shown)
-	section(&b, "Still there", still)
-	if more := len(fresh) + len(old) - len(shown) - len(still); more > 0 {
-		fmt.Fprintf(&b, "\nNot shown: %d more.\n", more)
+	section(&b, "Must be fixed, new", take(fresh))
+	section(&b, "Must be fixed, told before", take(old))
+	section(&b, "Optional", take(optional))
+	if hidden > 0 {
+		fmt.Fprintf(&b, "\nNot shown: %d more.\n", hidden)
 	}
 	if n := len(r.Gone); n > 0 {
 		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, Fence("text", gone(r.Gone[:min(n, maxGone)])))
@@ -73,11 +80,36 @@ func (r Repair) Text() string {
 	for _, p := range r.Places {
 		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", Line(p.File), p.From, p.From+len(p.Lines)-1, Fence("text", head(strings.Join(p.Lines, "\n"), placeBytes)))
 	}
+	r.beyond(&b)
 	if out := strings.TrimSpace(r.Output); out != "" {
 		b.WriteString("\n## End of its output\n\n" + Fence("text", tail(out, r.most())) + "\n")
 	}
-	b.WriteString("\nRepair the cause, then call finish again.\n")
+	b.WriteString("\n" + r.closing(len(optional) > 0) + "\n")
 	return b.String()
+}
+
+// beyond says what else changed since the author wrote last.
+func (r Repair) beyond(b *strings.Builder) {
+	if len(r.Fixed) > 0 {
+		_, by, _ := strings.Cut(r.FixedBy, " by ")
+		fmt.Fprintf(b, "\n## Changed by fixers\n\nBefore the gates ran, %s changed these lines. Read them again before you edit near them.\n%s",
+			cmp.Or(code(by), "a fixer"), list(r.Fixed[:min(len(r.Fixed), maxFindings)]))
+	}
+	if r.Tester != "" {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, Fence("text", head(strings.TrimSpace(r.Tester), 4*findingBytes)))
+	}
+}
+
+// closing says what is to be done, and what need not be.
+func (r Repair) closing(optional bool) string {
+	text := "Repair the cause, then call finish again."
+	if optional {
+		text = "Repair the cause of what must be fixed, then call finish again. Optional findings keep nothing from landing."
+	}
+	if r.Gate == "review" || r.Gate == "verify" {
+		text += " If a finding is wrong, leave the code and give the reason in the summary of finish: the reviewer reads it."
+	}
+	return text
 }
 
 // most is how much of the output is shown.
@@ -103,7 +135,7 @@ func (r Repair) headline() string {
 	case "review":
 		return "The review rejected the change.\n"
 	case "proof":
-		return "Your tests do not show yet that they can tell: they ran without the work that they are to judge.\n"
+		return "Your tests prove nothing yet: they ran without the work that they are to judge.\n"
 	case "verify":
 		return "The gates are green, and the verifier rejected the change.\n"
 	case "train":
@@ -115,9 +147,10 @@ func (r Repair) headline() string {
 	}
 }
 
-// sort returns the findings without repetitions, worst first, split into new
-// ones and ones that were told before.
-func (r Repair) sort() (fresh, old []nexus.Finding) {
+// sort returns the findings without repetitions, worst first: those that must
+// be fixed, split into new ones and ones that were told before, and the others.
+func (r Repair) sort() (fresh, old, optional []nexus.Finding) {
+	must := r.must()
 	told := map[nexus.Finding]bool{}
 	for _, f := range r.Told {
 		told[unplaced(f)] = true
@@ -130,13 +163,26 @@ func (r Repair) sort() (fresh, old []nexus.Finding) {
 			continue
 		}
 		seen[key] = true
-		if told[unplaced(f)] {
+		if !must(f) {
+			optional = append(optional, f)
+		} else if told[unplaced(f)] {
 			old = append(old, f)
 		} else {
 			fresh = append(fresh, f)
 		}
 	}
-	return fresh, old
+	return fresh, old, optional
+}
+
+// must returns which findings must be fixed: those that are major or worse, and
+// all of them where none is, as something made the gate red. All that a
+// verifier names must be.
+func (r Repair) must() func(nexus.Finding) bool {
+	grave := func(f nexus.Finding) bool { return severity(f) <= 1 && f.Unverified == "" }
+	if r.Gate == "verify" || !slices.ContainsFunc(r.Findings, grave) {
+		return func(nexus.Finding) bool { return true }
+	}
+	return grave
 }
 
 // beside reports whether a finding of a bound is none of what is to be done:

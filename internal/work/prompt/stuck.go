@@ -16,8 +16,6 @@ type Stuck struct {
 	Parts   int    // most parts
 	Size    nexus.Size
 	Dead    []string // why its attempts ended, oldest first
-	Gates   []string // that will judge
-	Files   []string // of the repository
 	Diff    string   // what its last attempt came to, which is not in the tree
 	Limit   int64    // most tokens; 0 means 24,000
 }
@@ -41,9 +39,7 @@ func (s Stuck) Message() string {
 		{Title: "Done when", Body: criteria(s.Task)},
 		{Title: "Files", Body: list(s.Task.Files)},
 		{Title: "Tried before", Body: list(s.Dead), Rank: 2, Tail: true},
-		{Title: "Gates", Body: list(s.Gates)},
 		{Title: "What it came to", Lead: "The last attempt changed this. It is not in your tree, and no part starts from it.", Body: Diff(s.Diff, DiffBytes), Fence: "diff", Rank: 1},
-		{Title: "Files of the repository", Body: fileList(s.Files), Fence: "text", Rank: 3},
 	}, limit(s.Limit))
 	return text
 }

@@ -3,6 +3,7 @@ package shop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -13,13 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Offer is what stands before the first message of a conversation.
+// Offer is what stands before the first message of a conversation and what this one ends with.
 type Offer struct {
 	Model   string // provider/model
 	Context int64  // most tokens that it holds; 0 where nobody knows
 	Tier    nexus.Tier
 	System  []prompt.Part
-	Tools   []llm.Tool // of our own; those of servers join when the conversation begins
+	Here    []prompt.Part // what the first message ends with
+	Tools   []llm.Tool    // of our own; those of servers join when the conversation begins
 }
 
 // Offer returns what [Shop.Converse] would begin a conversation with. It asks
@@ -35,19 +37,33 @@ func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	code, err := s.codeMap(ctx, t, role, model)
+	dir, err := os.MkdirTemp("", "nexus-prompt-") // what is said depends on the tree, and no worktree is made for this
 	if err != nil {
 		return Offer{}, err
 	}
-	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules, code)}
-	for i := range o.System {
-		o.System[i].Text = s.masked(o.System[i].Text)
+	defer os.RemoveAll(dir) //nolint:errcheck // nothing in it is kept
+	if err := s.export(ctx, t.start(), dir); err != nil {
+		return Offer{}, err
 	}
-	dir, err := os.MkdirTemp("", "nexus-prompt-") // tools belong to a tree, and none is made for this
+	e, err := s.environment(ctx, t, role, dir)
 	if err != nil {
 		return Offer{}, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is empty
+	here, err := s.here(ctx, t, role, model)
+	if err != nil {
+		return Offer{}, err
+	}
+	if e.Shell {
+		if here.Dir, err = s.Trees.Place(s.Run, t.Attempt.ID); err != nil {
+			return Offer{}, err
+		}
+	}
+	o := Offer{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules, e), Here: here.Parts()}
+	for _, parts := range [][]prompt.Part{o.System, o.Here} {
+		for i := range parts {
+			parts[i].Text = s.masked(parts[i].Text)
+		}
+	}
 	set, err := tool.New(tool.Env{
 		Dir: dir, Writes: role.Writes != cast.Nothing, Net: s.Net.Role(string(role.Name)), Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester,
 	}, s.offered(role, tier)...)
@@ -63,4 +79,23 @@ func (s *Shop) Offer(ctx context.Context, t Talk) (Offer, error) {
 func (o Offer) Tokens() int64 {
 	data, _ := json.Marshal(o.Tools)
 	return prompt.Tokens(string(data))
+}
+
+// export writes the files of a commit into an empty directory.
+func (s *Shop) export(ctx context.Context, commit, dir string) error {
+	index, err := os.CreateTemp("", "nexus-index-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(index.Name())                                               //nolint:errcheck // a temporary file
+	if err := errors.Join(index.Close(), os.Remove(index.Name())); err != nil { // git makes it
+		return err
+	}
+	r := s.Trees.Git()
+	r.Work, r.Index = dir, index.Name()
+	if _, err := r.Run(ctx, "read-tree", commit); err != nil {
+		return err
+	}
+	_, err = r.Run(ctx, "checkout-index", "-a", "-f", "-q")
+	return err
 }

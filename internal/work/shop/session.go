@@ -23,7 +23,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
-	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/rights"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
@@ -42,7 +41,8 @@ type Talk struct {
 	Failed  string             // provider/model that could not do it before, and is not asked again where there is another
 	Readers []nexus.RoleRouted // who reads whose work, as far as the journal says
 	Tree    *worktree.Tree
-	Base    string // commit that the run began with, of which a map is shown; empty for none
+	Base    string // commit that the run began with
+	Goal    string // what the run is for
 	Next    string // what we say next; empty to go on where it stopped
 	Why     string // brief, repair
 	Handin  json.RawMessage
@@ -67,10 +67,6 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	code, err := s.codeMap(ctx, t, role, model)
-	if err != nil {
-		return agent.Outcome{}, err
-	}
 	old := t.Attempt.Session(t.Session)
 	var said []llm.Message
 	if old != nil {
@@ -79,6 +75,12 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 		}
 	}
 	t.given = tool.Given(said)
+	system := ""
+	if len(said) == 0 {
+		if system, t.Next, err = s.opening(ctx, t, role, model); err != nil {
+			return agent.Outcome{}, err
+		}
+	}
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	role.Tools = s.offered(role, tier)
@@ -94,7 +96,7 @@ func (s *Shop) Converse(ctx context.Context, t Talk, d Desk) (o agent.Outcome, e
 	defer closed()
 	b := agent.Brief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
-		System: s.masked(prompt.System(role.Prompt, s.Rules, code)), Next: t.Next, Why: t.Why, Limits: t.Limits,
+		System: system, Next: t.Next, Why: t.Why, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
 		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Run) + "/" + string(t.Role), Now: s.Now, Choices: model.Choices(),
 		Hurry: s.Hurry,

@@ -95,6 +95,7 @@ type Shop struct {
 	Checks     string                                // when testers write checks for criteria without one: auto, always, off; empty is off
 	Rules      string                                // standing rules for agents, may be empty
 	May        func(nexus.Role) policy.Rules         // what people add to the policy; nil adds nothing
+	Pace       *Pace                                 // how long gates take and which cannot run; nil: nobody knows
 	Maps       *codemap.Maps                         // of the repository, for the roles that are shown one; nil for none
 	Alone      bool                                  // nobody answers questions: fall back at once
 	Deputy     *deputy.Deputy                        // answers in the place of people; nil: nobody does

@@ -12,7 +12,7 @@ import (
 // Commands returns the commands.
 func Commands(a *frame.App) []*cobra.Command {
 	return []*cobra.Command{
-		a.Parent("bench", "measure Nexus itself, with figures that can be had again", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a)),
+		a.Parent("bench", "measure Nexus itself, with figures that can be had again", chaosCommand(a), budgetCommand(a), scheduleCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a)),
 	}
 }
 

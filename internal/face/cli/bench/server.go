@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -106,7 +105,7 @@ func (s *server) gaps() []time.Duration {
 
 // Sent is how much a conversation sends, and sends anew.
 type Sent struct {
-	Standing int     `json:"standing_bytes"` // system prompt before the map of the repository, and tools: every request of a role begins with them
+	Standing int     `json:"standing_bytes"` // system prompt and tools: every request of a role begins with them
 	Beyond   float64 `json:"beyond_bytes"`   // of a turn, over what the conversation grew by
 	Kept     float64 `json:"kept"`           // share of the last request that the next one begins with
 }
@@ -122,8 +121,7 @@ func (s *server) sent() Sent {
 			continue
 		}
 		if i == 0 {
-			system, _, _ := strings.Cut(gjson.GetBytes(q.Body, "system").Raw, "## Map of the repository")
-			out.Standing = len(system) + len(gjson.GetBytes(q.Body, "tools").Raw)
+			out.Standing = len(gjson.GetBytes(q.Body, "system").Raw) + len(gjson.GetBytes(q.Body, "tools").Raw)
 			last = q
 			continue
 		}

@@ -48,7 +48,7 @@ func TestProgram(t *testing.T) {
 		if line, ok := strings.CutPrefix(args, "sh -c|"); ok {
 			words = []string{"sh", "-c", line}
 		}
-		if got := program(gate.Gate{Args: words}); got != want {
+		if got := (gate.Gate{Args: words}).Program(); got != want {
 			t.Errorf("%q begins with %q, want %q", args, got, want)
 		}
 	}

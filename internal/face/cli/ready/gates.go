@@ -3,8 +3,6 @@ package ready
 import (
 	"context"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -34,11 +32,11 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	var names, programs []string
 	for _, g := range gates {
 		names = append(names, g.Name)
-		if p := program(g); p != "" && !slices.Contains(programs, p) {
+		if p := g.Program(); p != "" && !slices.Contains(programs, p) {
 			programs = append(programs, p)
 		}
 	}
-	gone, err := missing(ctx, box, programs)
+	gone, err := gate.Missing(ctx, box, programs)
 	if err != nil {
 		return []Check{checked("programs", "", err)}
 	}
@@ -50,7 +48,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 	all = append(all, switchedOff(dir, c)...)
 	judged := false
 	for _, g := range gates {
-		p := program(g)
+		p := g.Program()
 		if !slices.Contains(gone, p) {
 			judged = true
 			continue
@@ -80,39 +78,4 @@ func switchedOff(dir string, c config.Gates) []Check {
 		Name: "gates", State: Notice, Detail: "the configuration switches off " + strings.Join(off, ", "), chosen: true,
 		Hint: "Take gates." + off[0] + " out of the configuration, if it shall judge; nexus config --explain says where it is set.",
 	}}
-}
-
-// plain is what is surely the name of a program where a command line begins
-// with it.
-var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
-
-// program returns the program that a gate begins with, empty where it is one of
-// the tree or nobody can tell.
-func program(g gate.Gate) string {
-	words := g.Args
-	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
-		words = strings.Fields(words[2])
-	}
-	if len(words) == 0 || !plain.MatchString(words[0]) {
-		return ""
-	}
-	return words[0]
-}
-
-// missing returns which programs are not there inside of the sandbox.
-func missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
-	if len(programs) == 0 {
-		return nil, nil
-	}
-	dir, err := os.MkdirTemp("", "nexus-ready-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
-	const each = `for p do command -v "$p" >/dev/null 2>&1 || echo "$p"; done`
-	r, err := box.Run(ctx, sandbox.Command{Args: append([]string{"sh", "-c", each, "sh"}, programs...), Dir: dir, Env: sandbox.Env()})
-	if err != nil {
-		return nil, err
-	}
-	return strings.Fields(string(r.Stdout)), nil
 }

@@ -186,7 +186,7 @@ func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 	defer foreign.Join(ctx, tools, s.role.Name, env)()
 	defer (&code.Kit{Servers: code.Servers(s.config.Languages)}).Join(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
-	system := prompt.System(s.role.Prompt, "", "")
+	system := prompt.System(s.role.Prompt, "", prompt.Environment{})
 	if s.role.Answers {
 		system = prompt.Alone(s.role.Prompt)
 	}

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
@@ -51,6 +53,13 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 	})
 	if here, ok := w.(*local.World); ok && err == nil {
 		here.Regression.Sample, here.Regression.Time = c.Regression.Sample, c.Regression.Time
+		here.Shop.Pace.Past = func(ctx context.Context) func(string) time.Duration {
+			past, err := Past(ctx, p.Journal, o.Run)
+			if err != nil {
+				return func(string) time.Duration { return 0 } // work begins without it
+			}
+			return func(gate string) time.Duration { return past.Usual(&state.State{}, gate) }
+		}
 		here.Regression.Past = func(ctx context.Context) ([]regress.Earlier, error) { return earlier(ctx, p.Journal, o.Run) }
 	}
 	return w, release, err

@@ -89,7 +89,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		return nil, nil, err
 	}
 	shop := &shop.Shop{
-		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
+		Run: p.Run, Trees: trees, Blobs: p.Blobs, Box: box, Net: grant, Roles: roles, Pick: models.Pick, PickReader: models.PickReader, Readers: &shop.Readers{}, Rules: rules, Pace: &shop.Pace{}, Maps: &codemap.Maps{Tokens: p.Config.MapTokens},
 		Gates: func(dir string) ([]gate.Gate, error) {
 			all, err := detect.Gates(dir, p.Config.Gates)
 			return depend.Own(dir, all), err

@@ -1,0 +1,214 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+func mapCommand(a *frame.App) *cobra.Command {
+	var n, tokens int
+	c := a.Command("map REPOSITORY [COMMIT...] [flags]", "measure whether maps show what fixes changed", func(ctx context.Context, args []string) error {
+		f, err := measureMaps(ctx, args[0], args[1:], n, tokens)
+		if err != nil {
+			return err
+		}
+		return a.Answer(f, func(s view.Style) string { return drawMaps(s, f) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
+	c.Args = frame.Takes(1, 100)
+	c.Flags().IntVar(&n, "n", 5, "`N`, newest fixes, where no commit is named")
+	c.Flags().IntVar(&tokens, "tokens", 2_000, "`TOKENS`, most of a map")
+	a.JSONFlag(c)
+	return c
+}
+
+// Mapped is what `bench map --json` prints.
+type Mapped struct {
+	Fixes   []Fix `json:"fixes"`
+	Files   int   `json:"files"`   // fixes whose file the map shows
+	Symbols int   `json:"symbols"` // whose function or class it shows, too
+	Tokens  int64 `json:"tokens"`  // of a map, on average
+}
+
+// Fix is a commit, and what a map of its parent about its subject shows.
+type Fix struct {
+	Commit  string `json:"commit"`
+	Subject string `json:"subject"`
+	File    string `json:"file"`   // with the most changed lines, no test
+	Symbol  string `json:"symbol"` // in which most of these stand
+	Shown   bool   `json:"shown"`  // the file is
+	Named   bool   `json:"named"`  // the symbol is
+	Tokens  int64  `json:"tokens"`
+}
+
+func measureMaps(ctx context.Context, dir string, commits []string, n, tokens int) (m Mapped, err error) {
+	repo := git.Repo{Dir: dir}
+	if found, err := git.Find(ctx, dir); err == nil {
+		repo = found
+	}
+	if repo.Dir, err = filepath.Abs(repo.Dir); err != nil {
+		return m, err
+	}
+	if len(commits) == 0 {
+		log, err := repo.Run(ctx, "log", "--no-merges", "--format=%H %s", "-n", "5000")
+		if err != nil {
+			return m, err
+		}
+		fixes := regexp.MustCompile(`(?i)\bfix(es|ed)?\b`)
+		for line := range strings.Lines(log) {
+			if id, subject, _ := strings.Cut(line, " "); fixes.MatchString(subject) {
+				commits = append(commits, id)
+			}
+		}
+	} else {
+		n = len(commits)
+	}
+	var survey *codemap.Survey
+	for _, c := range commits {
+		if len(m.Fixes) == n {
+			break
+		}
+		f, ok, err := fixOf(ctx, repo, c)
+		if err != nil {
+			return m, err
+		}
+		if !ok {
+			continue
+		}
+		parent, err := repo.Resolve(ctx, f.Commit+"^")
+		if err != nil {
+			return m, err
+		}
+		if survey, err = codemap.Look(ctx, repo, parent, survey); err != nil {
+			return m, err
+		}
+		text, err := survey.Draw(ctx, codemap.About{Task: f.Subject}, tokens)
+		if err != nil {
+			return m, err
+		}
+		f.Shown, f.Named = codemap.Shows(text, f.File, f.Symbol)
+		f.Tokens = prompt.Tokens(text)
+		m.add(f)
+	}
+	if len(m.Fixes) == 0 {
+		return m, &nexus.Error{Code: nexus.CodeNotFound, Message: "no fix was found in " + dir, Hint: "Name commits that change source files."}
+	}
+	m.Tokens /= int64(len(m.Fixes))
+	return m, nil
+}
+
+func (m *Mapped) add(f Fix) {
+	m.Fixes = append(m.Fixes, f)
+	m.Tokens += f.Tokens
+	if f.Shown {
+		m.Files++
+	}
+	if f.Named {
+		m.Symbols++
+	}
+}
+
+// fixOf reads a commit; it is none where it changes no source file, or too much
+// to be one fix.
+func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, err error) {
+	id, err := repo.Resolve(ctx, commit)
+	if err != nil {
+		return f, false, err
+	}
+	subject, err := repo.Line(ctx, "log", "-1", "--format=%s", id)
+	if err != nil {
+		return f, false, err
+	}
+	f = Fix{Commit: id, Subject: strings.TrimSpace(regexp.MustCompile(`\s*\(?#\d+\)?`).ReplaceAllString(subject, ""))}
+	parent, err := repo.Resolve(ctx, id+"^")
+	if err != nil {
+		return f, false, nil //nolint:nilerr // the first commit fixes nothing
+	}
+	diff, err := repo.Run(ctx, "diff", "--no-color", "--no-ext-diff", "--no-renames", "--diff-filter=M", "-U0", parent, id)
+	if err != nil {
+		return f, false, err
+	}
+	all := changes(diff)
+	best := 0
+	for _, file := range slices.Sorted(maps.Keys(all)) {
+		if testfile.Part(file) {
+			continue
+		}
+		text, err := repo.Run(ctx, "cat-file", "blob", parent+":"+file)
+		if err != nil {
+			return f, false, err
+		}
+		in, sum := map[string]int{}, 0
+		for _, c := range all[file] {
+			name, err := codemap.Within(file, text, c.at)
+			if err != nil {
+				return f, false, err
+			}
+			if name != "" {
+				in[name] += c.lines
+				sum += c.lines
+			}
+		}
+		if sum > best {
+			best, f.File = sum, file
+			names := slices.SortedFunc(maps.Keys(in), func(x, y string) int { return cmp.Or(cmp.Compare(in[y], in[x]), cmp.Compare(x, y)) })
+			f.Symbol = names[0]
+		}
+	}
+	return f, f.File != "" && best < 200, nil
+}
+
+// change is a place of an old file that a commit changes.
+type change struct{ at, lines int }
+
+// changes reads a diff without context.
+func changes(diff string) map[string][]change {
+	hunk := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+	all := map[string][]change{}
+	file := ""
+	for line := range strings.Lines(diff) {
+		if name, ok := strings.CutPrefix(line, "--- a/"); ok {
+			file = strings.TrimSuffix(name, "\n")
+		}
+		m := hunk.FindStringSubmatch(line)
+		if m == nil || file == "" {
+			continue
+		}
+		size := func(i int) int {
+			if m[i] == "" {
+				return 1
+			}
+			n, _ := strconv.Atoi(m[i])
+			return n
+		}
+		at, _ := strconv.Atoi(m[1])
+		all[file] = append(all[file], change{at, size(2) + size(4)})
+	}
+	return all
+}
+
+func drawMaps(s view.Style, m Mapped) string {
+	yes := map[bool]string{true: "yes", false: "no"}
+	var rows [][]string
+	for _, f := range m.Fixes {
+		rows = append(rows, []string{f.Commit[:min(len(f.Commit), 9)], view.Clean(f.Subject), view.Clean(f.File), view.Clean(f.Symbol), yes[f.Shown], yes[f.Named], view.Number(f.Tokens)})
+	}
+	return view.Table(s, []string{"commit", "subject", "file", "symbol", "file shown", "symbol shown", "tokens"}, rows) +
+		fmt.Sprintf("\nThe map shows the file of %d of %d fixes, and the symbol of %d, in %s tokens.\n", m.Files, len(m.Fixes), m.Symbols, view.Number(m.Tokens))
+}

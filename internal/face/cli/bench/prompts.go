@@ -1,0 +1,270 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
+	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+)
+
+func promptsCommand(a *frame.App) *cobra.Command {
+	c := a.Command("prompts", "measure what prompts are made of, and what of them is used", func(ctx context.Context, _ []string) error {
+		p, err := measurePrompts(ctx, a)
+		if err != nil {
+			return err
+		}
+		return a.Answer(p, func(s view.Style) string { return drawPrompts(s, p) })
+	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodeInterrupted)
+	a.JSONFlag(c)
+	return c
+}
+
+// Prompts is what `bench prompts --json` prints.
+type Prompts struct {
+	Tasks    int     `json:"tasks"`
+	Sessions int     `json:"sessions"`
+	Requests int     `json:"requests"`
+	Input    int64   `json:"input_tokens"` // of all requests together, about
+	Cached   float64 `json:"cached"`       // share of that which an earlier request began with
+	Parts    []Piece `json:"sections"`     // the largest first
+}
+
+// Piece is a section of the prompts of a role.
+type Piece struct {
+	Role     string  `json:"role"`
+	Section  string  `json:"section"`
+	Sessions int     `json:"sessions"` // that were shown it
+	Tokens   int64   `json:"tokens"`   // on average, each time that it was written
+	Share    float64 `json:"share"`    // of all input, as it is sent again with every request
+	Used     int     `json:"used"`     // sessions in which a later call named something that it names
+	Names    int     `json:"names"`    // paths, commands and identifiers in it, on average
+	NamedBy  float64 `json:"named_by"` // of those, how many later calls named, on average
+}
+
+// measurePrompts lets a run do the tasks of the sample with a scripted model,
+// and reads what was sent.
+func measurePrompts(ctx context.Context, a *frame.App) (p Prompts, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return p, err
+	}
+	home, err := os.MkdirTemp("", "nexus-bench-")
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	repo := filepath.Join(home, "shop")
+	if err := sampleShop(repo); err != nil {
+		return p, err
+	}
+	if err := git.Create(ctx, repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+		return p, err
+	}
+	s, stop, err := llmtest.Start(ctx, shopScript(), llmtest.Options{Bodies: true})
+	if err != nil {
+		return p, err
+	}
+	defer stop()
+	b := lab{app: a}
+	e, err := launch(ctx, a.Now, repo, b.env(home, s.URL(), "off"), exe, "run", "Let the modules of the shop do what their names say", "--headless", "--parallel", "1")
+	if err != nil {
+		return p, err
+	}
+	if e.exit != 0 {
+		return p, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("the run of the sample ended with code %d", e.exit), Hint: view.CleanText(string(e.out))}
+	}
+	return read(s.Requests()), nil
+}
+
+// read sums up what was sent.
+func read(seen []llmtest.Seen) Prompts {
+	p := Prompts{Tasks: len(errands())}
+	talks := map[string][]llmtest.Seen{}
+	bytes, kept := 0, 0
+	for _, q := range seen {
+		p.Requests++
+		bytes += q.Prompt
+		kept += min(q.Kept, q.Prompt)
+		talks[q.Conversation] = append(talks[q.Conversation], q)
+	}
+	p.Sessions, p.Input = len(talks), int64(bytes)/3
+	p.Cached = float64(kept) / float64(max(1, bytes))
+	sums := map[[2]string]*sum{}
+	for _, name := range slices.Sorted(maps.Keys(talks)) {
+		add(name, talks[name], sums)
+	}
+	for key, s := range sums {
+		p.Parts = append(p.Parts, Piece{
+			Role: key[0], Section: key[1], Sessions: s.sessions, Tokens: s.tokens / int64(s.written), Share: float64(s.sent) / float64(max(1, p.Input)),
+			Used: s.used, Names: s.names / s.written, NamedBy: float64(s.named) / float64(s.written),
+		})
+	}
+	slices.SortFunc(p.Parts, func(x, y Piece) int {
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Section, y.Section))
+	})
+	return p
+}
+
+// sum is what was seen of a section.
+type sum struct {
+	sessions, written, used, names, named int
+	tokens, sent                          int64 // sent: with every request
+}
+
+// talk is one conversation.
+type talk struct {
+	role     string
+	seen     []llmtest.Seen
+	messages []gjson.Result // of its last request
+	inputs   []string       // of calls, by message
+	sums     map[[2]string]*sum
+	shown    map[string]bool // sections, and which of them were used
+}
+
+// add adds what one conversation was sent.
+func add(name string, seen []llmtest.Seen, sums map[[2]string]*sum) {
+	_, role, _ := strings.Cut(name, "/")
+	role, _, _ = strings.Cut(role, ".")
+	last := seen[len(seen)-1].Body
+	t := talk{role: role, seen: seen, messages: gjson.GetBytes(last, "messages").Array(), sums: sums, shown: map[string]bool{}}
+	for _, m := range t.messages {
+		t.inputs = append(t.inputs, inputs(m))
+	}
+	t.section(0, "tools", gjson.GetBytes(last, "tools").Raw)
+	system := ""
+	for _, part := range gjson.GetBytes(last, "system").Array() {
+		system += part.Get("text").String()
+	}
+	for i, part := range sections(system) {
+		t.section(0, "system: "+cmp.Or(part.title, map[bool]string{true: "role"}[i == 0], "rest"), part.text)
+	}
+	for i, m := range t.messages {
+		t.message(i, m)
+	}
+}
+
+// inputs returns what the calls of a message are given.
+func inputs(m gjson.Result) string {
+	text := ""
+	for _, c := range m.Get("content").Array() {
+		if c.Get("type").String() == "tool_use" {
+			c.Get("input").ForEach(func(_, v gjson.Result) bool { text += v.String() + "\n"; return true })
+		}
+	}
+	return text
+}
+
+// message adds one message of the conversation.
+func (t talk) message(i int, m gjson.Result) {
+	if m.Get("role").String() != "user" {
+		t.section(i, "answers of the model", m.Get("content").Raw)
+		return
+	}
+	kind := "brief: "
+	if i > 0 {
+		kind = "later: "
+	}
+	for _, c := range m.Get("content").Array() {
+		if c.Get("type").String() != "text" {
+			t.section(i, "results of tools", c.Raw)
+			continue
+		}
+		for _, part := range sections(c.Get("text").String()) {
+			t.section(i, kind+cmp.Or(part.title, "head"), part.text)
+		}
+	}
+}
+
+// section adds a section of a message, and which later calls named what it
+// names.
+func (t talk) section(at int, title, text string) {
+	key := [2]string{t.role, title}
+	if t.sums[key] == nil {
+		t.sums[key] = &sum{}
+	}
+	s := t.sums[key]
+	times := 0 // requests that held it
+	for _, q := range t.seen {
+		if len(gjson.GetBytes(q.Body, "messages").Array()) > at {
+			times++
+		}
+	}
+	later := strings.Join(t.inputs[min(at, len(t.inputs)):], "\n")
+	refs := names(text)
+	hits := len(refs) - len(slices.DeleteFunc(slices.Clone(refs), func(r string) bool { return strings.Contains(later, r) }))
+	n := prompt.Tokens(text)
+	s.written, s.tokens, s.sent, s.names, s.named = s.written+1, s.tokens+n, s.sent+n*int64(times), s.names+len(refs), s.named+hits
+	if !t.shown[title] {
+		s.sessions++
+	}
+	if used := title + " used"; hits > 0 && !t.shown[used] {
+		s.used++
+		t.shown[used] = true
+	}
+	t.shown[title] = true
+}
+
+// part is a section of a text.
+type part struct{ title, text string }
+
+// sections cuts a text at its headings, but for those within fences. Figures in
+// a heading are left out.
+func sections(text string) []part {
+	figures := regexp.MustCompile(` \(\d+\)$|, lines \d+ to \d+$`)
+	parts := []part{{}}
+	fence := ""
+	for line := range strings.Lines(text) {
+		mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence == "" && len(mark) >= 3:
+			fence = mark
+		case fence != "" && strings.TrimSpace(line) == fence:
+			fence = ""
+		case fence == "" && strings.HasPrefix(line, "## "):
+			parts = append(parts, part{title: figures.ReplaceAllString(strings.TrimSpace(line[3:]), "")})
+		}
+		parts[len(parts)-1].text += line
+	}
+	return slices.DeleteFunc(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
+}
+
+// names returns what a text names that a call can name, too: paths, commands
+// and identifiers of two words.
+func names(text string) []string {
+	all := map[string]bool{}
+	for _, form := range []string{"`([^`\n]{3,80})`", `\b[\w-]+(?:/[\w.-]+)+\b`, `\b\w+\.(?:py|sh|md|toml)\b`, `\b[a-z]+_[a-z_]+\b`} {
+		for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(text, -1) {
+			all[m[len(m)-1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+func drawPrompts(s view.Style, p Prompts) string {
+	var rows [][]string
+	for _, x := range p.Parts {
+		rows = append(rows, []string{
+			x.Role, x.Section, fmt.Sprint(x.Sessions), view.Number(x.Tokens), fmt.Sprintf("%.1f %%", 100*x.Share),
+			fmt.Sprintf("%d of %d", x.Used, x.Sessions), fmt.Sprintf("%.1f of %d", x.NamedBy, x.Names),
+		})
+	}
+	return fmt.Sprintf("%d tasks, %s, %s: %s tokens of input, %.1f %% of them read from the cache.\n\n", p.Tasks, view.Count(p.Sessions, "session"),
+		view.Count(p.Requests, "request"), view.Number(p.Input), 100*p.Cached) +
+		view.Table(s, []string{"role", "section", "sessions", "tokens", "of all input", "used in", "names used"}, rows)
+}

@@ -1,0 +1,176 @@
+package codemap
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+)
+
+// About is what a map is to be about. The zero About asks for what a repository
+// is made of.
+type About struct {
+	Task   string   // words of the task
+	Goal   string   // words of what it is a part of, which count less
+	Files  []string // that its plan names
+	Landed []string // that changed since the run began
+}
+
+// Empty reports whether nothing is asked for.
+func (a About) Empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
+
+// How much counts for a file.
+const (
+	ofGoal   = 0.4  // of a word of the goal, next to one of the task
+	inPath   = 2.5  // a word in its path
+	inName   = 1.5  // a word in the name of what it declares
+	planned  = 1000 // that the plan names it
+	landed   = 1.5  // that it changed since the run began
+	ofTests  = 0.4  // of a test, next to what it tests
+	saturate = 1.2  // how soon more of a word counts less
+	slope    = 0.6  // how much a long file counts less
+	least    = 0.3  // of the best file's score, for a file to be shown
+	mostRead = 24   // files of which lines are shown
+)
+
+// asked is a word that is asked for, and how much it says.
+type asked struct {
+	hash   uint32
+	weight float64 // rarer words say more
+}
+
+// rank returns the files that a map is about, the best first, with their
+// scores, and the words that made them so.
+func (s *Survey) rank(a About) (files []int, scores map[int]float64, words map[string]asked) {
+	wanted := ask(weighted{a.Task, 1}, weighted{a.Goal, ofGoal})
+	words = map[string]asked{}
+	total, lines := 0.0, 0.0
+	in := map[uint32]float64{}
+	for _, f := range s.files {
+		if f.lines == 0 {
+			continue
+		}
+		total++
+		lines += float64(f.lines)
+		for w := range wanted {
+			if times(f.words, hash(w)) > 0 {
+				in[hash(w)]++
+			}
+		}
+	}
+	for w, weight := range wanted {
+		if n := in[hash(w)]; n > 0 {
+			words[w] = asked{hash(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
+		}
+	}
+	scores = map[int]float64{}
+	for i, f := range s.files {
+		if f.lang == nil || !f.shown {
+			continue
+		}
+		score := s.score(f, words, lines/max(1, total), wanted)
+		if testfile.Part(f.path) {
+			score *= ofTests
+		}
+		if slices.Contains(a.Landed, f.path) && score > 0 {
+			score *= landed
+		}
+		if slices.Contains(a.Files, f.path) {
+			score += planned
+		}
+		if score > 0 {
+			scores[i] = score
+			files = append(files, i)
+		}
+	}
+	slices.SortStableFunc(files, func(x, y int) int {
+		return cmp.Or(cmp.Compare(scores[y], scores[x]), cmp.Compare(s.files[y].score, s.files[x].score), cmp.Compare(x, y))
+	})
+	return files, scores, words
+}
+
+// score says how much of what is asked for is in a file.
+func (s *Survey) score(f file, words map[string]asked, usual float64, wanted map[string]float64) float64 {
+	score := 0.0
+	long := 1 - slope + slope*float64(f.lines)/max(1, usual)
+	names := map[string]bool{}
+	for _, d := range f.declares {
+		each(d.name, func(w string) { names[w] = true })
+	}
+	inPaths := map[string]bool{}
+	each(strings.TrimSuffix(f.path, path.Ext(f.path)), func(w string) { inPaths[w] = true })
+	for _, w := range slices.Sorted(maps.Keys(wanted)) { // in order, so that sums are the same each time
+		a, ok := words[w]
+		if !ok {
+			if inPaths[w] { // it stands in no text, but in the path
+				score += inPath * wanted[w]
+			}
+			continue
+		}
+		if n := times(f.words, a.hash); n > 0 {
+			score += a.weight * n * (saturate + 1) / (n + saturate*long)
+		}
+		if names[w] {
+			score += a.weight * inName
+		}
+		if inPaths[w] {
+			score += a.weight * inPath
+		}
+	}
+	if score > 0 {
+		score *= 1 + 0.05*math.Log1p(float64(f.lines))
+	}
+	return score
+}
+
+// shown is a declaration with what it scores.
+type shown struct {
+	declared
+	score float64
+}
+
+// lines returns, of files, what each declares with how much of what is asked
+// for stands in it, in the order of the file.
+func (s *Survey) lines(ctx context.Context, files []int, words map[string]asked) (map[int][]shown, error) {
+	all := map[int][]shown{}
+	var read []int
+	for _, i := range files {
+		if s.files[i].lines > 0 {
+			read = append(read, i)
+		}
+	}
+	order := slices.Sorted(maps.Keys(words))
+	err := s.texts(ctx, s.repo, read, func(i int, text string) {
+		f := s.files[i]
+		lines := strings.SplitAfter(text, "\n")
+		for n, d := range f.declares {
+			end := len(lines)
+			if n+1 < len(f.declares) {
+				end = f.declares[n+1].line - 1
+			}
+			one := shown{declared: d}
+			body := count(strings.Join(lines[min(d.line-1, len(lines)):min(end, len(lines))], ""))
+			name := map[string]bool{}
+			each(d.name, func(w string) { name[w] = true })
+			for _, w := range order {
+				a := words[w]
+				if n := times(body, a.hash); n > 0 {
+					one.score += a.weight * n * (saturate + 1) / (n + saturate)
+				}
+				if name[w] {
+					one.score += a.weight * inPath
+				}
+			}
+			if !d.private {
+				one.score *= 1.1
+			}
+			all[i] = append(all[i], one)
+		}
+	})
+	return all, err
+}

@@ -1,0 +1,164 @@
+package codemap
+
+import (
+	"hash/fnv"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// word is how often a file has a word; words are known by their hashes.
+type word struct {
+	hash uint32
+	n    uint16
+}
+
+const (
+	shortest = 2       // characters of a word
+	longest  = 40      // characters of one
+	mostHits = 1 << 12 // times that a word of a file is counted
+)
+
+// each calls do with the words of a text: its identifiers, and the parts that
+// they are made of, in lower case and without the endings of English.
+func each(text string, do func(word string)) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !letter(r) {
+			i += size
+			continue
+		}
+		end := i + size
+		for end < len(text) {
+			r, size := utf8.DecodeRuneInString(text[end:])
+			if !letter(r) && !unicode.IsDigit(r) && r != '_' {
+				break
+			}
+			end += size
+		}
+		if id := text[i:end]; len(id) <= longest {
+			identifier(id, do)
+		}
+		i = end
+	}
+}
+
+func letter(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf && unicode.IsLetter(r)
+}
+
+// identifier calls do with a name and its parts.
+func identifier(id string, do func(string)) {
+	from, parts := 0, 0
+	part := func(end int) {
+		if p := strings.Trim(id[from:end], "_"); len(p) >= shortest {
+			parts++
+			do(stem(strings.ToLower(p)))
+		}
+		from = end
+	}
+	for i := 1; i < len(id); i++ {
+		before, c := id[i-1], id[i]
+		switch {
+		case c == '_':
+			part(i)
+		case upper(c) && !upper(before),
+			upper(c) && upper(before) && i+1 < len(id) && lower(id[i+1]):
+			part(i)
+		}
+	}
+	part(len(id))
+	if parts > 1 {
+		do(strings.ToLower(strings.ReplaceAll(id, "_", "")))
+	}
+}
+
+func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func lower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// stem takes the usual endings from a word, so that its forms are one.
+func stem(w string) string {
+	for _, end := range []string{"ing", "ers", "ies", "ied", "ed", "es", "er", "s", "e"} {
+		if rest, ok := strings.CutSuffix(w, end); ok && len(rest) >= 3 && (end != "s" || !strings.HasSuffix(rest, "s")) {
+			return rest
+		}
+	}
+	return w
+}
+
+func hash(w string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(w)) // never fails
+	return h.Sum32()
+}
+
+// count returns the words of a text, by their hashes.
+func count(text string) []word {
+	seen := map[string]uint16{}
+	each(text, func(w string) {
+		if n := seen[w]; n < mostHits {
+			seen[w] = n + 1
+		}
+	})
+	all := make([]word, 0, len(seen))
+	for w, n := range seen {
+		all = append(all, word{hash(w), n})
+	}
+	slices.SortFunc(all, func(a, b word) int {
+		if a.hash < b.hash {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// times returns how often a word is among others.
+func times(all []word, h uint32) float64 {
+	i, ok := slices.BinarySearchFunc(all, h, func(w word, h uint32) int {
+		switch {
+		case w.hash < h:
+			return -1
+		case w.hash > h:
+			return 1
+		default:
+			return 0
+		}
+	})
+	if !ok {
+		return 0
+	}
+	return float64(all[i].n)
+}
+
+// common are words that say nothing of which file is meant.
+const common = `a about add after all also an and any are as at be because been before being but by call can cannot
+	change check closes code could do does done due each even every file fix fixes follow for from get give goal had has have
+	if implement improve in instead into is issue it its let like make may more must need new no not now of on one only or other
+	our out over own part please pr properly provide remove return same see should show so some still such support than that the
+	their them then there these they this those to too two up update use used using via was way we were what when where which
+	while will with without work would write wrong you your bug error task test`
+
+// ask returns what a text asks for: its words, each once, with a weight.
+func ask(texts ...weighted) map[string]float64 {
+	idle := map[string]bool{}
+	for w := range strings.FieldsSeq(common) {
+		idle[stem(w)] = true
+	}
+	all := map[string]float64{}
+	for _, t := range texts {
+		each(t.text, func(w string) {
+			if !idle[w] {
+				all[w] = max(all[w], t.weight)
+			}
+		})
+	}
+	return all
+}
+
+// weighted is a text, and how much its words count.
+type weighted struct {
+	text   string
+	weight float64
+}

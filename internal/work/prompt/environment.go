@@ -1,0 +1,177 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Environment is what a role is told about where it works. It is the same for
+// all sessions of the role while the files that it is read from do not change,
+// so that a provider's cache keeps it.
+type Environment struct {
+	System   string // such as linux/amd64
+	Date     string // of the day on which the run began
+	Shell    bool   // the role runs commands
+	Tmp      string // where its scratch files go
+	Network  string // hosts that its commands reach; empty: none
+	Gates    []Gate // in the order in which they judge
+	One      []string
+	Fixers   []string // commands that put changed files in order before the gates
+	Mutation string   // off, warn or block; empty is off
+	Coverage string   // what is asked of coverage, in words; empty: nothing
+	Scripts  []Scripts
+	Turns    int           // answers of the model in a session; 0: no end
+	Rounds   int           // submissions of a task, over all its attempts; 0: not told
+	Time     time.Duration // of a task; 0: no end
+	Output   int           // bytes of a command's output that are shown
+	Command  time.Duration // that a command may take, unless more is asked for
+}
+
+// Gate is a gate as a role is told of it.
+type Gate struct {
+	Name, Command string        // without a command it looks for secrets
+	Dir           string        // where it runs, below the root; empty is the root
+	Usual         time.Duration // how long it takes; 0 is unknown
+	Lacks         string        // why it cannot run here; empty where it can
+}
+
+// Scripts are commands that a file of the project names.
+type Scripts struct {
+	Run   string // what starts one, such as npm run
+	Names []string
+	More  int // that are not named
+}
+
+const (
+	maxOne    = 3
+	maxFixers = 6
+)
+
+// Text returns it as a list.
+func (e Environment) Text() string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
+	if e.System != "" {
+		where := e.System + ", " + e.Date + "."
+		if e.Tmp != "" {
+			where += " Scratch files go to " + e.Tmp + ": it is yours alone and no part of the change."
+		}
+		say("%s", where)
+	}
+	if e.Shell {
+		if e.Network == "" {
+			say("No network: what is not installed cannot be fetched.")
+		} else {
+			say("Network: only %s.", Line(e.Network))
+		}
+	}
+	if len(e.Gates) > 0 {
+		b.WriteString("- Gates, in order:\n")
+		for _, g := range e.Gates {
+			b.WriteString("  - " + g.text() + "\n")
+		}
+	}
+	if len(e.One) > 0 && e.Shell {
+		say("One test: %s.", codes(e.One[:min(len(e.One), maxOne)], " or "))
+	}
+	if len(e.Fixers) > 0 && e.Shell {
+		say("Before the gates, these put changed files in order, and you are told what they changed: %s.", codes(e.Fixers[:min(len(e.Fixers), maxFixers)], ", "))
+	}
+	if text := e.measured(); text != "" {
+		say("%s", text)
+	}
+	for _, s := range e.Scripts {
+		text := strings.Join(lines(s.Names), ", ")
+		if s.More > 0 {
+			text += fmt.Sprintf(" and %d more", s.More)
+		}
+		say("%s: %s.", code(s.Run), text)
+	}
+	if text := e.limits(); text != "" {
+		say("%s", text)
+	}
+	return b.String()
+}
+
+func (g Gate) text() string {
+	text := Line(g.Name)
+	if g.Command == "" {
+		return text + ": no key or password in what is added"
+	}
+	text += ": " + code(g.Command)
+	if g.Dir != "" && g.Dir != "." {
+		text += " in " + Line(g.Dir)
+	}
+	switch {
+	case g.Lacks != "":
+		text += ", cannot run here: " + Line(g.Lacks)
+	case g.Usual > 0:
+		text += ", usually " + about(g.Usual)
+	}
+	return text
+}
+
+func (e Environment) measured() string {
+	var all []string
+	switch e.Mutation {
+	case "warn":
+		all = append(all, "When the gates are green, small faults are put into new lines of code, and each that no test notices is reported.")
+	case "block":
+		all = append(all, "When the gates are green, small faults are put into new lines of code, and a test must notice each.")
+	}
+	if e.Coverage != "" {
+		all = append(all, e.Coverage)
+	}
+	return strings.Join(all, " ")
+}
+
+func (e Environment) limits() string {
+	var all []string
+	if e.Turns > 0 {
+		all = append(all, fmt.Sprintf("%d answers a session", e.Turns))
+	}
+	if e.Rounds > 0 {
+		all = append(all, fmt.Sprintf("%d submissions", e.Rounds))
+	}
+	if e.Time > 0 {
+		all = append(all, about(e.Time)+" for the task")
+	}
+	if e.Shell && e.Command > 0 {
+		all = append(all, about(e.Command)+" for a command")
+	}
+	if e.Shell && e.Output > 0 {
+		all = append(all, fmt.Sprintf("%d characters of its output are shown", e.Output))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "Limits: " + strings.Join(all, ", ") + "."
+}
+
+// about returns a time in words, rough enough to be the same next time.
+func about(d time.Duration) string {
+	n, unit := 0, ""
+	switch {
+	case d < 2*time.Second:
+		return "about a second"
+	case d < 100*time.Second:
+		n, unit = int(d.Round(time.Second)/time.Second), "seconds"
+		if n > 10 {
+			n = (n + 2) / 5 * 5
+		}
+	case d < 100*time.Minute:
+		n, unit = int(d.Round(time.Minute)/time.Minute), "minutes"
+	default:
+		n, unit = int(d.Round(time.Hour)/time.Hour), "hours"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}
+
+func codes(all []string, between string) string {
+	out := make([]string, len(all))
+	for i, c := range all {
+		out[i] = code(c)
+	}
+	return strings.Join(out, between)
+}
