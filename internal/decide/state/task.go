@@ -33,6 +33,8 @@ type Task struct {
 	Worked   time.Duration     // in attempts that are over
 	Retried  int               // times a person gave it another chance
 	Back     nexus.TaskRetried // the last such chance
+	Fresh    int               // attempts of which nothing is kept, as a person wants a fresh start
+	Revised  int               // attempts before its criteria were last said anew by a person
 	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyRounds int           // rounds before that chance
