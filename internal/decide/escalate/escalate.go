@@ -210,10 +210,8 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
 	case a.Category == nexus.Disputed:
 		all = append(all, "read what both say in nexus show "+id+", then say who is right with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
-	case a.Outcome == nexus.Unverified && keep.Failed(a) == keep.Check && accepted(t) > 0:
-		all = append(all, fmt.Sprintf("replace the check that could not tell: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", id, accepted(t), id))
 	case a.Outcome == nexus.Unverified:
-		all = append(all, "give the task a criterion with a command that can tell, or look at nexus diff "+id+" yourself")
+		all = append(all, untold(t))
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "mend the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
@@ -251,6 +249,14 @@ func Start(t *state.Task) string {
 		text += fmt.Sprintf(" (another one: --round %s/N; none: --fresh)", best.Attempt)
 	}
 	return text
+}
+
+// untold returns what to do where nothing could tell whether the work is right.
+func untold(t *state.Task) string {
+	if n := accepted(t); n > 0 && keep.Failed(t.Current()) == keep.Check {
+		return fmt.Sprintf("replace the check that could not tell: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
+	}
+	return "give the task a criterion with a command that can tell, or look at nexus diff " + string(t.ID) + " yourself"
 }
 
 // accepted returns the number of the criterion whose check could not tell; 0

@@ -109,11 +109,23 @@ func notMine(a *state.Attempt, at, n int) []nexus.Finding {
 				all = append(all, f)
 			}
 		}
-		if s := a.Session(r.Session); len(all) == 0 && i == len(a.Rounds)-1 && s != nil && s.Over && s.Outcome == nexus.GaveUp {
+		if len(all) == 0 && blocked(a, i) {
 			all = slices.DeleteFunc(slices.Clone(told), func(f nexus.Finding) bool { return !keep.Must(f) })
 		}
 	}
 	return all
+}
+
+// blocked reports whether the coder of the i-th round, from 0, gave up, so that
+// what it was told is a tester's.
+func blocked(a *state.Attempt, i int) bool {
+	r := a.Rounds[i]
+	if i+1 < len(a.Rounds) {
+		next := a.Rounds[i+1]
+		return r.Verdict == nil && next.Role == nexus.Tester && next.Cause == r.Cause
+	}
+	s := a.Session(r.Session)
+	return s != nil && s.Over && s.Outcome == nexus.GaveUp
 }
 
 // Summary returns what the judges of the findings said in sum that the writer of

@@ -292,7 +292,7 @@ func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
 		return all
 	case repair.Judge:
 		return s.judges(habit, n)
-	case repair.Check, repair.Forgo: // nobody claims anything here
+	case repair.Check, repair.Forgo, repair.Afresh: // nobody claims anything here
 	case repair.Prove:
 		var all [][]nexus.Fact
 		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {

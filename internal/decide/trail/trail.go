@@ -408,10 +408,15 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
 			s.halt()
 		}
-		if r := a.Last(); r != nil && r.Session == f.Session {
-			r.Answers = f.Answers
-		}
+		a.answers(f)
 	default:
+	}
+}
+
+// answers keeps what whoever wrote said of the findings that the round is about.
+func (a *Attempt) answers(f nexus.SessionEnded) {
+	if r := a.Last(); r != nil && r.Session == f.Session {
+		r.Answers = f.Answers
 	}
 }
 
