@@ -10,6 +10,10 @@ type (
 	Severity = evidence.Severity
 	// Finding is one thing that a gate found wrong.
 	Finding = evidence.Finding
+	// Answer is what an author says about a finding that it was told.
+	Answer = evidence.Answer
+	// Reply is what became of a finding, as its author says.
+	Reply = evidence.Reply
 	// Explanation is what a submission says about something that it takes away.
 	Explanation = evidence.Explanation
 	// Counts are the tests that a gate saw.
@@ -42,6 +46,13 @@ const (
 	Major      = evidence.Major
 	Minor      = evidence.Minor
 	Suggestion = evidence.Suggestion
+)
+
+// The replies to a finding.
+const (
+	Fixed     = evidence.Fixed
+	Contested = evidence.Contested
+	NotMine   = evidence.NotMine
 )
 
 // AcceptGate begins the names of gates that show a criterion of one task.

@@ -266,7 +266,8 @@ type (
 		Task    TaskID    `json:"task"`
 		By      string    `json:"by,omitzero"`
 		Attempt AttemptID `json:"attempt,omitzero"` // whose Round the next attempt starts from
-		Round   int       `json:"round,omitzero"`   // 0: it starts from the tip
+		Round   int       `json:"round,omitzero"`   // 0: it starts from the best tree so far
+		Fresh   bool      `json:"fresh,omitzero"`   // it starts from the tip, whatever there is
 	}
 	// RoutesSought intends to ask a model how hard tasks are.
 	RoutesSought struct {
@@ -330,6 +331,16 @@ type (
 		Base     string    `json:"base"`           // commit it starts from
 		Tree     string    `json:"tree,omitzero"`  // where its worktree starts; empty means base
 		Since    string    `json:"since,omitzero"` // commit that Tree's change is compared with, where that is not Base: it is merged onto Base
+
+		From  AttemptID `json:"from,omitzero"`  // whose Round Tree is; empty where it is none
+		Round int       `json:"round,omitzero"` // of From
+		Asked bool      `json:"asked,omitzero"` // a person chose it; else it is the best so far
+	}
+	// StartForgone says why an attempt does not start from what earlier ones came
+	// to, but from its base.
+	StartForgone struct {
+		Attempt AttemptID `json:"attempt"`
+		Why     string    `json:"why"`
 	}
 	// AttemptResumed takes up an attempt that lost its process or was handed
 	// back by the train.
@@ -451,6 +462,7 @@ type (
 		State   GateState `json:"state"` // of the gate that decided
 		Gate    string    `json:"gate,omitzero"`
 		Why     string    `json:"why,omitzero"`
+		Own     bool      `json:"own,omitzero"` // red is nothing but tests that came with the work and checks that failed before it
 	}
 	// ReviewGiven says what a reviewer thinks of an attempt.
 	ReviewGiven struct {
@@ -587,6 +599,8 @@ type (
 		Why     string    `json:"why,omitzero"`
 		Result  string    `json:"result,omitzero"` // blob: what the role handed in
 		Needs   Needs     `json:"needs,omitzero"`  // what would unblock it, when it gave up
+
+		Answers []Answer `json:"answers,omitempty"` // to the findings that it was told
 	}
 )
 

@@ -32,4 +32,5 @@ type Request struct {
 	Check   string    `json:"check,omitzero"`   // for revise
 	Attempt AttemptID `json:"attempt,omitzero"` // for retry: whose Round to go back to
 	Round   int       `json:"round,omitzero"`   // for retry, from 1
+	Fresh   bool      `json:"fresh,omitzero"`   // for retry: start from the tip
 }

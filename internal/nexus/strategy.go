@@ -70,13 +70,14 @@ const (
 	VerifierRejected   Category = "verifier-rejected"   // the verifier says no
 	GreenfieldNoTests  Category = "greenfield-no-tests" // nobody wrote a test
 	PersonNeeded       Category = "person-needed"       // the agent submitted that only a person can give what it lacks
+	Disputed           Category = "disputed"            // its author and its judge disagree, and both said so twice
 )
 
 // NeedsPerson reports whether a task that ends with it waits for a person; the
 // other ends are mechanical.
 func (c Category) NeedsPerson() bool {
 	switch c {
-	case IsolationViolation, VerifierRejected, GreenfieldNoTests, PersonNeeded:
+	case IsolationViolation, VerifierRejected, GreenfieldNoTests, PersonNeeded, Disputed:
 		return true
 	default:
 		return false

@@ -15,7 +15,7 @@ func zeros() []Fact {
 		RequestSettled{}, QuestionAsked{}, QuestionLeft{}, QuestionAnswered{}, PlanSought{}, CheckTried{}, PlanProposed{}, PlanFailed{},
 		TaskPlanned{}, PlanApproved{}, TaskParked{}, SplitSought{}, TaskSplit{}, SplitFailed{}, TaskSkipped{}, TaskRetried{}, CriterionRevised{}, RoutesSought{},
 		RoutesTold{}, TaskRouted{}, RoleRouted{}, TaskEscalated{}, AttemptStarted{}, AttemptResumed{},
-		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
+		AttemptLost{}, AttemptBroken{}, AttemptEnded{}, StartForgone{}, RoundStarted{}, TestsProved{}, ChecksProved{}, RedSeen{}, CriteriaWeighed{}, IsolationBroken{}, TamperSuspected{},
 		GateStarted{}, GateJudged{}, VerdictGiven{}, WorkVerified{}, ReviewGiven{}, TreeSnapshotted{}, SessionStarted{},
 		PromptSent{}, TurnTaken{}, ToolCalled{}, ToolAnswered{}, NetworkJudged{}, ToolsAnswered{}, SessionCompacted{},
 		SessionEnded{}, BudgetReserved{}, BudgetSpent{}, CallDelayed{}, QuotaHit{}, QuotaReset{},
@@ -127,6 +127,7 @@ func (AttemptEnded) fact() string        { return "attempt.ended" }
 func (RoundStarted) fact() string        { return "round.started" }
 func (TestsProved) fact() string         { return "tests.proved" }
 func (ChecksProved) fact() string        { return "checks.proved" }
+func (StartForgone) fact() string        { return "start.forgone" }
 func (RedSeen) fact() string             { return "red.seen" }
 func (CriteriaWeighed) fact() string     { return "criteria.weighed" }
 func (IsolationBroken) fact() string     { return "isolation.broken" }

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
+	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -205,8 +208,10 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch what it meets")
 	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && hangs(a):
 		all = append(all, "close what keeps the test runner from exiting, which nexus show "+id+" names, or let the command of the gate end it by force; nexus check says whether that helps")
+	case a.Category == nexus.Disputed:
+		all = append(all, "read what both say in nexus show "+id+", then say who is right with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
 	case a.Outcome == nexus.Unverified:
-		all = append(all, "give the task a criterion with a command that can tell, or look at nexus diff "+id+" yourself")
+		all = append(all, untold(t))
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "mend the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
@@ -225,11 +230,48 @@ func suggest(s *state.State, t *state.Task) []string {
 			waits = append(waits, string(other.ID))
 		}
 	}
-	again := "nexus retry " + id + ", then nexus resume, goes on with it"
+	again := "nexus retry " + id + ", then nexus resume, goes on with it" + Start(t)
 	if len(waits) > 0 {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
 	return append(all, again, "nexus skip "+id+" leaves it out")
+}
+
+// Start says what the next attempt at a task starts from, and what else it could
+// be; empty where it is nothing of earlier ones.
+func Start(t *state.Task) string {
+	best, ok := schedule.Best(t)
+	if !ok {
+		return ""
+	}
+	text := fmt.Sprintf(" from round %d of %s", best.Round, best.Attempt)
+	if len(t.Attempts) > 1 || best.Round > 1 {
+		text += fmt.Sprintf(" (another one: --round %s/N; none: --fresh)", best.Attempt)
+	}
+	return text
+}
+
+// untold returns what to do where nothing could tell whether the work is right.
+func untold(t *state.Task) string {
+	if n := accepted(t); n > 0 && keep.Failed(t.Current()) == keep.Check {
+		return fmt.Sprintf("replace the check that could not tell: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
+	}
+	return "give the task a criterion with a command that can tell, or look at nexus diff " + string(t.ID) + " yourself"
+}
+
+// accepted returns the number of the criterion whose check could not tell; 0
+// where it is none of them.
+func accepted(t *state.Task) int {
+	r := t.Current().Last()
+	if r == nil || r.Verdict == nil {
+		return 0
+	}
+	for i, c := range t.Criteria {
+		if gate, _ := accept.Gate(c); gate != "" && gate == r.Verdict.Gate {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // hangs reports whether an attempt ended as a test runner did not exit.

@@ -22,6 +22,10 @@ const (
 func testsFirst(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	r := a.Last()
 	switch {
+	case r == nil && a.From != "" && !facts.Tested:
+		return Step{Move: Afresh, Why: "it has no tests, which come first now"}
+	case r == nil && a.From != "" && a.Proof != nil && !proven(a):
+		return Step{Move: Afresh, Why: "its tests do not fail without the work as it is now: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
 	case r == nil && !facts.Tested:
 		return write(t, a, l, Step{Role: nexus.Tester})
 	case r == nil && a.Proof == nil, r != nil && r.Proof == nil && !broke(a, r):
@@ -111,10 +115,13 @@ func read(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	case !v.Read:
 		return Step{Move: Review}
 	}
+	if step, ok := disagree(a, VerifyGate); ok {
+		return step
+	}
 	if n := unverified(a); l.ReviewRounds > 0 && n >= l.ReviewRounds {
 		return Step{Move: End, Outcome: nexus.Exhausted, Category: v.Category, Why: fmt.Sprintf("rejected by the verifier %d times: %s", n, v.Why)}
 	}
-	return write(t, a, l, Step{Role: firstRole(t), Cause: VerifyGate, Findings: v.Findings, Why: v.Why})
+	return sendBack(t, a, l, VerifyGate, v.Findings, v.Why)
 }
 
 // refused reports whether a verifier refused the work on a task, in this attempt

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
@@ -29,6 +30,7 @@ const (
 	Check  Move = "check"  // tests that somebody wrote for criteria without a check run alone
 	Forgo  Move = "forgo"  // what a tester of criteria did is taken back: the work goes on without
 	Prove  Move = "prove"  // the new tests run where the work is not there yet
+	Afresh Move = "afresh" // what earlier attempts came to is put aside: the attempt starts from its base
 	Verify Move = "verify" // a verifier holds the work against the task
 	Review Move = "review" // a reviewer reads the diff
 	End    Move = "end"
@@ -80,19 +82,37 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 		return resume(a, r)
 	case r.Cause == CriteriaGate:
 		return criteria(t, a, l, s, facts)
-	case s.Outcome != nexus.Accepted:
-		return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+	case s.Outcome != nexus.Accepted && (s.Outcome != nexus.GaveUp || !mends(a, r)):
+		return unfinished(t, a, l, s, facts)
 	case a.Strategy.Sessions() && a.Of(nexus.Coder) == nil:
 		return testsFirst(t, a, l, facts)
 	case r.Verdict == nil:
+		if step, ok := handOver(t, a, l, s); ok {
+			return step
+		}
 		return Step{Move: Judge}
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
+	case !red(r.Verdict.State) && len(Pending(a, len(a.Rounds))) > 0:
+		return write(t, a, l, Step{Role: firstRole(t), Cause: r.Cause, Findings: Pending(a, len(a.Rounds)), Why: Summary(a, len(a.Rounds)-1)})
 	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && !facts.Untouched && (facts.Tested || a.Of(nexus.Tester) != nil):
 		return proveOwn(t, a, l) // also where nobody wrote a test, when asked: that proves nothing
 	default:
 		return afterGates(t, a, l, facts)
 	}
+}
+
+// unfinished decides after a session that did not hand in. What it leaves is
+// judged before the attempt ends, for the next one to start from.
+func unfinished(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
+	r := a.Last()
+	if step, ok := handOver(t, a, l, s); ok {
+		return step
+	}
+	if r.Verdict == nil && r.Role == firstRole(t) && !facts.Untouched {
+		return Step{Move: Judge}
+	}
+	return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 }
 
 // resume goes on with a round, and says again what it is about.
@@ -110,13 +130,15 @@ func resume(a *state.Attempt, r *state.Round) Step {
 		return step
 	}
 	before := a.Rounds[len(a.Rounds)-2]
-	switch n := len(before.Reviews); {
-	case r.Cause == VerifyGate && before.Verified != nil:
-		step.Findings, step.Why = before.Verified.Findings, before.Verified.Why
-	case r.Cause == "review" && n > 0:
-		step.Findings, step.Why = before.Reviews[n-1].Findings, before.Reviews[n-1].Summary
+	switch {
+	case r.Cause == BlockedCause:
+		if s := a.Session(before.Session); s != nil {
+			step.Why = s.Why
+		}
+	case byJudge(r.Cause):
+		step.Findings, step.Why = Told(a, len(a.Rounds)-1), Summary(a, len(a.Rounds)-1)
 	case before.Verdict != nil:
-		step.Findings, step.Why = red(before), before.Verdict.Why
+		step.Findings, step.Why = found(before), before.Verdict.Why
 	}
 	return step
 }
@@ -165,7 +187,7 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) St
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched && (!facts.Revised || !wantsTests) {
-			return Step{Move: End, Outcome: nexus.Unverified, Why: "nothing was changed, and the gates pass as they did before"}
+			return Step{Move: End, Outcome: nexus.Unverified, Why: keep.Unchanged}
 		}
 		if wantsTests {
 			return write(t, a, l, Step{Role: nexus.Tester})
@@ -214,7 +236,7 @@ func again(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
 	}
 	r := a.Last()
-	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: red(r), Why: r.Verdict.Why})
+	return write(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: found(r), Why: r.Verdict.Why})
 }
 
 // needsTests reports whether a tester writes tests where nobody did. That a task
@@ -237,8 +259,10 @@ func because(v *nexus.VerdictGiven) string {
 	return fmt.Sprintf("gate %s: %s: %s", v.Gate, v.State, cmp.Or(v.Why, "no reason given"))
 }
 
-// red returns the findings of the gate that decided.
-func red(r *state.Round) []nexus.Finding {
+func red(s nexus.GateState) bool { return s == nexus.Fail || s == nexus.Timeout }
+
+// found returns the findings of the gate that decided.
+func found(r *state.Round) []nexus.Finding {
 	for _, e := range r.Evidence {
 		if e.Gate == r.Verdict.Gate {
 			return e.Findings
@@ -259,10 +283,13 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
 	case !Rejects(v, l.MajorsBlock) && len(tamper.Unagreed(bounds.Taken(r.Evidence), v.Agreed)) == 0:
 		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
+	if step, ok := disagree(a, ReviewCause); ok {
+		return step
+	}
 	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
 		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("rejected by review %d times: %s", rejected, v.Summary)}
 	}
-	return write(t, a, l, Step{Role: firstRole(t), Cause: "review", Findings: v.Findings, Why: v.Summary})
+	return sendBack(t, a, l, ReviewCause, v.Findings, v.Summary)
 }
 
 // told reports whether a review says something that can be decided on. One
@@ -327,7 +354,7 @@ func Stuck(a *state.Attempt, same int) string {
 		if unbuilt++; !building(r.Verdict.Gate) {
 			unbuilt = 0
 		}
-		sign := Signature(r.Verdict.Gate, red(r))
+		sign := Signature(r.Verdict.Gate, found(r))
 		failures[sign]++
 		trees[r.Verdict.Tree]++
 		switch {
@@ -338,7 +365,7 @@ func Stuck(a *state.Attempt, same int) string {
 		case unbuilt >= builds:
 			return fmt.Sprintf("the build failed %d times in a row", builds)
 		}
-		if last != nil && last.Verdict.Gate == r.Verdict.Gate && len(red(r)) > len(red(last)) {
+		if last != nil && last.Verdict.Gate == r.Verdict.Gate && len(found(r)) > len(found(last)) {
 			grown++
 		} else {
 			grown = 0
@@ -361,7 +388,7 @@ func Growing(a *state.Attempt) int {
 		case r.Verdict == nil || r.Verdict.State == nexus.Pass:
 			last, grown = nil, 0
 			continue
-		case last != nil && last.Verdict.Gate == r.Verdict.Gate && len(red(r)) > len(red(last)):
+		case last != nil && last.Verdict.Gate == r.Verdict.Gate && len(found(r)) > len(found(last)):
 			grown++
 		default:
 			grown = 0
@@ -372,7 +399,7 @@ func Growing(a *state.Attempt) int {
 }
 
 // Red counts what the gate that stopped a round found.
-func Red(r *state.Round) int { return len(red(r)) }
+func Red(r *state.Round) int { return len(found(r)) }
 
 // builds is how many failed builds in a row end an attempt, however different
 // they are.
@@ -391,7 +418,7 @@ func Last(a *state.Attempt) string {
 		if r.Verdict.State == nexus.Pass {
 			return ""
 		}
-		return Signature(r.Verdict.Gate, red(r))
+		return Signature(r.Verdict.Gate, found(r))
 	}
 	return ""
 }

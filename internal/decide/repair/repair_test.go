@@ -87,13 +87,23 @@ func TestNext(t *testing.T) {
 		"a round without a session":        {a: at(first[:1]...), want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true}},
 		"a session that is not over":       {a: at(first[:3]...), want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true}},
 		"the gates judge what was written": {a: at(first...), want: repair.Step{Move: repair.Judge}},
-		"a session that gave up ends it": {
+		"what a session that gave up leaves is judged": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
+			want: repair.Step{Move: repair.Judge},
+		},
+		"then it is over": {
+			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}, nexus.VerdictGiven{State: nexus.Pass})...),
 			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
+		"a session that gave up and changed nothing ends it": {
+			facts: repair.Facts{Untouched: true},
+			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
+			want:  repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
+		},
 		"it lacks what only a person can give": {
-			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "no key", Needs: nexus.NeedsPerson})...),
-			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
+			facts: repair.Facts{Untouched: true},
+			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "no key", Needs: nexus.NeedsPerson})...),
+			want:  repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
 		},
 		"a session that money stopped goes on": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.Refused})...),
@@ -378,7 +388,7 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 				e := nexus.Evidence{Gate: "test", Tree: fmt.Sprint(n), State: s, Findings: []nexus.Finding{{Message: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "message")}}}
 				a.Apply(nexus.GateJudged{Evidence: e}, time.Time{})
 				a.Apply(nexus.VerdictGiven{State: s, Gate: "test", Tree: e.Tree, Why: "so"}, time.Time{})
-			case repair.Check, repair.Forgo: // nobody claims anything here
+			case repair.Check, repair.Forgo, repair.Afresh: // nobody claims anything here
 				t.Fatal("checks are tried that nobody named")
 			case repair.Prove:
 				p := rapid.SampledFrom([]nexus.Proof{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")

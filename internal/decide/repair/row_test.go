@@ -66,7 +66,7 @@ func (s stand) where() string {
 	case r.Cause == repair.CriteriaGate:
 		return s.checked(r, session)
 	case session.Outcome != nexus.Accepted:
-		return "the " + string(r.Role) + " ended as " + string(session.Outcome)
+		return s.unfinished(r, session)
 	case s.a.Strategy.Sessions() && s.a.Of(nexus.Coder) == nil:
 		return s.before(r)
 	case r.Verdict == nil:
@@ -75,6 +75,18 @@ func (s stand) where() string {
 		return s.reviewed(r)
 	}
 	return s.judged(r)
+}
+
+// unfinished names a stand after a session that did not hand in.
+func (s stand) unfinished(r *state.Round, session *state.Session) string {
+	name := "the " + string(r.Role) + " ended as " + string(session.Outcome)
+	if coded := s.a.Strategy == nexus.TDDStrict && s.a.Of(nexus.Coder) != nil; coded && session.Outcome == nexus.GaveUp && (r.Cause == repair.ReviewCause || r.Cause == repair.VerifyGate) {
+		name += because(r.Cause)
+	}
+	if first := s.task.Kind == nexus.TestTask || r.Role == nexus.Coder; r.Verdict == nil && (first && !s.facts.Untouched || !first && strings.Contains(name, "mending")) {
+		name += ", leaving work"
+	}
+	return name
 }
 
 func because(cause string) string {
@@ -280,7 +292,7 @@ func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
 		return all
 	case repair.Judge:
 		return s.judges(habit, n)
-	case repair.Check, repair.Forgo: // nobody claims anything here
+	case repair.Check, repair.Forgo, repair.Afresh: // nobody claims anything here
 	case repair.Prove:
 		var all [][]nexus.Fact
 		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -70,11 +71,27 @@ func begin(s *state.State) []nexus.Fact {
 
 // next is how the next attempt at a task begins.
 func next(s *state.State, t *state.Task) nexus.AttemptStarted {
-	tree, since := kept(s, t)
-	return nexus.AttemptStarted{
+	f := nexus.AttemptStarted{
 		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
-		Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip, Tree: tree, Since: since,
+		Task:    t.ID, Tier: t.Tier, Strategy: strategy.Next(t), Base: s.Tip,
 	}
+	from, ok := back(s, t)
+	if f.Asked = ok; !ok {
+		if f.Tree = tests(s, t); f.Tree != "" {
+			return f
+		}
+		from, ok = Best(t)
+	}
+	if f.Tree, f.From, f.Round = from.At, from.Attempt, from.Round; ok && from.Base != s.Tip {
+		f.Since = from.Base
+	}
+	return f
+}
+
+// Best returns what the next attempt at a task starts from where a person names
+// nothing else; false where nothing is kept. See [keep.Best].
+func Best(t *state.Task) (keep.Tree, bool) {
+	return keep.Best(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }
 
 // Ahead returns what the worker of a task knows, and whether that is of an
@@ -85,27 +102,32 @@ func Ahead(s *state.State, t *state.Task) (v state.View, fresh bool) {
 		return v, false
 	}
 	f := next(s, t)
-	v.Attempt = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since}
+	v.Attempt = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked}
+	v.Kept = s.Keeps(v.Attempt)
 	v.Meanwhile = nil // it would begin at the tip
 	return v, true
 }
 
-// kept returns what the next attempt starts from: the tests of one that ended
-// because somebody touched more than tests, which was undone, or the round
-// that a person goes back to, and where that began, unless at the tip. Empty
-// is the tip.
-func kept(s *state.State, t *state.Task) (tree, since string) {
-	if old := s.Attempt(t.Back.Attempt); old != nil && allBroken(t.Attempts[t.Mercy:]) {
-		if r := old.Round(t.Back.Round); r != nil && r.Base != s.Tip {
-			return r.At(), r.Base
-		} else if r != nil {
-			return r.At(), ""
-		}
+// back returns the round that a person goes back to.
+func back(s *state.State, t *state.Task) (keep.Tree, bool) {
+	old := s.Attempt(t.Back.Attempt)
+	if old == nil || !allBroken(t.Attempts[t.Mercy:]) {
+		return keep.Tree{}, false
 	}
+	r := old.Round(t.Back.Round)
+	if r == nil {
+		return keep.Tree{}, false
+	}
+	return keep.Tree{Attempt: old.ID, Round: r.Round, At: r.At(), Base: r.Base}, true
+}
+
+// tests returns the tests of an attempt that ended because somebody touched more
+// than tests, which was undone; empty for none.
+func tests(s *state.State, t *state.Task) string {
 	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
-		return a.Commit, ""
+		return a.Commit
 	}
-	return "", ""
+	return ""
 }
 
 // inFlight returns the tasks whose work is under way, or accepted, and not on

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -114,11 +113,11 @@ func settleTask(
 	if why := Back(s, t, r.Attempt, r.Round); why != "" {
 		return no("%s", why)
 	}
-	return yes(nexus.TaskRetried{Task: t.ID, By: by, Attempt: r.Attempt, Round: r.Round})
+	return yes(nexus.TaskRetried{Task: t.ID, By: by, Attempt: r.Attempt, Round: r.Round, Fresh: r.Fresh})
 }
 
 // Back says why the next attempt at a task cannot start from a round, from 1,
-// of an earlier one; empty where it can. The zero round is the tip.
+// of an earlier one; empty where it can. The zero round is no wish.
 func Back(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
 	if id == "" && round == 0 {
 		return ""
@@ -129,13 +128,6 @@ func Back(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
 	}
 	if a.Round(round) == nil {
 		return fmt.Sprintf("%s has no round %d, only %d", a.ID, round, len(a.Rounds))
-	}
-	next := *t
-	next.Mercy = len(t.Attempts)
-	for _, order := range []nexus.Strategy{a.Strategy, strategy.Next(&next)} {
-		if order.Proves() {
-			return fmt.Sprintf("the tests of %s come first (%s): what was seen of them before the work would be lost", t.ID, order)
-		}
 	}
 	return ""
 }

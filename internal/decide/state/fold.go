@@ -43,7 +43,7 @@ func (s *State) apply(e nexus.Event) {
 		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
 		s.applyTask(f, e.At)
 	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
-		nexus.AttemptEnded, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
+		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		s.applyAttempt(f, e.At)
 	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
@@ -341,7 +341,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t := s.tasks[f.Task]
 		t.Criteria = slices.Clone(t.Criteria) // workers have it
 		t.Criteria[f.Number-1] = f.Criterion
-		t.Refused = nil // of work that was to do something else
+		t.Refused, t.Revised = nil, len(t.Attempts) // of work that was to do something else
 	case nexus.ReplanAsked:
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f
@@ -362,11 +362,15 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 // goes back to a round.
 func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
 	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = f, len(t.Attempts), t.Rounds, t.Worked
+	if f.Fresh {
+		t.Fresh = len(t.Attempts)
+	}
+	anew := f.Fresh || f.Round > 0
 	switch a := t.Current(); {
 	case a == nil:
-	case a.Stage == Waiting && (t.Status == nexus.Failed || f.Round > 0):
+	case a.Stage == Waiting && (t.Status == nexus.Failed || anew):
 		a.Stage, a.Finished = Over, at
-	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && f.Round == 0:
+	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && !anew:
 		t.Mercy--
 	}
 	t.Status, t.Why, t.Ended, t.OverCap, t.Replan = nexus.Pending, "", time.Time{}, nil, nil
@@ -382,7 +386,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	if f, ok := f.(nexus.AttemptStarted); ok {
 		t := s.tasks[f.Task]
 		a := &Attempt{
-			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since,
+			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked,
 			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
 		}
 		t.Attempts = append(t.Attempts, a)

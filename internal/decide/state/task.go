@@ -34,6 +34,8 @@ type Task struct {
 	Retried  int               // times a person gave it another chance
 	Back     nexus.TaskRetried // the last such chance
 	Helped   bool              // a person told it something, answered it, or gave it another chance or criterion
+	Fresh    int               // attempts of which nothing is kept, as a person wants a fresh start
+	Revised  int               // attempts before its criteria were last said anew by a person
 	Mercy    int               // attempts before the last such chance; they do not count against the ladder
 
 	MercyRounds int           // rounds before that chance

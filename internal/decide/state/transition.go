@@ -202,6 +202,8 @@ func attemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.AttemptEnded:
 		return f.Attempt, true
+	case nexus.StartForgone:
+		return f.Attempt, true
 	case nexus.RoundStarted:
 		return f.Attempt, true
 	case nexus.VerdictGiven:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -28,9 +29,30 @@ type View struct {
 	Bear      []string           // tests that showed criteria of tasks that landed
 	Without   string             // see [mend.Book.Without]
 	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
-	Dead      []string           // why earlier attempts at the task ended, oldest first
+	Dead      []keep.End         // how earlier attempts at the task ended, oldest first
+	Kept      Kept               // what the attempt starts from
 	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
+}
+
+// Kept is the tree of an earlier attempt that one starts from, with what is to
+// be fixed in it yet. The zero Kept is none.
+type Kept struct {
+	keep.Tree
+	Open []nexus.Finding
+}
+
+// Keeps returns what an attempt starts from.
+func (s *State) Keeps(a *Attempt) Kept {
+	if a == nil {
+		return Kept{}
+	}
+	old := s.attempts[a.From]
+	if old == nil || old.Round(a.FromRound) == nil {
+		return Kept{}
+	}
+	r := old.Round(a.FromRound)
+	return Kept{keep.Of(old, r), keep.Open(r)}
 }
 
 // Proof is what was shown of a commit on the run's branch.
@@ -83,11 +105,12 @@ func (s *State) View(id nexus.TaskID) View {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}
 	v.Without = s.Mends.Without(id)
-	for _, a := range t.Attempts {
+	for i, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {
-			v.Dead = append(v.Dead, a.Why)
+			v.Dead = append(v.Dead, keep.End{Attempt: a.ID, Fault: keep.Failed(a), Why: a.Why, Revised: i < t.Revised})
 		}
 	}
+	v.Kept = s.Keeps(v.Attempt)
 	return v
 }
 

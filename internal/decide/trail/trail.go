@@ -30,9 +30,13 @@ type Attempt struct {
 	Task      nexus.TaskID
 	Tier      nexus.Tier
 	Strategy  nexus.Strategy
-	Base      string // commit that the work is compared with
-	Start     string // tree or commit to start the worktree from, when not Base
-	Since     string // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
+	Base      string          // commit that the work is compared with
+	Start     string          // tree or commit to start the worktree from, when not Base
+	Since     string          // commit that what Start changes is compared with, when not Base: it is to be merged onto Base
+	From      nexus.AttemptID // whose round Start is; empty for none
+	FromRound int
+	Asked     bool   // a person chose that
+	Forgone   string // why it does not start from what earlier attempts came to
 	Stage     Stage
 	Losses    int  // of its process, before it got anywhere
 	Moved     bool // it got somewhere since it last had a worker
@@ -81,6 +85,7 @@ type Round struct {
 	Broken   []nexus.IsolationBroken
 	Suspect  *nexus.TamperSuspected
 	Verified *nexus.WorkVerified
+	Answers  []nexus.Answer // of whoever wrote, to what the round is about
 
 	Handed    []nexus.Finding // by the train, when it caused the round
 	HandedWhy string
@@ -110,46 +115,6 @@ type Session struct {
 	since time.Time     // when the call or the tools under way began
 	asks  []string      // calls under way that wait for a person
 	asked time.Duration // time that those took
-}
-
-// answered counts an answer, and the time that a person took for it.
-func (s *Session) answered(f nexus.ToolAnswered) {
-	s.Tally = s.Tally.Answered(f.Failed)
-	if slices.Contains(s.asks, f.Call) {
-		s.asked += f.Duration
-	}
-}
-
-// Settle ends the time of the call with this ID, if it is the one under way.
-func (s *Session) Settle(id string, at time.Time) {
-	if s.call == id && id != "" {
-		s.lap(at)
-	}
-}
-
-// lap adds the time of the step under way, less what people took.
-func (s *Session) lap(at time.Time) {
-	if !s.since.IsZero() {
-		s.Elapsed += max(0, at.Sub(s.since)-s.asked)
-	}
-	s.halt()
-}
-
-// halt forgets the step under way: it is over, or its process is gone.
-func (s *Session) halt() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
-
-// Step returns what the session waits for, and since when: "model" for the
-// answer to a call, "tools" for its tools, empty for neither.
-func (s *Session) Step() (what string, since time.Time) {
-	switch {
-	case s.since.IsZero():
-		return "", s.since
-	case s.call != "":
-		return "model", s.since
-	case s.Pending:
-		return "tools", s.since
-	}
-	return "", time.Time{}
 }
 
 // Resumed returns since when the attempt works, for as long as it does.
@@ -245,6 +210,9 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		}
 	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.RedSeen, nexus.CheckTried, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.judge(f)
+	case nexus.StartForgone:
+		a.Start, a.Since, a.From, a.FromRound, a.Forgone = "", "", "", 0, f.Why
+		a.Snapshot, a.Proof = nexus.TreeSnapshotted{}, nil
 	case nexus.TreeSnapshotted:
 		a.Snapshot = f
 		if r := a.Last(); r != nil {
@@ -447,7 +415,15 @@ func (a *Attempt) converse(f nexus.Fact, at time.Time) {
 			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
 			s.halt()
 		}
+		a.answers(f)
 	default:
+	}
+}
+
+// answers keeps what whoever wrote said of the findings that the round is about.
+func (a *Attempt) answers(f nexus.SessionEnded) {
+	if r := a.Last(); r != nil && r.Session == f.Session {
+		r.Answers = f.Answers
 	}
 }
 

@@ -13,7 +13,13 @@ import (
 func describeAttempt(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.AttemptStarted:
-		return string(f.Attempt), fmt.Sprintf("starts, %s, %s", f.Tier, f.Strategy)
+		text = fmt.Sprintf("starts, %s, %s", f.Tier, f.Strategy)
+		if f.From != "" {
+			text += fmt.Sprintf(", from round %d of %s", f.Round, f.From)
+		}
+		return string(f.Attempt), text
+	case nexus.StartForgone:
+		return string(f.Attempt), Because("starts from nothing of earlier attempts", f.Why)
 	case nexus.AttemptResumed:
 		return string(f.Attempt), "goes on from " + Short(f.Base)
 	case nexus.AttemptLost:

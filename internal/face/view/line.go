@@ -250,7 +250,7 @@ func Describe(f nexus.Fact) (about, text string) {
 		return "", describeFix(f)
 	case nexus.RoleRouted:
 		return string(f.Role), fmt.Sprintf("%s reads what %s writes: %s", f.Model, f.Author, f.Why)
-	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
+	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded, nexus.StartForgone,
 		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
 		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		return describeAttempt(f)
@@ -292,6 +292,9 @@ func describeTask(f nexus.Fact) (about, text string) {
 		text = "another chance" + by(f.By)
 		if f.Round > 0 {
 			text += fmt.Sprintf(", from round %d of %s", f.Round, f.Attempt)
+		}
+		if f.Fresh {
+			text += ", from the start"
 		}
 		return string(f.Task), text
 	case nexus.TaskRouted:

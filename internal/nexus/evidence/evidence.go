@@ -71,6 +71,23 @@ type Explanation struct {
 	Why  string `json:"why"`
 }
 
+// Answer is what an author says about a finding that it was told.
+type Answer struct {
+	Finding int    `json:"finding"` // from 1, in the order in which it was told; 0: all of them
+	Status  Reply  `json:"status"`
+	Why     string `json:"why,omitzero"`
+}
+
+// Reply is what became of a finding, as its author says.
+type Reply string
+
+// The replies. Others are shown to the judges as they are.
+const (
+	Fixed     Reply = "fixed"
+	Contested Reply = "disputed" // it is wrong: the judge is to judge it, with the reason in view
+	NotMine   Reply = "not_mine" // the author may not mend it
+)
+
 // Counts are the tests that a gate saw.
 type Counts struct {
 	Passed  int `json:"passed"`

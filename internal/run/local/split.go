@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -20,7 +21,7 @@ func (w *World) split(ctx context.Context, f nexus.SplitSought, v state.View, d 
 	if p.tree, err = w.Shop.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
-	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size, Dead: v.Dead}
+	q := prompt.Stuck{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size, Dead: why(v.Dead)}
 	if f.Work != "" {
 		git := w.Shop.Trees.Git()
 		from, err := git.Run(ctx, "merge-base", p.a.Base, f.Work)
@@ -50,4 +51,13 @@ func (w *World) split(ctx context.Context, f nexus.SplitSought, v state.View, d 
 		split.Parts = append(split.Parts, t.ID)
 	}
 	return append(facts, split), p.tree.Remove(ctx)
+}
+
+// why returns why attempts ended.
+func why(ends []keep.End) []string {
+	var all []string
+	for _, e := range ends {
+		all = append(all, e.Why)
+	}
+	return all
 }

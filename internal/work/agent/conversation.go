@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/limit"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/track"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
 // recordTime bounds the record of a turn that was paid for, which goes on
@@ -59,6 +60,7 @@ type ending struct {
 	handin  json.RawMessage
 	text    string
 	needs   nexus.Needs
+	answers []nexus.Answer
 	refusal error
 }
 
@@ -286,7 +288,7 @@ func (c *conversation) handedIn(handin json.RawMessage) *ending {
 	end := &ending{outcome: nexus.Accepted, handin: handin}
 	var r report
 	if c.Schema == nil && json.Unmarshal(handin, &r) == nil {
-		end.text = r.Summary
+		end.text, end.answers = r.Summary, tool.Answers(handin)
 		if r.Status == "blocked" {
 			end.outcome, end.why, end.needs = nexus.GaveUp, cmp.Or(r.Reason, r.Summary, "blocked"), r.Needs
 		}
@@ -300,7 +302,7 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 		return nil, err
 	}
 	if end != nil {
-		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why, Needs: end.needs}
+		ended := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why, Needs: end.needs, Answers: end.answers}
 		if end.handin != nil {
 			if ended.Result, err = c.store.Put(end.handin); err != nil {
 				return nil, fmt.Errorf("keep hand-in: %w", err)

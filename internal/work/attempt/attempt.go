@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
@@ -22,7 +21,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
-	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -70,6 +68,8 @@ func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 			err = w.judge(ctx)
 		case repair.Check:
 			err = w.check(ctx)
+		case repair.Afresh:
+			err = w.afresh(ctx, step.Why)
 		case repair.Forgo:
 			err = w.forgo(ctx, step.Why)
 		case repair.Prove:
@@ -87,45 +87,6 @@ func Work(ctx context.Context, s *shop.Shop, v state.View, d shop.Desk) ([]nexus
 			return nil, err
 		}
 	}
-}
-
-// start returns what the worktree starts from. What a round of an earlier
-// attempt came to is merged onto the base, where it began elsewhere; where
-// that cannot be done the attempt is over.
-func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err error) {
-	if w.a.Since == "" || w.a.Snapshot.Commit != "" {
-		return cmp.Or(w.a.Start, w.a.Base), nil, nil
-	}
-	m, err := w.Trees.Git().Merge(ctx, w.a.Since, w.a.Base, w.a.Start)
-	if err != nil {
-		return "", nil, fmt.Errorf("merge what %s starts from: %w", w.a.ID, err)
-	}
-	if len(m.Conflicts) > 0 {
-		why := fmt.Sprintf("what it was to start from does not merge with what landed since: %s", strings.Join(m.Conflicts, ", "))
-		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: why}}, nil
-	}
-	return m.Tree, nil, nil
-}
-
-// open makes or adopts the worktree and brings it to where the attempt
-// stands: its last snapshot, or its start.
-func (w *work) open(ctx context.Context, start string) error {
-	tree, err := w.Trees.Add(ctx, w.Run, w.a.ID, start)
-	if err != nil {
-		return fmt.Errorf("make a worktree for %s: %w", w.a.ID, err)
-	}
-	w.tree = tree
-	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
-		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
-	}
-	fresh := w.a.Snapshot.Commit == ""
-	commit, hash := tree.Last()
-	if fresh && w.a.Since != "" { // it starts from a merge that no fact names
-		if err := w.record(ctx, nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: hash}); err != nil {
-			return err
-		}
-	}
-	return w.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Gates, w.task.Criteria, fresh, w.record)
 }
 
 // record appends facts and keeps our copy of the attempt in step.

@@ -42,6 +42,11 @@ func (w *work) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if sum.State == nexus.Fail {
+		if sum.Own, err = w.ownRed(ctx, snap, evidence); err != nil {
+			return err
+		}
+	}
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
 		if err := w.weigh(ctx, snap); err != nil {
 			return err
@@ -89,6 +94,25 @@ func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nex
 			w.task.Criteria[f.Number-1] = f.Criterion
 		}
 	}
+}
+
+// ownRed reports whether nothing of a tree is red but tests that came with the
+// work, and checks of criteria, which fail without it: it breaks nothing.
+func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence) (bool, error) {
+	tests, _, err := w.parts(ctx, w.a.Base, snap.Commit)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range evidence {
+		if e.State != nexus.Fail && e.State != nexus.Timeout || strings.HasPrefix(e.Gate, nexus.AcceptGate) {
+			continue
+		}
+		foreign := func(f nexus.Finding) bool { return f.Test == "" || !slices.Contains(tests, f.File) }
+		if e.State == nexus.Timeout || len(e.Findings) == 0 || slices.ContainsFunc(e.Findings, foreign) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // mostFixes is the last round in which anything is put right for the agent.

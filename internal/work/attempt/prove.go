@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/proof"
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
@@ -31,8 +32,8 @@ func (w *work) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tree := snap.Tree
-	if !w.a.Strategy.Sessions() {
+	tree, earlier := snap.Tree, w.a.Last() == nil && w.a.From != "" // an earlier attempt left work with them
+	if !w.a.Strategy.Sessions() || earlier {
 		if tree, err = w.without(ctx, w.a.Base, tree, rest); err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (w *work) prove(ctx context.Context) error {
 		return err
 	}
 	p.Attempt, p.Tree = w.a.ID, tree
-	if w.a.Strategy == nexus.TDDStrict {
+	if w.a.Strategy == nexus.TDDStrict && !earlier {
 		p.Beside = rest
 	}
 	if err := w.record(ctx, p); err != nil || w.a.Strategy.Sessions() || p.Proof != nexus.ProofRed {
@@ -214,7 +215,7 @@ func (w *work) verifierBrief() (n int, b prompt.Brief) {
 		}
 	}
 	return n, prompt.Brief{
-		Before: before, Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
+		Before: before, Replies: w.replies(repair.VerifyGate, before), Order: prompt.Order(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
 		Own: own(w.a, w.task.Task),
 	}
 }

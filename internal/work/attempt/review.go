@@ -118,10 +118,11 @@ func (c *seated) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.
 // brief returns what the reader is told.
 func (c *seated) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
 	submitted, err := c.Submission(c.a.Of(nexus.Coder))
+	before := c.found(earlier)
 	return prompt.Brief{
 		Said:    submitted.Message(),
 		Session: c.session, Task: c.task.Task, Evidence: c.a.Last().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
-		Part: c.seat.Brief(), Before: c.found(earlier), Taken: bounds.Taken(c.a.Last().Evidence),
+		Part: c.seat.Brief(), Before: before, Replies: c.replies(repair.ReviewCause, before), Taken: bounds.Taken(c.a.Last().Evidence),
 		Own: own(c.a, c.task.Task),
 	}, err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
-	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
@@ -81,7 +80,7 @@ func (w *work) say(ctx context.Context, session nexus.SessionID) (m message, why
 // opening returns the brief of a round's writer.
 func (w *work) opening(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.Brief, err error) {
 	b = prompt.Brief{
-		Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead,
+		Session: session, Task: w.task.Task, Base: w.a.Base, Dead: w.view.Dead, Kept: w.kept(r),
 		Order: prompt.Order(w.a.Strategy, r.Role, w.a.Proof),
 	}
 	if r.Role == nexus.Tester { // who is not told that no test is asked for, nor to change code
@@ -116,11 +115,21 @@ func (w *work) before(ctx context.Context, r *state.Round) (string, error) {
 	switch {
 	case r.Role == nexus.Tester && !w.a.Strategy.Sessions() && w.a.Snapshot.Commit != "":
 		return w.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-	case r.Role == nexus.Coder && !w.a.Strategy.Proves() && w.a.Start != "":
+	case r.Role == nexus.Coder && w.a.Start != "" && (w.a.From != "" || !w.a.Strategy.Proves()):
 		return w.Trees.Git().Diff(ctx, w.a.Base, r.From)
 	default:
 		return "", nil
 	}
+}
+
+// kept says what of earlier attempts a round opens a conversation with.
+func (w *work) kept(r *state.Round) prompt.Kept {
+	k := prompt.Kept{Forgone: w.a.Forgone}
+	if r.Role == nexus.Coder && w.a.From != "" {
+		k.From = fmt.Sprintf("round %d of %s", w.a.FromRound, w.a.From)
+		k.Reach, k.Open, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, w.a.Since != ""
+	}
+	return k
 }
 
 const (
@@ -162,30 +171,49 @@ func (w *work) findings() prompt.Repair {
 	case repair.ProofGate:
 		f.Findings, f.Why = w.a.Proof.Findings, w.a.Proof.Why
 		return f
-	case repair.VerifyGate:
-		f.Findings, f.Why = w.a.Rounds[n-2].Verified.Findings, w.a.Rounds[n-2].Verified.Why
+	case repair.VerifyGate, repair.ReviewCause:
+		f.Findings, f.Why, f.TestsOnly = repair.Told(w.a, n-1), repair.Summary(w.a, n-1), r.Role == nexus.Tester
+		f.Replies = w.replies(r.Cause, f.Findings)
+		for _, one := range f.Findings {
+			if repair.Stood(w.a, r.Cause, one) > 0 {
+				f.Stood = append(f.Stood, one)
+			}
+		}
+		return f
+	case repair.BlockedCause:
+		if s := w.a.Session(w.a.Rounds[n-2].Session); s != nil {
+			f.Why = s.Why
+		}
 		return f
 	}
 	if n < 2 {
 		return f
 	}
 	before := w.a.Rounds[n-2]
-	if r.Cause == "review" {
-		last := before.Reviews[len(before.Reviews)-1]
-		f.Findings, f.Why = review.Told(last.Findings), last.Summary
-		return f
-	}
 	for _, e := range before.Evidence {
 		if e.Gate != r.Cause {
 			continue
 		}
 		f.Command, f.Exit, f.Why, f.Findings = e.Command, e.Exit, e.Why, e.Findings
 		f.Gone = repair.Mended(w.a.Rounds[:n-1], e.Gate)
+		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
 		if out, err := w.Blobs.Get(e.Output); err == nil {
 			f.Output = parse.Failing(string(parse.Legible(out)))
 		}
 	}
 	return f
+}
+
+// replies returns, finding by finding, what was answered to it before.
+func (w *work) replies(cause string, found []nexus.Finding) []string {
+	all := make([]string, len(found))
+	for i, f := range found {
+		for _, r := range repair.Replies(w.a, cause, f) {
+			all[i] += fmt.Sprintf("\n%s: %s: %s", r.Role, r.Status, r.Why)
+		}
+		all[i] = strings.TrimSuffix(strings.TrimSpace(all[i]), ":")
+	}
+	return all
 }
 
 // found returns everything that was found after a round.

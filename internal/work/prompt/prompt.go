@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -108,8 +109,10 @@ type Brief struct {
 	Order     string           // in which code and tests are written, see [Order]
 	Part      string           // what of it this reader looks at, where several do
 	Before    []nexus.Finding  // what reviews before this one found
+	Replies   []string         // what the author answered to each of them; empty for nothing
 	Base      string           // commit that the work starts from
-	Dead      []string         // why earlier attempts ended, oldest first
+	Dead      []keep.End       // how earlier attempts ended, oldest first
+	Kept      Kept             // what of them the worktree holds
 	Evidence  []nexus.Evidence // what the gates said
 	Suspect   []nexus.Finding  // what the change does to what judges it
 	Refused   []string         // what verifiers had against earlier work on the task
@@ -144,7 +147,8 @@ func (b Brief) sections() []Section {
 		{Title: testerTitle, Lead: testerLead, Body: strings.TrimSpace(b.Tester), Fence: "text", Rank: 1},
 		{Title: "Your part", Body: b.Part},
 		{Title: "Files", Body: files(b.Task.Files)},
-		{Title: "Start", Body: start(b.Base)},
+		{Title: "Start", Body: start(b.Base, b.Kept)},
+		{Title: "To be fixed", Body: before(b.Kept.Open, nil), Rank: 1, Lead: "This was said of it:"},
 		{Title: "Tried before", Body: dead(b.Dead), Rank: 3, Tail: true},
 		{Title: "Conflicts", Body: conflicts(b.Conflicts)},
 		{Title: "Landed meanwhile", Body: meanwhile(b.Meanwhile), Rank: 2},
@@ -154,8 +158,8 @@ func (b Brief) sections() []Section {
 			Lead: "The commit lands with it. It is a claim, not evidence: if it says something that the change does not do, report that.",
 		},
 		{
-			Title: "Found before", Body: before(b.Before), Rank: 2,
-			Lead: "Earlier reviews of this task found these. First see which of them are fixed, and report again those that are not.",
+			Title: "Found before", Body: before(b.Before, b.Replies), Rank: 2,
+			Lead: "Earlier reviews of this task found these. First see which of them are fixed, and report again those that are not." + disputed(b.Replies),
 		},
 		{
 			Title: "Refused before", Body: list(b.Refused), Rank: 2,
@@ -269,20 +273,6 @@ func files(paths []string) string {
 	return "The plan expects changes in these, and in others only where they must be.\n" + list(paths)
 }
 
-func start(base string) string {
-	if base == "" {
-		return ""
-	}
-	return "Commit " + Line(base) + "."
-}
-
-func dead(why []string) string {
-	if len(why) == 0 {
-		return ""
-	}
-	return "Earlier attempts at this task ended. Do not go the same way again.\n" + list(why)
-}
-
 func conflicts(paths []string) string {
 	if len(paths) == 0 {
 		return ""
@@ -347,17 +337,6 @@ func taken(found []nexus.Finding) string {
 		fmt.Fprintf(&b, "- name: %s\n  what: %s\n  why: %s\n", Line(f.Name), Line(first), Line(f.Explained))
 	}
 	return b.String()
-}
-
-func before(found []nexus.Finding) string {
-	if len(found) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	for _, f := range found[:min(len(found), maxFindings)] {
-		b.WriteString(finding(f) + "\n")
-	}
-	return Fence("text", b.String())
 }
 
 func stateOf(e nexus.Evidence) nexus.GateState {

@@ -20,19 +20,22 @@ const (
 
 // Repair is what the one who wrote hears when a gate was red.
 type Repair struct {
-	Gate     string // "review", "proof", "verify" and "train" are said in their own words
-	Command  string // what ran; empty for none
-	Exit     int
-	Why      string          // in sum; empty for none
-	Findings []nexus.Finding // all of them
-	Told     []nexus.Finding // those that the conversation has heard of before
-	Gone     []nexus.Finding // those of the gate that were told last and are not found any more
-	Fixed    []string        // lines that formatters and linters changed before the gates ran
-	FixedBy  string          // files, and the commands that did it
-	Tester   string          // what the tester said last, where the coder has not heard it
-	Output   string          // what the gate printed; its end is shown
-	Round    int             // of the task, where it is shown more; 0 otherwise
-	Places   []Place         // where findings are, in that case
+	Gate      string // "review", "proof", "verify" and "train" are said in their own words
+	Command   string // what ran; empty for none
+	Exit      int
+	Why       string          // in sum; empty for none
+	Findings  []nexus.Finding // all of them
+	Told      []nexus.Finding // those that the conversation has heard of before
+	Gone      []nexus.Finding // those of the gate that were told last and are not found any more
+	Fixed     []string        // lines that formatters and linters changed before the gates ran
+	FixedBy   string          // files, and the commands that did it
+	Tester    string          // what the tester said last, where the coder has not heard it
+	Output    string          // what the gate printed; its end is shown
+	Round     int             // of the task, where it is shown more; 0 otherwise
+	Places    []Place         // where findings are, in that case
+	TestsOnly bool            // it is told to one who may change tests only
+	Replies   []string        // what was answered to each finding before; empty for nothing
+	Stood     []nexus.Finding // those that were disputed, and that stand
 }
 
 // Place is a piece of a file as it stands.
@@ -68,9 +71,9 @@ func (r Repair) Text() string {
 	if r.Why != "" {
 		b.WriteString("\n" + Fence("text", head(r.Why, 2*findingBytes)) + "\n")
 	}
-	section(&b, "Must be fixed, new", take(fresh))
-	section(&b, "Must be fixed, told before", take(old))
-	section(&b, "Optional", take(optional))
+	r.section(&b, "Must be fixed, new", take(fresh))
+	r.section(&b, "Must be fixed, told before", take(old))
+	r.section(&b, "Optional", take(optional))
 	if hidden > 0 {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", hidden)
 	}
@@ -106,10 +109,7 @@ func (r Repair) closing(optional bool) string {
 	if optional {
 		text = "Repair the cause of what must be fixed, then call finish again. Optional findings keep nothing from landing."
 	}
-	if r.Gate == "review" || r.Gate == "verify" {
-		text += " If a finding is wrong, leave the code and give the reason in the summary of finish: the reviewer reads it."
-	}
-	return text
+	return text + r.ask()
 }
 
 // most is how much of the output is shown.
@@ -132,6 +132,14 @@ func (r Repair) Parts() []Part {
 
 func (r Repair) headline() string {
 	switch r.Gate {
+	case "review", "verify":
+		if r.TestsOnly {
+			return "The code stands, and these findings are about its tests. Change tests only, and only what they name. Where a finding is wrong, dispute it.\n"
+		}
+	case "blocked":
+		return "The author of the code is blocked by a test. See whether it is right: mend a test that contradicts the task, and leave one that does not. Change tests only.\n"
+	}
+	switch r.Gate {
 	case "review":
 		return "The review rejected the change.\n"
 	case "proof":
@@ -145,6 +153,18 @@ func (r Repair) headline() string {
 	default:
 		return fmt.Sprintf("The gate %s is red.\n", Line(r.Gate))
 	}
+}
+
+// answered reports whether the findings have numbers, by which they are answered.
+func (r Repair) answered() bool { return r.Gate == "review" || r.Gate == "verify" }
+
+// ask says how findings are answered.
+func (r Repair) ask() string {
+	if !r.answered() || len(r.Findings) == 0 {
+		return ""
+	}
+	return " Answer each by its number, as in answers: [{\"finding\": 1, \"status\": \"fixed\", \"why\": \"\"}]. " +
+		"Status disputed, with why, is for one that is wrong: its judge sees the reason and decides. Status not_mine, with why, is for what you may not change."
 }
 
 // sort returns the findings without repetitions, worst first: those that must
@@ -205,13 +225,23 @@ func severity(f nexus.Finding) int {
 	return slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
 }
 
-func section(b *strings.Builder, title string, findings []nexus.Finding) {
+func (r Repair) section(b *strings.Builder, title string, findings []nexus.Finding) {
 	if len(findings) == 0 {
 		return
 	}
 	var body strings.Builder
 	for _, f := range findings {
-		body.WriteString(finding(f) + "\n")
+		text, i := finding(f), slices.Index(r.Findings, f)
+		if r.answered() && i >= 0 {
+			text = fmt.Sprintf("- #%d%s", i+1, strings.TrimPrefix(text, "-"))
+		}
+		body.WriteString(text + "\n")
+		if i >= 0 && i < len(r.Replies) {
+			body.WriteString(replied(r.Replies[i]))
+		}
+		if slices.Contains(r.Stood, f) {
+			body.WriteString("  it was disputed, judged again, and stands: mend it, or say what was overlooked. If it stands once more, people decide\n")
+		}
 	}
 	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), Fence("text", body.String()))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -96,7 +97,7 @@ func name(r nexus.Reader) string {
 // then the worse severity holds, what stands in the tree wins over what does
 // not, and both found it.
 func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
-	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return same(a, f) })
+	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.Same(a, f) })
 	if i < 0 {
 		return append(all, f)
 	}
@@ -121,38 +122,4 @@ func rank(f nexus.Finding) int {
 		n += 4
 	}
 	return n
-}
-
-const (
-	near  = 2 // lines between two findings that may be one
-	alike = 2 // of so many words that two messages have together, one is in both
-)
-
-// same reports whether two findings are the same one, said twice: near to each
-// other in one file, and about the same, as their words go.
-func same(a, b nexus.Finding) bool {
-	if a.File != b.File || a.Line > 0 && b.Line > 0 && distance(a.Line, b.Line) > near {
-		return false
-	}
-	x, y := words(a.Message), words(b.Message)
-	both := 0
-	for w := range x {
-		if y[w] {
-			both++
-		}
-	}
-	return both > 0 && both*alike >= len(x)+len(y)-both
-}
-
-// words returns the words of a text that say something.
-func words(text string) map[string]bool {
-	all := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 0x80
-	}) {
-		if len(w) > 2 || w >= "0" && w <= "99" {
-			all[w] = true
-		}
-	}
-	return all
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -145,7 +146,7 @@ func Settle(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file str
 	}
 	r.Findings = slices.Clone(r.Findings)
 	for i, f := range r.Findings {
-		known := slices.ContainsFunc(told, func(t nexus.Finding) bool { return same(t, f) })
+		known := slices.ContainsFunc(told, func(t nexus.Finding) bool { return repair.Same(t, f) })
 		if !weighs(f) && f.File != "" && f.Line > 0 && !known && seen(f.File, f.Line) {
 			r.Findings[i].Code = Late
 		}

@@ -48,7 +48,7 @@ func TestCachesAreRead(t *testing.T) {
 		{"search_code", m{"pattern": "ErrGone", "path": lib + "/errors.go"}, lib + "/errors.go:4:"},
 		{"list_files", m{"path": lib, "glob": "*.go"}, lib + "/errors.go"},
 		{"request_context", m{"kind": "file", "query": lib + "/errors.go", "reason": "r"}, "var ErrGone"},
-		{"request_context", m{"kind": "definition", "query": "ErrGone", "reason": "r"}, lib + "/errors.go:4\nvar ErrGone"},
+		{"request_context", m{"kind": "definition", "query": "ErrGone", "reason": "r"}, lib + "/errors.go:4\n// ErrGone says so.\nvar ErrGone"},
 		{"request_context", m{"kind": "definition", "query": "gone", "reason": "r"}, "node_modules/dep/index.js:1\nexport function gone"},
 		{"search_code", m{"pattern": "gone", "path": "node_modules/dep"}, "node_modules/dep/index.js:1:"},
 		{"list_files", m{"path": "node_modules/dep"}, "node_modules/dep/index.js"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -47,6 +48,10 @@ const explains = `,"explains":{"type":"array","maxItems":200,"description":"dele
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 
+// answers is what finish takes where findings may be told later: what tells them
+// says how they are answered, and what is odd is read as well as it can be.
+const answers = `,"answers":{"type":"array","items":{"type":"object"}}`
+
 // SubjectLength is the most characters of the subject of a commit.
 const SubjectLength = 72
 
@@ -56,6 +61,50 @@ type Submission struct {
 	Subject  string              `json:"subject"` // of the commit; empty: it names none
 	Summary  string              `json:"summary"` // body of the commit
 	Explains []nexus.Explanation `json:"explains"`
+}
+
+// Answers returns what a hand-in answers to findings. It forgives how that is
+// written.
+func Answers(handin []byte) []nexus.Answer {
+	var h struct {
+		Answers []struct {
+			Finding any    `json:"finding"`
+			Status  string `json:"status"`
+			Why     string `json:"why"`
+		} `json:"answers"`
+	}
+	if json.Unmarshal(handin, &h) != nil {
+		return nil
+	}
+	var all []nexus.Answer
+	for _, a := range h.Answers {
+		number, _ := strconv.Atoi(strings.Trim(fmt.Sprint(a.Finding), "#. ")) // none stands for all of them
+		all = append(all, nexus.Answer{Finding: max(0, number), Status: status(a.Status), Why: short(strings.TrimSpace(a.Why))})
+	}
+	return all
+}
+
+// status returns the reply that a word stands for.
+func status(word string) nexus.Reply {
+	word = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
+	switch word {
+	case "dispute", "disagree", "disagreed", "wrong", "rejected":
+		return nexus.Contested
+	case "notmine", "not_my_part", "foreign":
+		return nexus.NotMine
+	case "done", "fix", "resolved":
+		return nexus.Fixed
+	}
+	return nexus.Reply(short(word))
+}
+
+// short cuts what an answer says.
+func short(text string) string {
+	const most = 1000
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
 }
 
 // Message returns the subject and the summary as one text.
@@ -79,7 +128,7 @@ func finish(e Env) Tool {
 			`"required":["summary","status"],"additionalProperties":false}`)
 		more := ""
 		if e.Writes {
-			more += fmt.Sprintf(message, SubjectLength) + explains
+			more += fmt.Sprintf(message, SubjectLength) + explains + answers
 		}
 		if e.Claims {
 			more += claims

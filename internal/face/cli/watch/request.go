@@ -95,6 +95,8 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, wish 
 	}
 	return a.Answer(told, func(view.Style) string {
 		switch t := s.Task(wish.Task); {
+		case wish.Verb == nexus.VerbRetry && (told.Granted || !told.Held):
+			return retried(t, wish, told)
 		case wish.Verb == nexus.VerbTell && t.Status.Ended() && (told.Granted || !told.Held):
 			return fmt.Sprintf("tell: kept for the next attempt at %s, which is %s; nexus retry %s gives it one\n", t.ID, t.Status, t.ID)
 		case told.Granted && told.Why != "":

@@ -19,8 +19,9 @@ import (
 
 func retryCommand(a *frame.App) *cobra.Command {
 	var run, text, round string
-	c := a.Command("retry TASK [--round N] [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", func(ctx context.Context, args []string) error {
-		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text}
+	var fresh bool
+	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "give a parked, failed or skipped task another chance", func(ctx context.Context, args []string) error {
+		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
 		return asking(ctx, a, run, func(p *frame.Place, r journal.Run) error {
 			if round != "" {
 				if err := back(ctx, p, r.ID, &wish, round); err != nil {
@@ -32,7 +33,9 @@ func retryCommand(a *frame.App) *cobra.Command {
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage)
 	c.Args = frame.Takes(1, 1)
 	c.Flags().StringVar(&text, "tell", "", "`TEXT` that the agent hears before it goes on: what to do otherwise")
-	c.Flags().StringVar(&round, "round", "", "start from what round `N` of the last attempt came to, or of another one: T3.1/2")
+	c.Flags().StringVar(&round, "round", "", "start from what round `N` of the last attempt came to, or of another one: T3.1/2; without it from the best tree so far")
+	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, and from nothing of earlier attempts")
+	c.MarkFlagsMutuallyExclusive("round", "fresh")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
@@ -56,7 +59,7 @@ func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Requ
 		if a := written(t); a != nil {
 			id = string(a.ID)
 		} else if err == nil {
-			return frame.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts from the tip.", t.ID, t.ID))
+			return frame.NotFound("round", round, fmt.Sprintf("Nobody has written on %s yet; nexus retry %s starts anew.", t.ID, t.ID))
 		}
 	}
 	if err != nil || n < 1 {
@@ -68,7 +71,7 @@ func back(ctx context.Context, p *frame.Place, run nexus.RunID, wish *nexus.Requ
 		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
 	}
 	if why != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s tells its rounds; without --round it starts from the tip.", t.ID)}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "retry: " + why, Hint: fmt.Sprintf("nexus show %s tells its rounds; without --round it starts from the best that merges, with --fresh from nothing.", t.ID)}
 	}
 	return err
 }
@@ -84,4 +87,25 @@ func unmerged(ctx context.Context, p *frame.Place, s *state.State, r *state.Roun
 		return "", err
 	}
 	return fmt.Sprintf("round %d of %s does not merge with what landed since: %s", r.Round, r.Attempt, strings.Join(m.Conflicts, ", ")), nil
+}
+
+// retried says what comes of another chance: what the next attempt starts from,
+// and, where nobody conducts the run, that nothing goes on by itself.
+func retried(t *state.Task, wish nexus.Request, told asked) string {
+	text := "retry: granted"
+	if !told.Granted {
+		text = fmt.Sprintf("retry: noted; nobody conducts run %s now, nexus resume does", told.Run)
+	}
+	a := t.Current()
+	goesOn := a != nil && (a.Stage == state.Waiting && t.Status != nexus.Failed || t.Status == nexus.Skipped && a.Outcome == nexus.Accepted)
+	best, ok := schedule.Best(t)
+	switch {
+	case wish.Round > 0:
+		return fmt.Sprintf("%s\n%s starts from round %d of %s\n", text, t.ID, wish.Round, wish.Attempt)
+	case wish.Fresh, !ok && !goesOn:
+		return fmt.Sprintf("%s\n%s starts from the run's branch\n", text, t.ID)
+	case goesOn:
+		return text + "\n"
+	}
+	return fmt.Sprintf("%s\n%s starts from round %d of %s, where %s; --round N takes another one, --fresh none\n", text, t.ID, best.Round, best.Attempt, best.Reach)
 }

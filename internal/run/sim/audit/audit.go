@@ -137,7 +137,7 @@ func (b *Audit) Event(e nexus.Event) {
 		b.quota(f)
 	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		b.train(f)
-	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.TreeSnapshotted:
+	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.TreeSnapshotted, nexus.StartForgone:
 		b.talk(f)
 	default:
 		b.attempt(f)
@@ -516,6 +516,8 @@ func (b *Audit) talk(f nexus.Fact) {
 		}
 	case nexus.TreeSnapshotted:
 		b.snaps[f.Attempt] = f.Commit
+	case nexus.StartForgone:
+		delete(b.snaps, f.Attempt)
 	default:
 	}
 }

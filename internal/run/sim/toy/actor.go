@@ -134,11 +134,9 @@ func Planned(tasks []nexus.Task) []nexus.Fact {
 // work makes an attempt, from its start or from where another process left
 // it.
 func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
-	start := x.a.Start
-	if start == "" {
-		start = x.a.Base
+	if ended, err := x.start(ctx); err != nil || ended != nil {
+		return ended, err
 	}
-	x.restore(start)
 	for range 1000 {
 		var err error
 		switch step := repair.Next(&x.View.Task, x.a, x.View.Limits, repair.Facts{Tested: x.tested()}); step.Move {
@@ -146,6 +144,8 @@ func (x *Actor) work(ctx context.Context) ([]nexus.Fact, error) {
 			err = x.write(ctx, step)
 		case repair.Judge:
 			err = x.judged(ctx)
+		case repair.Afresh:
+			err = x.afresh(ctx, step.Why)
 		case repair.Prove:
 			err = x.prove(ctx)
 		case repair.Verify:
@@ -241,7 +241,9 @@ func (x *Actor) judged(ctx context.Context) error {
 	if x.tested() && x.tree().Of("shared") != x.at(x.a.Base).Of("shared") {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.tree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
-	return x.record(ctx, append(facts, repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence))...)
+	sum := repair.Sum(x.a.ID, x.View.Task.Task, string(x.tree()), evidence)
+	sum.Own = sum.State == nexus.Fail && sum.Gate != "build" && x.tested()
+	return x.record(ctx, append(facts, sum)...)
 }
 
 // gates judges a tree and stops at the first red gate.

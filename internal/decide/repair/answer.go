@@ -1,0 +1,295 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// The causes of rounds that mend what somebody who read the work named, and of
+// one in which a tester looks at tests that keep the coder from going on.
+const (
+	ReviewCause  = "review"
+	BlockedCause = "blocked"
+)
+
+// late is the code of a reviewer's finding that nobody is told of.
+const late = "late"
+
+// byJudge reports whether a round mends what a judge named.
+func byJudge(cause string) bool { return cause == ReviewCause || cause == VerifyGate }
+
+// OnTests reports whether a finding is about tests: it stands in one, or its
+// category says so.
+func OnTests(f nexus.Finding) bool {
+	return f.File != "" && testfile.Part(f.File) ||
+		slices.Contains([]string{"test", "tests", "testing", "coverage", "test-coverage", "missing-test", "missing-tests"}, strings.ToLower(f.Category))
+}
+
+// apart reports whether the author of the code may not change tests, and there
+// is a tester who may.
+func apart(t *state.Task, a *state.Attempt) bool {
+	return a.Strategy == nexus.TDDStrict && firstRole(t) == nexus.Coder
+}
+
+// verdict returns what the judges of a cause named, round by round: nil where
+// they did not reject the round's work.
+func verdict(r *state.Round, cause string) []nexus.Finding {
+	if n := len(r.Reviews); cause == ReviewCause && n > 0 {
+		return slices.DeleteFunc(slices.Clone(r.Reviews[n-1].Findings), func(f nexus.Finding) bool { return f.Gate == ReviewCause && f.Code == late })
+	}
+	if v := r.Verified; cause == VerifyGate && v != nil && v.Category != "" {
+		return v.Findings
+	}
+	return nil
+}
+
+// judged reports whether a cause's judges said something of a round's work.
+func judged(r *state.Round, cause string) bool {
+	return len(verdict(r, cause)) > 0 || cause == VerifyGate && r.Verified != nil && r.Verified.Category != ""
+}
+
+// judgedAt returns the last round, from 0, before the n-th whose work a cause's
+// judges said something of; -1 for none.
+func judgedAt(a *state.Attempt, cause string, n int) int {
+	for i := min(n, len(a.Rounds)) - 1; i >= 0; i-- {
+		if judged(a.Rounds[i], cause) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Told returns what the writer of the n-th round, from 0, is told of what a judge
+// named, in the order in which it may answer. Where the author of the code may
+// not change tests, its tester has what is about them, and what the author says
+// is not its own.
+func Told(a *state.Attempt, n int) []nexus.Finding {
+	r := a.Rounds[n]
+	return share(a, judgedAt(a, r.Cause, n), n, r.Cause, r.Role)
+}
+
+// share returns a role's share of what the judges of a round named, before the
+// n-th.
+func share(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.Finding {
+	if at < 0 {
+		return nil
+	}
+	all := verdict(a.Rounds[at], cause)
+	coded := slices.ContainsFunc(a.Rounds[:min(n, len(a.Rounds))], func(r *state.Round) bool { return r.Role == nexus.Coder })
+	if a.Strategy != nexus.TDDStrict || !coded {
+		return all
+	}
+	tester, foreign := role == nexus.Tester, notMine(a, at, n)
+	mine := func(f nexus.Finding) bool { return (OnTests(f) || slices.Contains(foreign, f)) == tester }
+	if !slices.ContainsFunc(all, mine) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(f nexus.Finding) bool { return !mine(f) })
+}
+
+// notMine returns the findings of the judges of a round that the author of the
+// code said are not its own, in the rounds after it and before the n-th. One
+// that is blocked says so of all that must be fixed.
+func notMine(a *state.Attempt, at, n int) []nexus.Finding {
+	var all []nexus.Finding
+	for i := at + 1; i < min(n, len(a.Rounds)); i++ {
+		r := a.Rounds[i]
+		if r.Role != nexus.Coder || !byJudge(r.Cause) {
+			continue
+		}
+		told := Told(a, i)
+		for j, f := range told {
+			if slices.ContainsFunc(about(r.Answers, j), func(s nexus.Answer) bool { return s.Status == nexus.NotMine }) {
+				all = append(all, f)
+			}
+		}
+		if len(all) == 0 && blocked(a, i) {
+			all = slices.DeleteFunc(slices.Clone(told), func(f nexus.Finding) bool { return !keep.Must(f) })
+		}
+	}
+	return all
+}
+
+// blocked reports whether the coder of the i-th round, from 0, gave up, so that
+// what it was told is a tester's.
+func blocked(a *state.Attempt, i int) bool {
+	r := a.Rounds[i]
+	if i+1 < len(a.Rounds) {
+		next := a.Rounds[i+1]
+		return r.Verdict == nil && next.Role == nexus.Tester && next.Cause == r.Cause
+	}
+	s := a.Session(r.Session)
+	return s != nil && s.Over && s.Outcome == nexus.GaveUp
+}
+
+// Summary returns what the judges of the findings said in sum that the writer of
+// the n-th round, from 0, is told of.
+func Summary(a *state.Attempt, n int) string {
+	cause := a.Rounds[n].Cause
+	at := judgedAt(a, cause, n)
+	switch {
+	case at < 0:
+		return ""
+	case cause == VerifyGate:
+		return a.Rounds[at].Verified.Why
+	}
+	return a.Rounds[at].Reviews[len(a.Rounds[at].Reviews)-1].Summary
+}
+
+// about returns the answers to the finding at an index.
+func about(all []nexus.Answer, i int) []nexus.Answer {
+	return slices.DeleteFunc(slices.Clone(all), func(s nexus.Answer) bool { return s.Finding != 0 && s.Finding != i+1 })
+}
+
+// Reply is what somebody who wrote answered to a finding.
+type Reply struct {
+	Role nexus.Role
+	nexus.Answer
+}
+
+// Replies returns what was answered to a finding of the last judges of a cause.
+func Replies(a *state.Attempt, cause string, f nexus.Finding) []Reply {
+	return replies(a, judgedAt(a, cause, len(a.Rounds)), len(a.Rounds), cause, f)
+}
+
+// replies returns what was answered to a finding of the judges of a round up to
+// the next one that was judged, or the n-th.
+func replies(a *state.Attempt, at, n int, cause string, f nexus.Finding) []Reply {
+	var all []Reply
+	for i := at + 1; at >= 0 && i < n; i++ {
+		r := a.Rounds[i]
+		if r.Cause == cause {
+			if j := slices.Index(Told(a, i), f); j >= 0 {
+				for _, s := range about(r.Answers, j) {
+					all = append(all, Reply{r.Role, s})
+				}
+			}
+		}
+		if judged(r, cause) {
+			break
+		}
+	}
+	return all
+}
+
+// Stood returns how often in a row a finding of the last judges of a cause was
+// disputed with a reason, and judged to stand.
+func Stood(a *state.Attempt, cause string, f nexus.Finding) int {
+	n := 0
+	for at := judgedAt(a, cause, len(a.Rounds)); ; {
+		before := judgedAt(a, cause, at)
+		if at < 0 || before < 0 {
+			return n
+		}
+		all := verdict(a.Rounds[before], cause)
+		i := slices.IndexFunc(all, func(g nexus.Finding) bool { return Same(unlined(f), unlined(g)) })
+		if i < 0 || !slices.ContainsFunc(replies(a, before, at+1, cause, all[i]), disputes) {
+			return n
+		}
+		n, f, at = n+1, all[i], before
+	}
+}
+
+func disputes(r Reply) bool { return r.Status == nexus.Contested && strings.TrimSpace(r.Why) != "" }
+
+func unlined(f nexus.Finding) nexus.Finding {
+	f.Line = 0
+	return f
+}
+
+// disagree ends an attempt in which an author and a judge disagree for good: a
+// finding that must be fixed was disputed twice, and stands.
+func disagree(a *state.Attempt, cause string) (Step, bool) {
+	for _, f := range verdict(a.Last(), cause) {
+		if !keep.Must(f) || Stood(a, cause, f) < 2 {
+			continue
+		}
+		why := ""
+		for _, r := range replies(a, judgedAt(a, cause, len(a.Rounds)-1), len(a.Rounds), cause, earlier(a, cause, f)) {
+			if disputes(r) {
+				why = r.Why
+			}
+		}
+		judge := "reviewer"
+		if cause == VerifyGate {
+			judge = "verifier"
+		}
+		return Step{
+			Move: End, Outcome: nexus.GaveUp, Category: nexus.Disputed,
+			Why: fmt.Sprintf("the author and the %s disagree, and said so twice. The %s: %s. The author: %s", judge, judge, strings.TrimRight(f.Message, ". \n"), why),
+		}, true
+	}
+	return Step{}, false
+}
+
+// earlier returns a finding of the last judges as those before them named it.
+func earlier(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
+	if at := judgedAt(a, cause, len(a.Rounds)-1); at >= 0 {
+		for _, g := range verdict(a.Rounds[at], cause) {
+			if Same(unlined(f), unlined(g)) {
+				return g
+			}
+		}
+	}
+	return f
+}
+
+// sendBack lets those mend what a judge named who may.
+func sendBack(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, found []nexus.Finding, why string) Step {
+	s := Step{Role: firstRole(t), Cause: cause, Why: why}
+	if apart(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return OnTests(f) && keep.Must(f) }) {
+		s.Role = nexus.Tester
+	}
+	s.Findings = share(a, len(a.Rounds)-1, len(a.Rounds), cause, s.Role)
+	return write(t, a, l, s)
+}
+
+// Pending returns what judges named before the n-th round, from 0, and what the
+// coder was not told of yet, as a tester was first.
+func Pending(a *state.Attempt, n int) []nexus.Finding {
+	if n < 1 || a.Strategy != nexus.TDDStrict || a.Rounds[n-1].Role != nexus.Tester || !byJudge(a.Rounds[n-1].Cause) {
+		return nil
+	}
+	cause := a.Rounds[n-1].Cause
+	at := judgedAt(a, cause, n-1)
+	told := at < 0 || slices.ContainsFunc(a.Rounds[at+1:n], func(r *state.Round) bool { return r.Role == nexus.Coder })
+	if told || !slices.ContainsFunc(verdict(a.Rounds[at], cause), func(f nexus.Finding) bool { return !OnTests(f) }) {
+		return nil
+	}
+	return share(a, at, n, cause, nexus.Coder)
+}
+
+// handOver lets a tester look at what the author of the code may not mend: what
+// it says is not its own, and tests that keep it from going on. Each is looked
+// at once.
+func handOver(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session) (Step, bool) {
+	r, n := a.Last(), len(a.Rounds)
+	if !apart(t, a) || r.Role != nexus.Coder || r.Verdict != nil || s.Needs == nexus.NeedsPerson {
+		return Step{}, false
+	}
+	if byJudge(r.Cause) {
+		at := judgedAt(a, r.Cause, n)
+		asked := slices.ContainsFunc(a.Rounds[at+1:], func(o *state.Round) bool { return o.Role == nexus.Tester })
+		if at >= 0 && !asked && len(notMine(a, at, n)) > 0 {
+			step := write(t, a, l, Step{Role: nexus.Tester, Cause: r.Cause, Findings: share(a, at, n, r.Cause, nexus.Tester), Why: Summary(a, n-1)})
+			return step, step.Move == Write
+		}
+	}
+	if s.Outcome == nexus.GaveUp && tried(a, BlockedCause) == 0 && strings.Contains(strings.ToLower(s.Why), "test") {
+		step := write(t, a, l, Step{Role: nexus.Tester, Cause: BlockedCause, Why: s.Why})
+		return step, step.Move == Write
+	}
+	return Step{}, false
+}
+
+// mends reports whether a round is one in which a tester mends tests of work that
+// is there.
+func mends(a *state.Attempt, r *state.Round) bool {
+	return a.Strategy == nexus.TDDStrict && r.Role == nexus.Tester && (byJudge(r.Cause) || r.Cause == BlockedCause)
+}

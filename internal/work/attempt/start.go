@@ -1,0 +1,65 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/depend"
+)
+
+// start returns what the worktree starts from. What a round of an earlier
+// attempt came to is merged onto the base, where it began elsewhere. Where that
+// cannot be done it starts from the base, or is over if a person asked for that
+// round.
+func (w *work) start(ctx context.Context) (start string, ended []nexus.Fact, err error) {
+	if w.a.Since == "" || w.a.Snapshot.Commit != "" {
+		return cmp.Or(w.a.Start, w.a.Base), nil, nil
+	}
+	m, err := w.Trees.Git().Merge(ctx, w.a.Since, w.a.Base, w.a.Start)
+	if err != nil {
+		return "", nil, fmt.Errorf("merge what %s starts from: %w", w.a.ID, err)
+	}
+	if len(m.Conflicts) == 0 {
+		return m.Tree, nil, nil
+	}
+	why := "does not merge with what landed since: " + strings.Join(m.Conflicts, ", ")
+	if w.a.From == "" || w.a.Asked {
+		return "", []nexus.Fact{nexus.AttemptEnded{Attempt: w.a.ID, Outcome: nexus.Conflicted, Why: "what it was to start from " + why}}, nil
+	}
+	return w.a.Base, nil, w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: "it " + why})
+}
+
+// open makes or adopts the worktree and brings it to where the attempt
+// stands: its last snapshot, or its start.
+func (w *work) open(ctx context.Context, start string) error {
+	tree, err := w.Trees.Add(ctx, w.Run, w.a.ID, start)
+	if err != nil {
+		return fmt.Errorf("make a worktree for %s: %w", w.a.ID, err)
+	}
+	w.tree = tree
+	if err := tree.Restore(ctx, cmp.Or(w.a.Snapshot.Commit, start)); err != nil {
+		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
+	}
+	fresh := w.a.Snapshot.Commit == ""
+	commit, hash := tree.Last()
+	if fresh && w.a.Since != "" { // it starts from a merge that no fact names
+		if err := w.record(ctx, nexus.TreeSnapshotted{Attempt: w.a.ID, Commit: commit, Tree: hash}); err != nil {
+			return err
+		}
+	}
+	return w.Kit.Equip(ctx, depend.Tree{Dir: tree.Dir, Hash: hash}, w.Gates, w.task.Criteria, fresh, w.record)
+}
+
+// afresh puts aside what earlier attempts came to.
+func (w *work) afresh(ctx context.Context, why string) error {
+	if err := w.record(ctx, nexus.StartForgone{Attempt: w.a.ID, Why: why}); err != nil {
+		return err
+	}
+	if err := w.tree.Restore(ctx, w.a.Base); err != nil {
+		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
+	}
+	return nil
+}

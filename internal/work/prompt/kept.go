@@ -1,0 +1,109 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Kept is what a worktree holds of earlier attempts. The zero Kept is nothing.
+type Kept struct {
+	From    string // a round and its attempt; empty for none
+	Reach   keep.Reach
+	Merged  bool            // onto a base that moved
+	Open    []nexus.Finding // what is to be fixed in it yet
+	Forgone string          // why it holds nothing of them
+}
+
+func start(base string, k Kept) string {
+	if base == "" {
+		return ""
+	}
+	text := "Commit " + Line(base) + "."
+	switch {
+	case k.From != "" && k.Merged:
+		text += fmt.Sprintf(" Your worktree holds what %s came to, merged onto it. Before that, %s. Keep what is right of it and go on from there.", k.From, k.Reach)
+	case k.From != "":
+		text += fmt.Sprintf(" Your worktree holds what %s came to: %s. Keep what is right of it and go on from there.", k.From, k.Reach)
+	case k.Forgone != "":
+		text += " Nothing of earlier attempts is in your worktree: " + Line(k.Forgone) + "."
+	}
+	return text
+}
+
+func dead(ends []keep.End) string {
+	if len(ends) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Earlier attempts at this task ended:\n")
+	for _, e := range ends {
+		fmt.Fprintf(&b, "- %s: %s", Line(string(e.Attempt)), fault(e.Fault))
+		if e.Revised {
+			b.WriteString(" (its criteria were changed since)")
+		}
+		fmt.Fprintf(&b, ": %s\n", Line(e.Why))
+	}
+	return b.String()
+}
+
+// fault says what failed. Only where the idea did, the way was wrong.
+func fault(f keep.Fault) string {
+	switch f {
+	case keep.Idea:
+		return "the idea failed. Do not go the same way again"
+	case keep.Check:
+		return "a check could not tell, which says nothing against the work"
+	case keep.Machine:
+		return "the machine failed, not the work"
+	case keep.Tests:
+		return "the tests that were to come first failed"
+	case keep.Judge:
+		return "nobody judged it, which says nothing against the work"
+	case keep.Blocked:
+		return "its author was blocked"
+	case keep.Dispute:
+		return "its author and its judge disagreed. Look at both anew"
+	case keep.Conflict:
+		return "it did not merge with what landed"
+	case keep.Train:
+		return "it was green alone, and red with what landed"
+	case keep.Nothing:
+		return "nothing came of it"
+	case keep.Unfinished:
+	}
+	return "it was not finished, which says nothing against the way"
+}
+
+// before lists findings, each with what its author answered.
+func before(found []nexus.Finding, replies []string) string {
+	if len(found) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, f := range found[:min(len(found), maxFindings)] {
+		b.WriteString(finding(f) + "\n")
+		if i < len(replies) {
+			b.WriteString(replied(replies[i]))
+		}
+	}
+	return Fence("text", b.String())
+}
+
+func replied(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "  " + indent(text) + "\n"
+}
+
+// disputed tells a judge what to do with findings that were answered.
+func disputed(replies []string) string {
+	if !slices.ContainsFunc(replies, func(s string) bool { return s != "" }) {
+		return ""
+	}
+	return " Their author answers below some. Judge what is disputed on its reason: drop it if the author is right, and say why it stands if not."
+}
