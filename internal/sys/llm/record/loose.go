@@ -19,7 +19,7 @@ func (c Call) loosely() string {
 	if !ok {
 		return ""
 	}
-	sections := regexp.MustCompile("(?s)## (?:Landed meanwhile|Gates|Conflicts|Change)\n.*?(\n## |$)")
+	sections := regexp.MustCompile("(?s)## (?:Landed meanwhile|Gates|Conflicts|Change|Map)\n.*?(\n## |$)")
 	v = still(unseen(v), func(s string) string {
 		for last := ""; last != s; { // of two in a row, the second begins where the first ends
 			last, s = s, sections.ReplaceAllString(s, "$1")

@@ -68,6 +68,9 @@ func bag(s string) string {
 
 func normal(s string) string { return replace(s, volatile()) }
 
+// perhaps marks a pattern of words that are replaced where they are short hashes.
+const perhaps = "<hash>?"
+
 type replacement struct {
 	pattern *regexp.Regexp
 	with    string
@@ -90,12 +93,13 @@ func volatile() []replacement {
 		// One in sixty short hashes has no letter. That is a number, but where git and briefs name a commit.
 		{`((?i:\b(?:commit|merge|head is now at|landed as|onto)[: ]+|\[[\w./-]+ ))[0-9a-f]{7,12}\b`, "$1<hash>"},
 		{`(?m)^([*|\\/ +-]*)\d{7,12} `, "$1<hash> "},
-		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, ""}, // see replace
+		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, perhaps},
 		{`(?:\d+(?:\.\d+)?(?:ns|us|\x{b5}s|ms|s|m|h))+\b|\(cached\)`, "<span>"},
 		{`"Elapsed":\d+(?:\.\d+)?(?:[eE]-?\d+)?`, `"Elapsed":<span>`},
 		{`\b0x[0-9a-f]{6,}\b`, "<address>"},
 		{`\bgoroutine \d+\b`, "goroutine <n>"},
 		{`(127\.0\.0\.1|localhost|\[::1\]):\d+\b`, "$1:<port>"},
+		{`, usually (?:about a second|\d+ (?:seconds|minutes|hours))`, ""}, // told once a gate has run here
 		{`\b\d+ bytes left out`, "<n> bytes left out"},
 	} {
 		all = append(all, replacement{regexp.MustCompile(x[0]), x[1]})
@@ -105,7 +109,7 @@ func volatile() []replacement {
 
 func replace(s string, all []replacement) string {
 	for _, r := range all {
-		if r.with != "" {
+		if r.with != perhaps {
 			s = r.pattern.ReplaceAllString(s, r.with)
 			continue
 		}
