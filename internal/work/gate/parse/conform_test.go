@@ -276,7 +276,10 @@ const saying = 7
 // are, and stays, however the output goes on.
 func TestCutKeepsWhatIsWhole(t *testing.T) {
 	testenv.SkipRaced(t, "nothing in it runs side by side")
-	for _, r := range recordings(t) {
+	for i, r := range recordings(t) {
+		if i%3 != 0 && !testenv.Nightly() {
+			continue
+		}
 		in, base := r.in, parse.Read(r.in)
 		data := &in.Stdout
 		if len(in.Stdout) == 0 {
