@@ -241,7 +241,8 @@ func strangers(t nexus.Task, check string, e nexus.Evidence, old []nexus.Evidenc
 
 // Vain returns the criteria of a task whose command cannot tell, by what it said
 // of work on the task, in the words that are left of them. The work is not to
-// blame for that. Where nothing else judged the work there are none.
+// blame for that, unless the command failed, or changed files that it was to
+// look at. Where nothing else judged the work there are none.
 func Vain(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRevised {
 	if !slices.ContainsFunc(now, nexus.Evidence.Passed) {
 		return nil
@@ -253,7 +254,7 @@ func Vain(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRevised {
 			continue
 		}
 		for _, e := range now {
-			if e.Gate != gate || e.State != nexus.Unverifiable {
+			if e.Gate != gate || e.State != nexus.Unverifiable || e.Exit != 0 || rewrote(e) {
 				continue
 			}
 			why := cmp.Or(line(e.Why), string(e.State))
@@ -263,6 +264,11 @@ func Vain(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRevised {
 		}
 	}
 	return all
+}
+
+// rewrote reports whether a gate changed files of the tree that it judged.
+func rewrote(e nexus.Evidence) bool {
+	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "rewrote" })
 }
 
 // Tried is a check that was tried before the work, and what came of it.

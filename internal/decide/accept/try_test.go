@@ -110,6 +110,15 @@ func TestVain(t *testing.T) {
 	got := accept.Vain(task, []nexus.Evidence{
 		{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: "test", State: nexus.Unverifiable}, {Gate: "accept: sh c.sh", State: nexus.Unverifiable, Why: "nobody knows"}, {Gate: "accept: sh b.sh", State: nexus.Fail},
 	})
+	for why, e := range map[string]nexus.Evidence{
+		"it failed":              {State: nexus.Unverifiable, Exit: 1, Why: "exit code 1, and nothing in the output says why"},
+		"the work changes files": {State: nexus.Unverifiable, Findings: []nexus.Finding{{Code: "rewrote", File: "a.go"}}},
+	} {
+		e.Gate = "accept: sh b.sh"
+		if got := accept.Vain(task, []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, e}); got != nil {
+			t.Errorf("%s: the check was taken back: %+v", why, got)
+		}
+	}
 	if len(got) != 1 || got[0].Number != 3 || got[0].Criterion != (nexus.Criterion{Text: "c", Was: "sh c.sh", Tried: "nobody knows", Unfit: true}) || got[0].Why == "" {
 		t.Errorf("%+v", got)
 	}

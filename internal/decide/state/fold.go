@@ -341,7 +341,9 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t := s.tasks[f.Task]
 		t.Criteria = slices.Clone(t.Criteria) // workers have it
 		t.Criteria[f.Number-1] = f.Criterion
-		t.Refused, t.Revised = nil, len(t.Attempts) // of work that was to do something else
+		if f.By != "nexus" { // a check that cannot tell was taken back, and the work is to do what it was
+			t.Refused, t.Revised = nil, len(t.Attempts) // of work that was to do something else
+		}
 	case nexus.ReplanAsked:
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f

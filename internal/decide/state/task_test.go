@@ -54,3 +54,23 @@ func TestRisen(t *testing.T) {
 		t.Errorf("without a route: %q", got)
 	}
 }
+
+// TestRevisedByNexus keeps what a verifier refused, and what earlier attempts
+// came to, where only a check was taken back that cannot tell.
+func TestRevisedByNexus(t *testing.T) {
+	facts := []nexus.Fact{
+		nexus.GoalAccepted{Base: "c0"}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "x", Check: "sh a.sh"}}}},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
+		nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Category: nexus.VerifierRejected, Why: "no"},
+	}
+	for by, want := range map[string]bool{"nexus": true, "": false, "alice": false} {
+		revised := nexus.CriterionRevised{Task: "T1", Number: 1, Criterion: nexus.Criterion{Text: "x", Was: "sh a.sh"}, By: by}
+		task := fold(t, append(facts[:len(facts):len(facts)], revised)...).Tasks[0]
+		if kept := len(task.Refused) == 1 && task.Revised == 0; kept != want {
+			t.Errorf("by %q: refused %d times, revised after %d attempts", by, len(task.Refused), task.Revised)
+		}
+		if task.Criteria[0].Check != "" {
+			t.Errorf("by %q: the check is %q", by, task.Criteria[0].Check)
+		}
+	}
+}

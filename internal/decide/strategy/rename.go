@@ -42,15 +42,22 @@ func (r Rename) Only(old, now string) bool {
 	if strings.EqualFold(r.From, r.To) {
 		return !strings.Contains(old, r.To) && strings.ReplaceAll(old, r.From, r.To) == now
 	}
-	from, to := strings.ToLower(r.From), strings.ToLower(r.To)
+	first, second := r.From, r.To
+	if len(second) > len(first) {
+		first, second = second, first
+	}
+	names := regexp.MustCompile("(?i)" + regexp.QuoteMeta(first) + "|" + regexp.QuoteMeta(second))
 	plain := func(text string) []string {
-		lines := strings.Split(strings.ReplaceAll(strings.ToLower(text), from, to), "\n")
+		lines := strings.Split(names.ReplaceAllString(text, "\x00"), "\n")
 		for i, l := range lines {
 			body := strings.TrimLeft(l, " \t")
 			lines[i] = l[:len(l)-len(body)] + strings.Join(strings.Fields(body), " ") // names of another length are aligned anew
 		}
 		return lines
 	}
-	rest := strings.ReplaceAll(strings.ToLower(old), from, "")
+	from, to, rest := strings.ToLower(r.From), strings.ToLower(r.To), strings.ToLower(old)
+	if !strings.Contains(to, from) {
+		rest = strings.ReplaceAll(rest, from, "")
+	}
 	return !strings.Contains(rest, to) && slices.Equal(plain(old), plain(now))
 }

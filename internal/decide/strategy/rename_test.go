@@ -44,6 +44,23 @@ func TestRenameOnly(t *testing.T) {
 	if r.Only("a := foo - handle", "a := handle - foo") {
 		t.Error("two names that changed places count as one that was renamed")
 	}
+	for old, now := range map[string]string{
+		"Foo(1); say(\"Hello\")": "Handle(1); say(\"hello\")", // other letters of another case
+		"Foo(1); close()":        "Handle(1); Close()",
+		"func close() {}":        "func Close() {}",
+	} {
+		if r.Only(old, now) {
+			t.Errorf("%q became %q by the name alone", old, now)
+		}
+	}
+	longer := strategy.Rename{From: "Foo", To: "FooBar"}
+	if !longer.Only("x := Foo(1)", "x := FooBar(1)") || longer.Only("Foo() - FooBar()", "FooBar() - FooBar()") {
+		t.Error("a name that has the old one in it")
+	}
+	shorter := strategy.Rename{From: "FooBar", To: "Foo"}
+	if !shorter.Only("x := FooBar(1)", "x := Foo(1)") || shorter.Only("Foo() - FooBar()", "Foo() - Foo()") {
+		t.Error("a name that is a part of the old one")
+	}
 	low := strategy.Rename{From: "foo", To: "Foo"}
 	if !low.Only("foo(1)", "Foo(1)") || low.Only("foo(Foo)", "Foo(Foo)") || low.Only("foo(1)", "Foo(2)") {
 		t.Error("a change of case")

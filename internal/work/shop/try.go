@@ -84,6 +84,6 @@ func (s *Shop) mayTry(g gate.Gate, dir string) bool {
 		return true
 	}
 	rules := s.may(nexus.Planner)
-	rules.Dir = dir
+	rules.Dir, rules.Open = dir, true // as for the planner's own commands
 	return policy.Rule(g.Command(), rules).Allowed()
 }

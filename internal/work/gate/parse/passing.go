@@ -29,7 +29,7 @@ func Failing(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		indent := len(line) - len(strings.TrimLeft(line, " "))
-		if skip >= 0 && indent > skip {
+		if skip >= 0 && indent > skip && !tapBegins.MatchString(line) && !tapPoint.MatchString(line) {
 			left++
 			continue
 		}

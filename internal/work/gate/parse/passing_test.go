@@ -26,6 +26,7 @@ func TestFailing(t *testing.T) {
 		"spec":   {"\u2714 adds (0.4ms)\n\u2716 takes (1ms)\n  Error: no\n", "\u2716 takes (1ms)\n  Error: no\n[left out: 1 lines about tests that passed]\n"},
 		"cargo":  {"test a::b ... ok\ntest a::c ... FAILED\n", "test a::c ... FAILED\n[left out: 1 lines about tests that passed]\n"},
 		"pytest": {"t.py::test_a PASSED   [ 50%]\nt.py::test_b FAILED [100%]\n", "t.py::test_b FAILED [100%]\n[left out: 1 lines about tests that passed]\n"},
+		"perl":   {"ok 1 - a\n    # Subtest: b\n    ok 1 - c\n    not ok 2 - d\n    #   Failed test 'd'\n    1..2\nnot ok 2 - b\n", "    not ok 2 - d\n    #   Failed test 'd'\n    1..2\nnot ok 2 - b\n[left out: 3 lines about tests that passed]\n"},
 		"other":  {"it is ok 1 time\nerror: PASSED nothing\n", "it is ok 1 time\nerror: PASSED nothing\n"},
 	} {
 		if got := Failing(c[0]); got != c[1] {
