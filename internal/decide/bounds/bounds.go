@@ -85,7 +85,7 @@ func Judge(r done.Rules, m Measured) []nexus.Evidence {
 		if !m.Whole && unsure == "" {
 			unsure = "the change is too large to be read"
 		}
-		if b.Name == done.Deletion && m.Task == nil && mode == done.Block {
+		if (b.Name == done.Deletion || b.Name == done.Built) && m.Task == nil && mode == done.Block {
 			mode = done.Warn
 		}
 		if e, told := shown(b, mode, found, unsure, m.Tree, m.Cover); told {
@@ -181,6 +181,8 @@ func find(name string, r done.Rules, m Measured) (found []nexus.Finding, unsure 
 		return large(r, m), ""
 	case done.Deletion:
 		return taken(r, m), ""
+	case done.Built:
+		return built(m), ""
 	case done.Secrets:
 		return private(m), ""
 	case done.Sinks:

@@ -21,6 +21,12 @@ func file(path string, added ...string) bounds.File {
 	return f
 }
 
+func made(path string, added ...string) bounds.File {
+	f := file(path, added...)
+	f.New = true
+	return f
+}
+
 func judged(all []nexus.Evidence) []string {
 	var got []string
 	for _, e := range all {
@@ -54,6 +60,7 @@ func TestEachBound(t *testing.T) {
 		"lines taken away":          {bounds.Measured{Files: []bounds.File{gone}}, []string{"deletion pass; old.go:0 minor"}},
 		"lines written anew":        {bounds.Measured{Files: []bounds.File{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
 		"a file of secrets":         {bounds.Measured{Files: []bounds.File{file("app/.env"), file(".env.example"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
+		"a program that was built":  {bounds.Measured{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.File{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
 		"one that is taken away":    {bounds.Measured{Files: []bounds.File{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
 		"a shell":                   {bounds.Measured{Files: []bounds.File{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
 		"not read to its end":       {bounds.Measured{Files: []bounds.File{file("a.go")}, Whole: false}, []string{"unwhole"}},

@@ -87,13 +87,13 @@ func (t Task) names(file string) bool {
 	return false
 }
 
-// Taken returns what a change takes away and explains, and what a reviewer has
-// to agree to by name before it lands.
+// Taken returns what a change takes away, or adds of what a build made, and
+// explains: a reviewer has to agree to it by name before it lands.
 func Taken(all []nexus.Evidence) []nexus.Finding {
 	var found []nexus.Finding
 	for _, e := range all {
 		for _, f := range e.Findings {
-			if e.Gate == done.Prefix+done.Deletion && f.Name != "" && f.Explained != "" {
+			if (e.Gate == done.Prefix+done.Deletion || e.Gate == done.Prefix+done.Built) && f.Name != "" && f.Explained != "" {
 				found = append(found, f)
 			}
 		}

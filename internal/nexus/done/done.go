@@ -21,6 +21,7 @@ const (
 	Scope    = "scope"
 	Large    = "large-diff"
 	Deletion = "deletion"
+	Built    = "built-files"
 	Secrets  = "env-files"
 	Sinks    = "sinks"
 	Left     = "left-over"
@@ -44,6 +45,7 @@ func Bounds() []Bound {
 		{Scope, Warn, "files outside of what the task's plan names; its tests and lock files are none", true, false},
 		{Large, Warn, "more files or lines than done.files and done.lines in the work on one task; lock files do not count", true, false},
 		{Deletion, Block, "files deleted or rewritten that the task does not name, until the submission explains each and the reviewer agrees to it; rewritten: done.rewritten_lines lines are gone, and done.rewritten_percent of those that it had", true, false},
+		{Built, Block, "compiled programs, objects and archives of them added that the task's plan does not name, until the submission explains each and the reviewer agrees to it; those of tests are none", true, false},
 		{Secrets, Block, "files such as .env, or private keys, added or changed; examples of them are none", true, true},
 		{Sinks, Warn, "new lines, outside of tests, that start shells, evaluate text, build queries from strings, or switch checks off", true, true},
 		{Left, Warn, "new lines of code, outside of tests, that nobody means to keep: markers of conflicts, words that stand for code left out, what a model says to somebody, work left undone, breakpoints", true, true},

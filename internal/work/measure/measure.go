@@ -59,7 +59,7 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	if c.Agreed {
 		rules := m.Rules
 		rules.Modes = maps.Clone(rules.Modes)
-		rules.Modes[done.Deletion] = done.Off
+		rules.Modes[done.Deletion], rules.Modes[done.Built] = done.Off, done.Off
 		with := *m
 		with.Rules = rules
 		m = &with

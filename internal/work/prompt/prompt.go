@@ -175,7 +175,7 @@ func (b Brief) sections() []Section {
 		},
 		{
 			Title: "To be agreed", Body: taken(b.Taken),
-			Lead: "The change takes these away, and its author says why. Look at each where it stood. Put the names of those that are right into agreed, word for word; the change lands only if all of them are there.",
+			Lead: "The change deletes, rewrites or adds these, and its author says why. Look at each. Put the names of those that are right into agreed, word for word; the change lands only if all of them are there.",
 		},
 		{Title: "Landed side", Lead: "What landed meanwhile did to the files of this merge:", Body: Diff(b.Landed, sideBytes), Whole: len(b.Landed), Fence: "diff", Rank: 2},
 		{Title: "Other side", Lead: "What the change did to them before the merge:", Body: Diff(b.Side, sideBytes), Whole: len(b.Side), Fence: "diff", Rank: 2},

@@ -277,7 +277,7 @@ func finding(f nexus.Finding) string {
 		b.WriteString("\n  advice: " + indent(f.Advice))
 	}
 	if f.Name != "" && f.Explained == "" && f.Category == "" {
-		b.WriteString("\n  put it back, or explain it in explains of finish by this name: " + Line(f.Name))
+		b.WriteString("\n  undo it, or explain it in explains of finish by this name: " + Line(f.Name))
 	}
 	return b.String()
 }
