@@ -59,8 +59,11 @@ func TestRisen(t *testing.T) {
 // came to, where only a check was taken back that cannot tell.
 func TestRevisedByNexus(t *testing.T) {
 	facts := []nexus.Fact{
-		nexus.GoalAccepted{Base: "c0"}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "x", Check: "sh a.sh"}}}},
-		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
+		nexus.GoalAccepted{Base: "c0"},
+		nexus.PlanProposed{Tasks: 1},
+		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "x", Check: "sh a.sh"}}}},
+		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
+		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
 		nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Category: nexus.VerifierRejected, Why: "no"},
 	}
 	for by, want := range map[string]bool{"nexus": true, "": false, "alice": false} {
