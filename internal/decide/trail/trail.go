@@ -222,16 +222,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 			}
 		}
 	case nexus.TrainRefused:
-		a.Refusals++
-		a.Why = f.Why
-		if f.Conflict {
-			a.Outcome = nexus.Conflicted
-		}
-		if !f.Broken && !f.Conflict {
-			a.Handed, a.HandedWhy = f.Findings, cmp.Or(f.Why, "the merged tree is red")
-			a.Stage, a.Outcome, a.Base, a.Start, a.Since = Waiting, "", f.Onto, f.Tree, ""
-			a.Snapshot = nexus.TreeSnapshotted{}
-		}
+		a.refuse(f)
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, &Session{SessionStarted: f})
 	case nexus.SessionCompacted:
@@ -240,6 +231,20 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.spend(f, at)
 	default:
 		a.converse(f, at)
+	}
+}
+
+// refuse hands work back that the train found red on top of what landed.
+func (a *Attempt) refuse(f nexus.TrainRefused) {
+	a.Refusals++
+	a.Why = f.Why
+	if f.Conflict {
+		a.Outcome = nexus.Conflicted
+	}
+	if !f.Broken && !f.Conflict {
+		a.Handed, a.HandedWhy = f.Findings, cmp.Or(f.Why, "the merged tree is red")
+		a.Stage, a.Outcome, a.Base, a.Start, a.Since = Waiting, "", f.Onto, f.Tree, ""
+		a.Snapshot = nexus.TreeSnapshotted{}
 	}
 }
 
