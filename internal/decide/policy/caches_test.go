@@ -9,37 +9,37 @@ import (
 // them, and that nothing is written there.
 func TestCaches(t *testing.T) {
 	r := tree()
-	r.Caches = []string{"/root/go/pkg/mod", "/state/shell/fetched"}
+	r.Caches = []string{"/home/ada/go/pkg/mod", "/state/shell/fetched"}
 	for _, command := range []string{
-		"cat /root/go/pkg/mod/example.com/x@v1.0.0/errors.go", "ls /root/go/pkg/mod", "cd /root/go/pkg/mod/example.com && ls x@v1.0.0 && cat x@v1.0.0/errors.go",
-		"find /root/go/pkg/mod -name '*.go' -exec sed -n 1,9p {} +", "grep -rn Err /root/go/pkg/mod/example.com/", "cp /root/go/pkg/mod/example.com/x/errors.go errors.go",
+		"cat /home/ada/go/pkg/mod/example.com/x@v1.0.0/errors.go", "ls /home/ada/go/pkg/mod", "cd /home/ada/go/pkg/mod/example.com && ls x@v1.0.0 && cat x@v1.0.0/errors.go",
+		"find /home/ada/go/pkg/mod -name '*.go' -exec sed -n 1,9p {} +", "grep -rn Err /home/ada/go/pkg/mod/example.com/", "cp /home/ada/go/pkg/mod/example.com/x/errors.go errors.go",
 		"cat $(go list -m -f '{{.Dir}}' example.com/x)/errors.go", "ls \"$(go env GOMODCACHE)\"/example.com", "D=$(go list -m -f '{{.Dir}}' example.com/x) && ls $D && cat $D/errors.go",
 		"cat $GOROOT/src/fmt/print.go", "ls $(npm root)/zod", "sed -n 1,9p $(node -p \"require.resolve('zod')\")", "cd $(go env GOROOT)/src && grep -n Println fmt/print.go",
 		"cat $(python3 -c \"import requests; print(requests.__file__)\")",
 		"cd /tmp && mkdir -p x && cd x && echo one > a && cat a", "cd /tmp && cat > t.py <<'E'\nprint(1)\nE\npython3 t.py", "T=$(mktemp -d); cd \"$T\"; touch a; ls a",
-		"export PATH=$PATH:/root/go/pkg/mod/bin && go version", "git config --global --add safe.directory /srv/tree",
+		"export PATH=$PATH:/home/ada/go/pkg/mod/bin && go version", "git config --global --add safe.directory /srv/tree",
 	} {
 		if d := Rule(command, r); !d.Allowed() {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}
 	for _, command := range []string{
-		"cat /root/go/pkg/modern", "cat /root/go/pkg/mod/../../secret", "cat /root/.bashrc", "ls /root", "echo x > /root/go/pkg/mod/a", "rm -rf /root/go/pkg/mod/example.com",
-		"cat /root/go/pkg/mod/example.com/.npmrc", "cat /root/go/pkg/mod/x/credentials.json", "cat /root/go/pkg/mod/*/.en*", "chmod -R 777 /root/go/pkg/mod",
-		"cat $(go env GOROOT)/../../../etc/shadow", "echo x > $(go env GOROOT)/a", "cd /root/go/pkg/mod && cat ../../.bashrc", "cd /root/go/pkg/mod && rm -rf example.com",
-		"cd /root/go/pkg/mod && echo x > a", "cd /root/go/pkg/mod && ./run", "cd /tmp && rm -rf *", "cd /tmp && rm -rf .", "cd /tmp && cat ../root/x", "cd /tmp; rm -rf src", "cd /tmp && echo x > .git/config",
-		"cat $(node -p \"require.resolve('./.env')\")", "cat $(python3 -c \"print('/etc/shadow')\")", "cat $(go list -f '{{.Dir}}' ./... | cat)/x", "cd /tmp && cd /root && cat x", "cd /tmp && cd .. && cat root/x",
-		"export PATH=/tmp/bin:$PATH", "export PATH=$PATH:bin", "export PATH=", "export PATH=\"\"", "PATH=\"$PATH\" x", "export PATH=$PATH", "PATH=$PATH:/root/x go version", "git config --global --add safe.directory '*'", "git config --global --add safe.directory /root/other",
-		"GOROOT=/root/x; cat $GOROOT/y", "cat ~/go/pkg/mod/example.com/x/errors.go",
+		"cat /home/ada/go/pkg/modern", "cat /home/ada/go/pkg/mod/../../secret", "cat /home/ada/.bashrc", "ls /home/ada", "echo x > /home/ada/go/pkg/mod/a", "rm -rf /home/ada/go/pkg/mod/example.com",
+		"cat /home/ada/go/pkg/mod/example.com/.npmrc", "cat /home/ada/go/pkg/mod/x/credentials.json", "cat /home/ada/go/pkg/mod/*/.en*", "chmod -R 777 /home/ada/go/pkg/mod",
+		"cat $(go env GOROOT)/../../../etc/shadow", "echo x > $(go env GOROOT)/a", "cd /home/ada/go/pkg/mod && cat ../../.bashrc", "cd /home/ada/go/pkg/mod && rm -rf example.com",
+		"cd /home/ada/go/pkg/mod && echo x > a", "cd /home/ada/go/pkg/mod && ./run", "cd /tmp && rm -rf *", "cd /tmp && rm -rf .", "cd /tmp && cat ../home/x", "cd /tmp; rm -rf src", "cd /tmp && echo x > .git/config",
+		"cat $(node -p \"require.resolve('./.env')\")", "cat $(python3 -c \"print('/etc/shadow')\")", "cat $(go list -f '{{.Dir}}' ./... | cat)/x", "cd /tmp && cd /home/ada && cat x", "cd /tmp && cd .. && cat home/x",
+		"export PATH=/tmp/bin:$PATH", "export PATH=$PATH:bin", "export PATH=", "export PATH=\"\"", "PATH=\"$PATH\" x", "export PATH=$PATH", "PATH=$PATH:/home/ada/x go version", "git config --global --add safe.directory '*'", "git config --global --add safe.directory /srv/other",
+		"GOROOT=/home/ada/x; cat $GOROOT/y", "cat ~/go/pkg/mod/example.com/x/errors.go",
 	} {
 		if d := Rule(command, r); d.Allowed() {
 			t.Errorf("allowed: %s", command)
 		}
 	}
-	if d := Rule("cat ~/go/pkg/mod/example.com/x/errors.go", r); d.Part != "~/go/pkg/mod/example.com/x/errors.go" || !strings.Contains(d.Way, "`ls /root/go/pkg/mod/example.com/x/errors.go`") {
+	if d := Rule("cat ~/go/pkg/mod/example.com/x/errors.go", r); d.Part != "~/go/pkg/mod/example.com/x/errors.go" || !strings.Contains(d.Way, "`ls /home/ada/go/pkg/mod/example.com/x/errors.go`") {
 		t.Errorf("the home: %+v", d)
 	}
-	if d := Rule("cat /root/go/pkg/mod/a", tree()); d.Allowed() {
+	if d := Rule("cat /home/ada/go/pkg/mod/a", tree()); d.Allowed() {
 		t.Errorf("without caches: %+v", d)
 	}
 }
