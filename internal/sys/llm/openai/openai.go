@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -73,14 +72,11 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	ctx, watch := wire.Begin(ctx, m.limits)
 	defer watch.Stop()
-	resp, err := m.at.Post(ctx, "chat/completions", nil, body)
+	resp, err := m.at.Stream(ctx, "chat/completions", m.key(), nil, body)
 	if err != nil {
-		return llm.Response{}, wire.Failure(ctx, err, nil, m.key())
+		return llm.Response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if wire.Refused(resp) {
-		return llm.Response{}, wire.Failure(ctx, errors.New("not an answer"), resp, m.key())
-	}
 	stream := watch.Body(resp.Body)
 	d := draft{hear: watch.Heard(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.Steps(r)}
 	events := wire.NewEvents(stream)

@@ -37,6 +37,21 @@ func (e *Endpoint) Post(ctx context.Context, path string, query url.Values, body
 	return e.send(ctx, http.MethodPost, path, query, body)
 }
 
+// Stream posts, and returns the response that holds a stream of events; the
+// caller closes its body. Any other response is an error, as [Failure] has it,
+// and nothing of it holds the key.
+func (e *Endpoint) Stream(ctx context.Context, path, key string, query url.Values, body []byte) (*http.Response, error) {
+	resp, err := e.Post(ctx, path, query, body)
+	if err != nil {
+		return nil, Failure(ctx, err, nil, key)
+	}
+	if refused(resp) {
+		defer func() { _ = resp.Body.Close() }()
+		return nil, Failure(ctx, errors.New("not an answer"), resp, key)
+	}
+	return resp, nil
+}
+
 // send leaves out what else the address has behind its path.
 func (e *Endpoint) send(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	u, err := url.Parse(e.base)

@@ -147,8 +147,8 @@ func (w *Watch) Drain(body io.Reader) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // whatever it is, the answer is whole
 }
 
-// Refused reports whether resp is something else than a stream of events.
-func Refused(resp *http.Response) bool {
+// refused reports whether resp is something else than a stream of events.
+func refused(resp *http.Response) bool {
 	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") || page(resp)
 }
 
@@ -173,7 +173,7 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 	if resp != nil && page(resp) {
 		return &llm.Error{Class: llm.Invalid, Status: resp.StatusCode, Code: "address", Cause: errors.New("a web page is served at this address")}
 	}
-	if resp != nil && Refused(resp) {
+	if resp != nil && refused(resp) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what came is all there is to say
 		return Said(resp.StatusCode, resp.Header, body, key)
 	}
