@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
+	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -29,7 +29,7 @@ type View struct {
 	Bear      []string           // tests that showed criteria of tasks that landed
 	Without   string             // see [mend.Book.Without]
 	Tried     []nexus.Evidence   // of commands of criteria, on the tree that the plan was made for
-	Dead      []keep.End         // how earlier attempts at the task ended, oldest first
+	Dead      []salvage.End      // how earlier attempts at the task ended, oldest first
 	Kept      Kept               // what the attempt starts from
 	Homing    Homing             // how what landed gets onto a target that moved
 	Proofs    []Proof            // what was shown of each commit on the branch, once all tasks have ended
@@ -38,7 +38,7 @@ type View struct {
 // Kept is the tree of an earlier attempt that one starts from, with what is to
 // be fixed in it yet. The zero Kept is none.
 type Kept struct {
-	keep.Tree
+	salvage.Tree
 	Open []nexus.Finding
 }
 
@@ -52,7 +52,7 @@ func (s *State) Keeps(a *Attempt) Kept {
 		return Kept{}
 	}
 	r := old.Round(a.FromRound)
-	return Kept{keep.Of(old, r), keep.Open(r)}
+	return Kept{salvage.Of(old, r), salvage.Open(r)}
 }
 
 // Proof is what was shown of a commit on the run's branch.
@@ -107,7 +107,7 @@ func (s *State) View(id nexus.TaskID) View {
 	v.Without = s.Mends.Without(id)
 	for i, a := range t.Attempts {
 		if a.Stage == Over && a.Why != "" {
-			v.Dead = append(v.Dead, keep.End{Attempt: a.ID, Fault: keep.Failed(a), Why: a.Why, Revised: i < t.Revised})
+			v.Dead = append(v.Dead, salvage.End{Attempt: a.ID, Fault: salvage.Failed(a), Why: a.Why, Revised: i < t.Revised})
 		}
 	}
 	v.Kept = s.Keeps(v.Attempt)

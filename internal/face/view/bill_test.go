@@ -2,14 +2,12 @@ package view
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"charm.land/lipgloss/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -64,13 +62,13 @@ func TestBillDrawn(t *testing.T) {
 				t.Errorf("%s: too wide: %s", kind, line)
 			}
 		}
-		compareBill(t, kind+".txt", got)
+		compare(t, filepath.Join("testdata", "bill", kind+".txt"), got)
 	}
 	data, err := json.MarshalIndent(b, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareBill(t, "bill.json", string(data)+"\n")
+	compare(t, filepath.Join("testdata", "bill", "bill.json"), string(data)+"\n")
 }
 
 // TestAddsUp holds that each way of taking a bill apart gives all of it.
@@ -90,23 +88,5 @@ func TestAddsUp(t *testing.T) {
 	}
 	if b.Wasted != nexus.Dollar/4 || b.Cached != 0.5 || b.Money.Reserved != nexus.Dollar {
 		t.Errorf("%s wasted, %v cached, %s reserved", b.Wasted, b.Cached, b.Money.Reserved)
-	}
-}
-
-func compareBill(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "bill", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
+	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -54,7 +54,7 @@ func (w *World) split(ctx context.Context, f nexus.SplitSought, v state.View, d 
 }
 
 // why returns why attempts ended.
-func why(ends []keep.End) []string {
+func why(ends []salvage.End) []string {
 	var all []string
 	for _, e := range ends {
 		all = append(all, e.Why)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
 // find returns the key that takes the value at path; a key without "*" wins.
@@ -63,9 +64,9 @@ func (l *loader) unknown(path []string) error {
 			p[i] = path[i]
 			name = dotted(p)
 		}
-		d := Distance(given, name)
+		d := spelling.Distance(given, name)
 		if section, _, ok := strings.Cut(name, "."); ok && len(path) == 1 {
-			if s := Distance(given, section); s < d {
+			if s := spelling.Distance(given, section); s < d {
 				d, name = s, section
 			}
 		}
@@ -96,7 +97,7 @@ func (l *loader) variable(name string) ([]string, error) {
 		}
 		section, _, dotted := strings.Cut(k.Name, ".")
 		ours = ours || dotted && strings.HasPrefix(name, variable(section)+"_")
-		if d := Distance(name, k.Env); d < least {
+		if d := spelling.Distance(name, k.Env); d < least {
 			best, least = k.Env, d
 		}
 	}

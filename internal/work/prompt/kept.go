@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/keep"
+	"github.com/nexus-ai-builder/nexus/internal/decide/salvage"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // Kept is what a worktree holds of earlier attempts. The zero Kept is nothing.
 type Kept struct {
 	From    string // a round and its attempt; empty for none
-	Reach   keep.Reach
+	Reach   salvage.Reach
 	Merged  bool            // onto a base that moved
 	Open    []nexus.Finding // what is to be fixed in it yet
 	Forgone string          // why it holds nothing of them
@@ -34,7 +34,7 @@ func start(base string, k Kept) string {
 	return text
 }
 
-func dead(ends []keep.End) string {
+func dead(ends []salvage.End) string {
 	if len(ends) == 0 {
 		return ""
 	}
@@ -51,29 +51,29 @@ func dead(ends []keep.End) string {
 }
 
 // fault says what failed. Only where the idea did, the way was wrong.
-func fault(f keep.Fault) string {
+func fault(f salvage.Fault) string {
 	switch f {
-	case keep.Idea:
+	case salvage.Idea:
 		return "the idea failed. Do not go the same way again"
-	case keep.Check:
+	case salvage.Check:
 		return "a check could not tell, which says nothing against the work"
-	case keep.Machine:
+	case salvage.Machine:
 		return "the machine failed, not the work"
-	case keep.Tests:
+	case salvage.Tests:
 		return "the tests that were to come first failed"
-	case keep.Judge:
+	case salvage.Judge:
 		return "nobody judged it, which says nothing against the work"
-	case keep.Blocked:
+	case salvage.Blocked:
 		return "its author was blocked"
-	case keep.Dispute:
+	case salvage.Dispute:
 		return "its author and its judge disagreed. Look at both anew"
-	case keep.Conflict:
+	case salvage.Conflict:
 		return "it did not merge with what landed"
-	case keep.Train:
+	case salvage.Train:
 		return "it was green alone, and red with what landed"
-	case keep.Nothing:
+	case salvage.Nothing:
 		return "nothing came of it"
-	case keep.Unfinished:
+	case salvage.Unfinished:
 	}
 	return "it was not finished, which says nothing against the way"
 }

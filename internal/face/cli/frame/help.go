@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
 // texts holds one help text a command: what it does and, after a line
@@ -120,8 +120,10 @@ func unknownFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	message := fmt.Sprintf("%s knows no flag --%s", c.CommandPath(), view.Clean(unknown))
-	near := slices.MinFunc(names, func(x, y string) int { return cmp.Compare(config.Distance(unknown, x), config.Distance(unknown, y)) })
-	if config.Distance(unknown, near) <= 1+len(unknown)/4 {
+	near := slices.MinFunc(names, func(x, y string) int {
+		return cmp.Compare(spelling.Distance(unknown, x), spelling.Distance(unknown, y))
+	})
+	if spelling.Distance(unknown, near) <= 1+len(unknown)/4 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean --%s?", near)}
 	}
 	return usage(c, message)

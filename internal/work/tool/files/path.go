@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
+	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/ignore"
 )
@@ -329,7 +330,7 @@ const (
 // elsewhere returns files of the tree that have the name of a missing one, or
 // nearly: another case, another ending, or two letters that differ.
 func (t *Tree) elsewhere(name string) []string {
-	var same, near []string
+	var same, alike []string
 	n, low := 0, strings.ToLower(name)
 	_ = ignore.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // without it none is named
 		base := strings.ToLower(path.Base(at))
@@ -337,38 +338,14 @@ func (t *Tree) elsewhere(name string) []string {
 		case t.shown(at, false) != nil || d.IsDir():
 		case base == low:
 			same = append(same, at)
-		case len(low) > 4 && (stem(base) == stem(low) || apart(base, low) <= 2):
-			near = append(near, at)
+		case len(low) > 4 && (stem(base) == stem(low) || spelling.Distance(base, low) <= 2):
+			alike = append(alike, at)
 		}
 		n++
 		return n < maxLooked && len(same) < maxNear
 	})
-	all := append(same, near...)
+	all := append(same, alike...)
 	return all[:min(len(all), maxNear)]
 }
 
 func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
-
-// apart counts the letters by which two names differ, up to 3.
-func apart(a, b string) int {
-	if max(len(a)-len(b), len(b)-len(a)) > 2 {
-		return 3
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return min(row[len(b)], 3)
-}

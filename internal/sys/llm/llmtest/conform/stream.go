@@ -61,23 +61,23 @@ func record(tb testing.TB, m Model, turn llmtest.Turn) []byte {
 		tb.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	h := &http.Client{Transport: handler{s, w}}
+	h := &http.Client{Transport: InProcess{s, w}}
 	if _, err := m("http://tape.invalid", llm.Limits{}, h).Stream(tb.Context(), Conversation("c"), nil); err != nil {
 		tb.Fatal(err)
 	}
 	return w.Body.Bytes()
 }
 
-// handler is a transport that asks a handler in this process.
-type handler struct {
+// InProcess is a transport that asks a handler in this process, once.
+type InProcess struct {
 	http.Handler
-	w *httptest.ResponseRecorder
+	Answer *httptest.ResponseRecorder // what the handler said
 }
 
 // RoundTrip asks the handler.
-func (h handler) RoundTrip(r *http.Request) (*http.Response, error) {
-	h.ServeHTTP(h.w, r)
-	resp := h.w.Result()
+func (h InProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.ServeHTTP(h.Answer, r)
+	resp := h.Answer.Result()
 	resp.Request = r
 	return resp, nil
 }

@@ -1,6 +1,6 @@
-// Package keep says what of the earlier attempts at a task is worth keeping:
+// Package salvage says what of the earlier attempts at a task is worth keeping:
 // which tree the next one starts from, and what it was that failed.
-package keep
+package salvage
 
 import (
 	"cmp"

@@ -1,4 +1,6 @@
-package wires
+// Package sdk holds what the program sends to providers and makes of their
+// answers against their official SDKs.
+package sdk
 
 import (
 	"bytes"
@@ -174,20 +176,7 @@ func record(t *testing.T, w wire, turn llmtest.Turn) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := handler{s, httptest.NewRecorder()}
+	h := conform.InProcess{Handler: s, Answer: httptest.NewRecorder()}
 	_, _ = w.model(&http.Client{Transport: h}).Stream(t.Context(), conform.Conversation("c"), nil) // whatever comes of it
-	return h.w.Body.Bytes()
-}
-
-// handler is a transport that asks a handler in this process.
-type handler struct {
-	http.Handler
-	w *httptest.ResponseRecorder
-}
-
-func (h handler) RoundTrip(r *http.Request) (*http.Response, error) {
-	h.ServeHTTP(h.w, r)
-	resp := h.w.Result()
-	resp.Request = r
-	return resp, nil
+	return h.Answer.Body.Bytes()
 }

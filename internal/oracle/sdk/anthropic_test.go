@@ -1,4 +1,4 @@
-package wires
+package sdk
 
 import (
 	"context"

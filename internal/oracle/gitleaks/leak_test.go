@@ -1,4 +1,5 @@
-package secret
+// Package gitleaks holds what the program finds of secrets against gitleaks.
+package gitleaks
 
 import (
 	"cmp"

@@ -1,2 +1,0 @@
-// Package secret holds what the program finds of secrets against gitleaks.
-package secret
