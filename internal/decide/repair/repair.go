@@ -102,17 +102,28 @@ func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
 	}
 }
 
-// unfinished decides after a session that did not hand in. What it leaves is
-// judged before the attempt ends, for the next one to start from.
+// unfinished decides after a session that did not submit. What it leaves is
+// judged before the attempt ends, for the next one to start from, unless it
+// leaves the tree that was judged last.
 func unfinished(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
 	r := a.Last()
 	if step, ok := handOver(t, a, l, s); ok {
 		return step
 	}
-	if r.Verdict == nil && r.Role == firstRole(t) && !facts.Untouched {
+	if r.Verdict == nil && r.Role == firstRole(t) && !facts.Untouched && !known(a) {
 		return Step{Move: Judge}
 	}
 	return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+}
+
+// known reports whether the last verdict is about the tree as it is.
+func known(a *state.Attempt) bool {
+	for _, r := range slices.Backward(a.Rounds) {
+		if r.Verdict != nil {
+			return r.Verdict.Tree == a.Snapshot.Tree
+		}
+	}
+	return false
 }
 
 // resume goes on with a round, and says again what it is about.

@@ -95,6 +95,14 @@ func TestNext(t *testing.T) {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}, nexus.VerdictGiven{State: nexus.Pass})...),
 			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
+		"what was judged is not judged again": {
+			a:    at(join([]nexus.Fact{nexus.TreeSnapshotted{Tree: "t"}}, first, red("test", "t", "no"), wrote(2, coder, "test")[:3], []nexus.Fact{nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}})...),
+			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
+		},
+		"what changed since is": {
+			a:    at(join(first, red("test", "t", "no"), wrote(2, coder, "test")[:3], []nexus.Fact{nexus.TreeSnapshotted{Tree: "u"}, nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}})...),
+			want: repair.Step{Move: repair.Judge},
+		},
 		"a session that gave up and changed nothing ends it": {
 			facts: repair.Facts{Untouched: true},
 			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
