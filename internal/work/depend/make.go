@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -19,7 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/supply"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // failed is a failure on its way out of the store.

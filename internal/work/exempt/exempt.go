@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // maxBytes is more than a record may have.

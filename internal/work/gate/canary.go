@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // hidden adds a test that must fail to the packages in dirs, without writing

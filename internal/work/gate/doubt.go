@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
 )
 
@@ -48,7 +48,7 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 		return r.doubtAlone(ctx, t, g, base, raw)
 	}
 	c, ok := gosrc.ParseTest(g.Args)
-	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks || c.First {
+	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil
 	}
 	all := r.suspects(t, base, raw)
@@ -109,7 +109,7 @@ func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 }
 
 // again runs the suspects that are still open, and shows each what came of it.
-func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, parse.Report)) error {
+func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw func(*suspect, string, read.Report)) error {
 	c, _ := gosrc.ParseTest(g.Args)
 	limited := *left > 0
 	for range r.reruns() {
@@ -151,7 +151,7 @@ func (r Runner) again(ctx context.Context, t Tree, g Gate, all []*suspect, left 
 }
 
 // state returns how a suspect ended in a run, empty where that says nothing.
-func state(read parse.Report, s *suspect) string {
+func state(read read.Report, s *suspect) string {
 	for _, t := range read.Tests {
 		if t.Package == s.pkg && t.Name == s.name {
 			return t.State
@@ -161,7 +161,7 @@ func state(read parse.Report, s *suspect) string {
 }
 
 // said returns what a run found of a test.
-func said(read parse.Report, test string) weigh.Pieces {
+func said(read read.Report, test string) weigh.Pieces {
 	all := weigh.Pieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
@@ -176,8 +176,8 @@ func said(read parse.Report, test string) weigh.Pieces {
 // unless its failure was a race, which is one however seldom it shows. What
 // ended a whole package is excused only by a run in which nothing else of the
 // package is red.
-func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse.Report) {
-	return func(s *suspect, state string, read parse.Report) {
+func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, read.Report) {
+	return func(s *suspect, state string, read read.Report) {
 		s.runs++
 		switch state {
 		case "pass":
@@ -205,7 +205,7 @@ func (r Runner) sawNow(base nexus.Evidence, g Gate) func(*suspect, string, parse
 
 // sawBase takes a run on the base: one that was green there and now is not,
 // or the other way round, is flaky there.
-func sawBase(s *suspect, state string, read parse.Report) {
+func sawBase(s *suspect, state string, read read.Report) {
 	if s.base == nil {
 		s.base = weigh.Pieces{}
 	}
@@ -238,7 +238,7 @@ func (r Runner) further(s *suspect) bool {
 // name, it adds a test that must fail, and wants to see it fail.
 func (r Runner) probe(ctx context.Context, t Tree, g Gate, raw nexus.Evidence) ([]nexus.Finding, error) {
 	c, ok := gosrc.ParseTest(g.Args)
-	if r.Origin == nil || g.Format != parse.GoTestJSON || !ok || c.Picks {
+	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks {
 		return nil, nil
 	}
 	dirs, why := r.dodgy(t)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
 )
 
 // Warm compiles everything that the Go gates of a tree will need, tests
@@ -62,9 +62,9 @@ func (r Runner) toolchain(ctx context.Context, t Tree, g Gate) string {
 		})
 	}
 	switch g.Format {
-	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt:
+	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt:
 		return version("go", "version")
-	case parse.GolangCI:
+	case read.GolangCI:
 		return strings.TrimPrefix(version("go", "version")+"; "+version("golangci-lint", "version"), "; ")
 	default:
 		return ""

@@ -13,10 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 //go:embed audit.sh
@@ -45,7 +45,7 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 	}
 	var all []gate.Gate
 	if mode := m.Rules.Modes[done.Audit]; mode == done.Warn || mode == done.Block {
-		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: parse.Exit})
+		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: read.Exit})
 	}
 	mode := m.Rules.Modes[done.Coverage]
 	switch {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
 )
 
 // goPackage is a directory with Go files.

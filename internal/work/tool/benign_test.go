@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // A benign command is one that developers type: it must be let through, and do

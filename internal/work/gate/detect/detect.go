@@ -13,11 +13,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Gates returns the gates of a tree in the order in which they judge: those
@@ -216,15 +216,15 @@ func moduleGates(dir, at, mod string, tests bool) []gate.Gate {
 		return append(words, patterns...)
 	}
 	gates := []gate.Gate{
-		{Name: name("build"), Dir: at, Args: with("-mod=", "go", "build"), Format: parse.GoBuild},
-		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: parse.GoVet, Fix: []stack.Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}},
+		{Name: name("build"), Dir: at, Args: with("-mod=", "go", "build"), Format: read.GoBuild},
+		{Name: name("lint"), Dir: at, Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []stack.Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}},
 	}
 	if tests {
-		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: parse.GoTestJSON, Tests: true, Goes: stack.GoCover(with("-mod=", "go", "test", "-count=1")...)})
+		gates = append(gates, gate.Gate{Name: name("test"), Dir: at, Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true, Goes: stack.GoCover(with("-mod=", "go", "test", "-count=1")...)})
 	}
 	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
 		if text := gosrc.ReadSmall(filepath.Join(dir, at, config)); text != "" {
-			gates = append(gates, gate.Gate{Name: name("golangci"), Dir: at, Args: with("--modules-download-mode=", golangci(text)...), Format: parse.GolangCI, Fix: []stack.Fixer{
+			gates = append(gates, gate.Gate{Name: name("golangci"), Dir: at, Args: with("--modules-download-mode=", golangci(text)...), Format: read.GolangCI, Fix: []stack.Fixer{
 				{Args: append(golangci(text), "--fix", "{dirs}"), Ends: []string{".go"}},
 			}})
 			break
@@ -280,9 +280,9 @@ func Acceptance(criteria []nexus.Criterion, gates []gate.Gate) (more []gate.Gate
 // understood; anything else, and anything that needs a shell, is judged by
 // its exit code.
 func fromLine(name, line string) gate.Gate {
-	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: parse.Exit, Tests: name == "test" || RunsTests(line)}
+	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := split(line)
-	if known := parse.ByCommand(line); simple && len(known) == 1 && known[0].Tests {
+	if known := read.ByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
 	}
 	if !simple || len(words) < 2 {
@@ -291,19 +291,19 @@ func fromLine(name, line string) gate.Gate {
 	g := gate.Gate{Name: name, Args: words}
 	switch words[0] + " " + words[1] {
 	case "go build", "go vet":
-		g.Format = map[string]string{"build": parse.GoBuild, "vet": parse.GoVet}[words[1]]
+		g.Format = map[string]string{"build": read.GoBuild, "vet": read.GoVet}[words[1]]
 	case "go test":
 		if slices.ContainsFunc(words, func(w string) bool { return w == "-c" || w == "-n" || strings.HasPrefix(w, "-list") }) {
 			return shell
 		}
-		g.Format, g.Tests = parse.GoTestJSON, true
+		g.Format, g.Tests = read.GoTestJSON, true
 		for _, flag := range []string{"-count=1", "-json"} {
 			if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, strings.TrimSuffix(flag, "=1")) }) {
 				g.Args = slices.Insert(g.Args, 2, flag)
 			}
 		}
 	case "gofmt -l":
-		g.Format = parse.GoFmt
+		g.Format = read.GoFmt
 	default:
 		return shell
 	}

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // longest bounds the name of a test; what is longer is no name.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // Tests returns the tests that a gate found red in one tree and not in
