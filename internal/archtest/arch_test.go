@@ -148,7 +148,7 @@ func checkImport(t *testing.T, name, imp string) {
 			t.Errorf("imports %s, which lives in %s", imp, strings.Join(home, ", "))
 		}
 	}
-	if (from == "decide" || from == "nexus") && slices.Contains(impure, imp) {
+	if (from == "decide" || from == "nexus" || from == "stack") && slices.Contains(impure, imp) {
 		t.Errorf("imports %s: floor %q decides and does not act", imp, from)
 	}
 }

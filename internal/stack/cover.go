@@ -37,8 +37,8 @@ func lacking(cond, tool, from string) Cover {
 	return Cover{If: cond, Name: tool, Format: "lcov", Args: measured(`lack "$1" "$2"`, tool, from)}
 }
 
-// GoCover returns how a command of go test is measured.
-func GoCover(test ...string) Cover {
+// goCover returns how a command of go test is measured.
+func goCover(test ...string) Cover {
 	return Cover{Name: "go test -coverprofile", Format: "go-cover", Args: measured(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
 }
 

@@ -5,7 +5,6 @@ package stack
 
 import (
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 )
@@ -25,16 +24,11 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
-// Files returns the files of a tree, relative and with slashes, without what
-// tools made or fetched. It follows no link.
-func Files(dir string) []string {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = root.Close() }() // only read
+// Files returns the files of a tree, without what tools made or fetched. It
+// follows no link.
+func Files(tree fs.FS) []string {
 	var all []string
-	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
+	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
 		switch {
 		case err != nil:
 			return fs.SkipDir
@@ -50,27 +44,15 @@ func Files(dir string) []string {
 	return all
 }
 
-// System returns the directories of the system in which tools keep their
-// settings, as far as they are there.
-func System() []string {
-	var all []string
-	for _, dir := range []string{"/etc/php", "/etc/alternatives", "/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/gradle"} {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			all = append(all, dir)
-		}
-	}
-	return all
-}
-
 // Finder finds the one file of a tree whose path ends in a suffix, empty
 // where there is none or more than one. It looks around when it is first
 // asked.
-func Finder(dir string) func(suffix string) string {
+func Finder(tree fs.FS) func(suffix string) string {
 	var files []string
 	looked := false
 	return func(suffix string) string {
 		if !looked {
-			looked, files = true, Files(dir)
+			looked, files = true, Files(tree)
 		}
 		suffix = path.Clean("/" + suffix)
 		found := ""

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,9 +35,25 @@ type Found struct {
 // root first. A package within another one of its stack has only the steps
 // that the outer one does not have, if it is judged there: a workspace judges its
 // members. Nothing is
-// run, and nothing is written. Used are names that others have.
-func Find(dir string, used ...string) []Found {
-	files := Files(dir)
+// run, and nothing is written.
+func Find(tree fs.FS) []Found {
+	modules := goFound(tree)
+	var used []string
+	for _, f := range modules {
+		used = append(used, f.Name)
+	}
+	found := others(tree)
+	for i := range found {
+		found[i].Name = found[i].name(used)
+		used = append(used, found[i].Name)
+	}
+	return append(modules, found...)
+}
+
+// others are what packages of all stacks but Go's can be judged by, without
+// names.
+func others(tree fs.FS) []Found {
+	files := Files(tree)
 	within := map[string][]string{} // the files of each directory and below, relative to it, are found by prefix
 	for _, f := range files {
 		within[path.Dir(f)] = append(within[path.Dir(f)], path.Base(f))
@@ -56,7 +72,7 @@ func Find(dir string, used ...string) []Found {
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
 	for _, d := range dirs {
-		p := project{root: dir, dir: d, files: files}
+		p := project{tree: tree, dir: d, files: files}
 		some := slices.Contains(within[d], "go.mod") || d == "." && slices.Contains(within[d], "go.work")
 		for _, s := range Table() {
 			if s.Alone && (some || d != ".") || !s.marked(within[d]) || s.Name == "gradle" && slices.Contains(within[d], "pom.xml") {
@@ -69,12 +85,7 @@ func Find(dir string, used ...string) []Found {
 			found = append(found, s.steps(p, taken)...)
 		}
 	}
-	found = append(found, byMake(project{root: dir, dir: ".", files: files}, found)...)
-	for i := range found {
-		found[i].Name = found[i].name(used)
-		used = append(used, found[i].Name)
-	}
-	return found
+	return append(found, byMake(project{tree: tree, dir: ".", files: files}, found)...)
 }
 
 // byMake returns the tests that the Makefile of a tree runs, where nothing else
@@ -238,9 +249,10 @@ func (s Stack) command(p project, args []string) []string {
 
 // project answers questions about a package.
 type project struct {
-	root, dir string
-	files     []string          // of the tree
-	scripts   map[string]string // in place of those of the manifest; nil: the manifest's
+	tree    fs.FS
+	dir     string
+	files   []string          // of the tree
+	scripts map[string]string // in place of those of the manifest; nil: the manifest's
 }
 
 // above reports whether a condition holds in the package or a directory above
@@ -274,7 +286,7 @@ func (p project) word(w string) bool {
 	switch kind {
 	case "file":
 		if !strings.ContainsAny(about, "*?[") { // it may lie where nobody looks for packages
-			return gosrc.IsFile(filepath.Join(p.root, filepath.FromSlash(p.dir), filepath.FromSlash(about)))
+			return gosrc.IsFile(p.tree, path.Join(p.dir, about))
 		}
 		return slices.ContainsFunc(p.files, func(f string) bool {
 			ok, _ := path.Match(path.Join(p.dir, about), f)
@@ -320,7 +332,7 @@ func checked(pom, plugin string) bool {
 
 // read returns a small file of the package.
 func (p project) read(name string) string {
-	return gosrc.ReadSmall(filepath.Join(p.root, filepath.FromSlash(p.dir), name))
+	return gosrc.ReadSmall(p.tree, path.Join(p.dir, name))
 }
 
 type manifest struct {

@@ -3,7 +3,6 @@ package stack
 import (
 	"encoding/json"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -174,7 +173,7 @@ func (p project) collects(rel string) bool {
 		}
 	}
 	return len(dirs) == 0 || slices.ContainsFunc(dirs, func(d string) bool {
-		d = path.Clean(filepath.ToSlash(d))
+		d = path.Clean(d)
 		return d == "." || rel == d || strings.HasPrefix(rel, d+"/") || strings.HasPrefix(d, rel+"/") || strings.ContainsAny(d, "*?[")
 	})
 }

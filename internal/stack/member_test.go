@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestMembers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var own []string
-			for _, f := range stack.Find(tree(t, c.files...)) {
+			for _, f := range stack.Find(os.DirFS(tree(t, c.files...))) {
 				if f.Gate == "test" && f.Dir != "." {
 					own = append(own, f.Dir)
 				}

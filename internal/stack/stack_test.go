@@ -37,7 +37,6 @@ func pom(plugin, goal string) string {
 func TestFind(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files []string
-		used  []string
 		want  []string
 	}{
 		"nothing":      {files: []string{"README.md="}},
@@ -67,10 +66,10 @@ func TestFind(t *testing.T) {
 		"a workspace judges its members": {files: []string{"Cargo.toml=[workspace]\nmembers = [\"a\", \"b/*\"]", "a/Cargo.toml=", "b/c/Cargo.toml="}, want: []string{
 			"build: cargo build --offline --workspace --all-targets --message-format=json (cargo)", "lint: cargo clippy --offline --workspace --all-targets --message-format=json (cargo)", "test: cargo test --offline --workspace --no-fail-fast (cargo-test)",
 		}},
-		"packages":                         {files: []string{"go.mod=", `web/package.json={"scripts":{"test":"jest"}}`, "tools/py/pyproject.toml=pytest", "node_modules/x/package.json={\"scripts\":{\"test\":\"x\"}}"}, used: []string{"build", "test"}, want: []string{"test-web: npm run --silent test (exit) in web", "test-tools-py: pytest -p no:cacheprovider (pytest) in tools/py"}},
-		"beside another":                   {files: []string{"go.mod=", `package.json={"scripts":{"test":"jest"}}`}, used: []string{"build", "test"}, want: []string{"test-node: npm run --silent test (exit)"}},
+		"packages":                         {files: []string{"go.mod=", `web/package.json={"scripts":{"test":"jest"}}`, "tools/py/pyproject.toml=pytest", "node_modules/x/package.json={\"scripts\":{\"test\":\"x\"}}"}, want: []string{"build: go build ./... (go-build)", "lint: go vet ./... (go-vet)", "test: go test -json -count=1 ./... (go-test-json)", "test-web: npm run --silent test (exit) in web", "test-tools-py: pytest -p no:cacheprovider (pytest) in tools/py"}},
+		"beside another":                   {files: []string{"go.mod=", `package.json={"scripts":{"test":"jest"}}`}, want: []string{"build: go build ./... (go-build)", "lint: go vet ./... (go-vet)", "test: go test -json -count=1 ./... (go-test-json)", "test-node: npm run --silent test (exit)"}},
 		"make alone":                       {files: []string{"Makefile=all:\n\ntest: all\n", "a.c="}, want: []string{"build: make (gcc)", "test: make test (exit)"}},
-		"make beside Go":                   {files: []string{"go.mod=", "Makefile=test:\n", "run.sh="}},
+		"make beside Go":                   {files: []string{"go.mod=", "Makefile=test:\n", "run.sh="}, want: []string{"build: go build ./... (go-build)", "lint: go vet ./... (go-vet)", "test: go test -json -count=1 ./... (go-test-json)"}},
 		"shell":                            {files: []string{"run.sh=", ".shellcheckrc="}, want: []string{"lint: sh -c find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1 (shellcheck)"}},
 		"a script is no wish for a linter": {files: []string{"run.sh="}},
 		"ruby":                             {files: []string{"Gemfile=", "Gemfile.lock=", "spec/a_spec.rb=", ".rubocop.yml="}, want: []string{"lint: bundle exec rubocop --format json --cache false (rubocop)", "test: bundle exec rspec (rspec)"}},
@@ -106,9 +105,9 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, f := range stack.Find(tree(t, tt.files...), tt.used...) {
+			for _, f := range stack.Find(os.DirFS(tree(t, tt.files...))) {
 				line := f.Name + ": " + strings.Join(f.Args, " ") + " (" + f.Format + ")"
-				if f.Dir != "." {
+				if f.Dir != "." && f.Dir != "" {
 					line += " in " + f.Dir
 				}
 				got = append(got, line)
@@ -137,7 +136,7 @@ func TestLone(t *testing.T) {
 		"jest":       {[]string{`package.json={"scripts":{"test":"jest"}}`, "yarn.lock="}, "yarn run jest --testNamePattern={test} --runTestsByPath {file}"},
 		"bats":       {[]string{"a.bats="}, `sh -c t=$1; set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; bats -t --filter "$t" "$@" sh {test}`},
 	} {
-		found := stack.Find(tree(t, tt.files...))
+		found := stack.Find(os.DirFS(tree(t, tt.files...)))
 		if len(found) == 0 || strings.Join(found[len(found)-1].Lone.Args, " ") != tt.want {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -158,7 +157,7 @@ func TestHeld(t *testing.T) {
 		"a script":  {[]string{`package.json={"scripts":{"test":"jest && node end.js"}}`}, ""},
 		"no runner": {[]string{"pom.xml="}, ""},
 	} {
-		found := stack.Find(tree(t, tt.files...))
+		found := stack.Find(os.DirFS(tree(t, tt.files...)))
 		if len(found) == 0 || !strings.HasSuffix(strings.Join(found[len(found)-1].Hold.Args, " "), tt.want) || tt.want == "" && found[len(found)-1].Hold.Format != "" {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -196,9 +195,9 @@ func TestFindWritesNothingAndEnds(t *testing.T) {
 	if err := os.Symlink(dir, filepath.Join(dir, "a", "loop")); err != nil {
 		t.Fatal(err)
 	}
-	before := stack.Files(dir)
-	stack.Find(dir)
-	if d := cmp.Diff(before, stack.Files(dir)); d != "" {
+	before := stack.Files(os.DirFS(dir))
+	stack.Find(os.DirFS(dir))
+	if d := cmp.Diff(before, stack.Files(os.DirFS(dir))); d != "" {
 		t.Error(d)
 	}
 }
@@ -216,7 +215,7 @@ func FuzzFind(f *testing.F) {
 			t.Skip()
 		}
 		seen := map[string]bool{}
-		for _, found := range stack.Find(dir) {
+		for _, found := range stack.Find(os.DirFS(dir)) {
 			if seen[found.Name] || len(found.Args) == 0 {
 				t.Errorf("%+v", found)
 			}
@@ -242,7 +241,7 @@ func TestModules(t *testing.T) {
 		for _, f := range []string{"mvnw", "gradlew"} {
 			_ = os.Chmod(filepath.Join(dir, f), 0o755) // one of them is there
 		}
-		found := stack.Find(dir)
+		found := stack.Find(os.DirFS(dir))
 		cmd := exec.CommandContext(t.Context(), found[len(found)-1].Goes.Args[0], found[len(found)-1].Goes.Args[1:]...)
 		cmd.Dir = dir
 		out, err := cmd.Output()

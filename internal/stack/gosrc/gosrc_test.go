@@ -75,7 +75,7 @@ func TestTouched(t *testing.T) {
 		base, now := t.TempDir(), t.TempDir()
 		write(t, base, "a/a_test.go", old)
 		write(t, now, "a/a_test.go", tt.now)
-		if got := gosrc.Touched(base, now, "a", "TestA/sub", []string{tt.changed}); got != tt.want {
+		if got := gosrc.Touched(os.DirFS(base), os.DirFS(now), "a", "TestA/sub", []string{tt.changed}); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -89,17 +89,17 @@ func TestExpect(t *testing.T) {
 	write(t, dir, "a/c_windows_test.go", "package a\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n")
 	write(t, dir, "a/d_test.go", "package a_test\n\nimport \"testing\"\n\nfunc TestD(t *testing.T) {}\n")
 	write(t, dir, "a/e_test.go", "not go")
-	want := gosrc.Expect(dir, gosrc.Modules(dir))
+	want := gosrc.Expect(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))
 	if got := want("example.org/m/a"); !slices.Equal(got, []string{"TestA", "TestD"}) {
 		t.Errorf("%v", got)
 	}
 	if got := want("example.com/else"); got != nil {
 		t.Errorf("%v", got)
 	}
-	if got := gosrc.ImportPath("a", gosrc.Modules(dir)); got != "example.org/m/a" {
+	if got := gosrc.ImportPath("a", gosrc.Modules(os.DirFS(dir))); got != "example.org/m/a" {
 		t.Error(got)
 	}
-	if got := gosrc.TestDirs(dir); !slices.Equal(got, []string{"a"}) {
+	if got := gosrc.TestDirs(os.DirFS(dir)); !slices.Equal(got, []string{"a"}) {
 		t.Error(got)
 	}
 }
@@ -111,15 +111,15 @@ func FuzzSource(f *testing.F) {
 		dir := t.TempDir()
 		write(t, dir, "go.mod", "module m\n")
 		write(t, dir, "x_test.go", text)
-		if s, ok := gosrc.Read(filepath.Join(dir, "x_test.go")); ok {
+		if s, ok := gosrc.Read(os.DirFS(dir), "x_test.go"); ok {
 			_ = s.Dodgy()
 		}
-		for _, name := range gosrc.Expect(dir, gosrc.Modules(dir))("m") {
+		for _, name := range gosrc.Expect(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))("m") {
 			if !strings.HasPrefix(name, "Test") {
 				t.Errorf("expects %q", name)
 			}
 		}
-		gosrc.Touched(dir, dir, ".", "TestA", nil)
+		gosrc.Touched(os.DirFS(dir), os.DirFS(dir), ".", "TestA", nil)
 		if c, ok := gosrc.ParseTest(strings.Fields(line)); ok && c.Only(nil, nil)[1] != "test" {
 			t.Errorf("%q", line)
 		}

@@ -9,9 +9,9 @@ import (
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
-	"os"
+	"io"
+	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,8 +28,8 @@ type Source struct {
 
 // sources reads the Go files of a directory whose names end in suffix. What
 // cannot be read or parsed is left out; the compiler will speak of it.
-func sources(dir, suffix string) []Source {
-	entries, err := os.ReadDir(dir)
+func sources(tree fs.FS, dir, suffix string) []Source {
+	entries, err := fs.ReadDir(tree, path.Clean(dir))
 	if err != nil {
 		return nil
 	}
@@ -38,17 +38,17 @@ func sources(dir, suffix string) []Source {
 		if !strings.HasSuffix(e.Name(), suffix) || strings.HasPrefix(e.Name(), "_") || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if s, ok := Read(filepath.Join(dir, e.Name())); ok {
+		if s, ok := Read(tree, path.Join(dir, e.Name())); ok {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// Read reads a Go file; ok is false for what is no regular file or does not
-// parse.
-func Read(name string) (Source, bool) {
-	text := ReadSmall(name)
+// Read reads a Go file of a tree; ok is false for what is no regular file or
+// does not parse.
+func Read(tree fs.FS, name string) (Source, bool) {
+	text := ReadSmall(tree, name)
 	if text == "" {
 		return Source{}, false
 	}
@@ -71,7 +71,9 @@ func (s Source) always() bool {
 			break
 		}
 	}
-	ok, err := build.Default.MatchFile(filepath.Dir(s.name), filepath.Base(s.name))
+	here := build.Default
+	here.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.text)), nil }
+	ok, err := here.MatchFile(path.Dir(s.name), path.Base(s.name))
 	return ok && err == nil && s.imports("C") == ""
 }
 
@@ -124,14 +126,14 @@ func isTest(f *ast.FuncDecl) bool {
 }
 
 // Expect returns the tests of a package that go test cannot leave out.
-func Expect(root string, modules map[string]string) func(pkg string) []string {
+func Expect(tree fs.FS, modules map[string]string) func(pkg string) []string {
 	return func(pkg string) []string {
 		dir, ok := Home(pkg, modules)
 		if !ok {
 			return nil
 		}
 		var names []string
-		for _, s := range sources(filepath.Join(root, dir), "_test.go") {
+		for _, s := range sources(tree, dir, "_test.go") {
 			if !s.always() {
 				continue
 			}
@@ -154,7 +156,7 @@ func Home(pkg string, modules map[string]string) (string, bool) {
 			best, dir = len(module), path.Join(at, rest)
 		}
 	}
-	return dir, best >= 0 && filepath.IsLocal(dir)
+	return dir, best >= 0 && fs.ValidPath(path.Clean(dir))
 }
 
 // suite is what the test files of a directory declare, by name.
@@ -162,9 +164,9 @@ type suite struct {
 	tests, other map[string]string
 }
 
-func readSuite(dir string) suite {
+func readSuite(tree fs.FS, dir string) suite {
 	s := suite{map[string]string{}, map[string]string{}}
-	for _, file := range sources(dir, "_test.go") {
+	for _, file := range sources(tree, dir, "_test.go") {
 		for _, d := range file.file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
@@ -203,9 +205,9 @@ func (s suite) declare(file Source, d *ast.GenDecl) {
 
 // Touched reports whether the work had a hand in a test: in its own lines, in
 // what all tests of its package share, or in their data.
-func Touched(base, now, dir, test string, changed []string) bool {
+func Touched(base, now fs.FS, dir, test string, changed []string) bool {
 	test, _, _ = strings.Cut(test, "/")
-	was, is := readSuite(filepath.Join(base, dir)), readSuite(filepath.Join(now, dir))
+	was, is := readSuite(base, dir), readSuite(now, dir)
 	if old, ok := was.tests[test]; !ok || old != is.tests[test] {
 		return true
 	}
@@ -226,8 +228,8 @@ func Touched(base, now, dir, test string, changed []string) bool {
 
 // Own reports whether a test is another one than on the base, by its own lines
 // alone.
-func Own(base, now, dir, test string) bool {
-	was, is := readSuite(filepath.Join(base, dir)), readSuite(filepath.Join(now, dir))
+func Own(base, now fs.FS, dir, test string) bool {
+	was, is := readSuite(base, dir), readSuite(now, dir)
 	old, ok := was.tests[test]
 	return !ok || old != is.tests[test]
 }

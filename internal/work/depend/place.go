@@ -38,7 +38,7 @@ func Places(dir string) []Place {
 		return nil
 	}
 	defer root.Close() //nolint:errcheck // only read
-	files := stack.Files(dir)
+	files := stack.Files(os.DirFS(dir))
 	in := map[string][]string{}
 	for _, f := range files {
 		in[path.Dir(f)] = append(in[path.Dir(f)], path.Base(f))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -86,12 +87,12 @@ func (r Runner) doubt(ctx context.Context, t Tree, g Gate, base, raw nexus.Evide
 // on the base, and that the work did not touch.
 func (r Runner) suspects(t Tree, base, raw nexus.Evidence) []*suspect {
 	found := map[string]*suspect{}
-	mods := gosrc.Modules(t.Dir)
+	mods := gosrc.Modules(os.DirFS(t.Dir))
 	for _, f := range weigh.Against(base, raw, r.Wanted).Findings {
 		pkg, name, ok := gosrc.TestName(f.Test)
 		dir, here := gosrc.Home(pkg, mods)
 		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
-			weigh.Wanted(f.Test, r.Wanted) || gosrc.Touched(r.Origin.Dir, t.Dir, dir, name, r.Origin.Changed) {
+			weigh.Wanted(f.Test, r.Wanted) || gosrc.Touched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
 			continue
 		}
 		s := &suspect{pkg: pkg, name: name, found: f, base: weigh.Pieces{}, failed: 1, runs: 1}
@@ -225,7 +226,7 @@ func (r Runner) further(s *suspect) bool {
 	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.Both(s.base)) > 0 {
 		return false
 	}
-	text := gosrc.ReadSmall(filepath.Join(r.Origin.Dir, filepath.FromSlash(s.was.File)))
+	text := gosrc.ReadSmall(os.DirFS(r.Origin.Dir), s.was.File)
 	lines := strings.Split(text, "\n")
 	if s.was.Line > len(lines) {
 		return false
@@ -285,7 +286,7 @@ func (r Runner) dodgy(t Tree) (dirs []string, why map[string]string) {
 		if !strings.HasSuffix(name, ".go") || !filepath.IsLocal(name) {
 			continue
 		}
-		s, ok := gosrc.Read(filepath.Join(t.Dir, filepath.FromSlash(name)))
+		s, ok := gosrc.Read(os.DirFS(t.Dir), name)
 		if !ok || !s.Dodgy() {
 			continue
 		}
@@ -296,7 +297,7 @@ func (r Runner) dodgy(t Tree) (dirs []string, why map[string]string) {
 		}
 	}
 	if all != "" {
-		for _, dir := range gosrc.TestDirs(t.Dir) {
+		for _, dir := range gosrc.TestDirs(os.DirFS(t.Dir)) {
 			why[dir] = cmp.Or(why[dir], all)
 		}
 	}

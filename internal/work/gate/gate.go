@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -268,7 +269,7 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 		Args: g.within(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
 		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return read.NewSieve(g.Format, 0) },
 	}
-	old := stack.Reports(r.written(t), g.Dir, g.Reports, maxReport)
+	old := reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
@@ -286,7 +287,7 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return res, out, end, errors.Join(err, r.reset(ctx, bare(g)))
 	}
-	written := stack.Reports(r.written(t), g.Dir, g.Reports, maxReport)
+	written := reports(r.written(t), g.Dir, g.Reports, maxReport)
 	if err == nil && g.Reads && r.Wrote != nil {
 		end.Wrote, err = r.Wrote(ctx)
 	}
@@ -299,7 +300,7 @@ func (r Runner) watched(ctx context.Context, t Tree, g Gate, limit time.Duration
 	if r.Mask != nil {
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
-	return res, r.read(t, g, res, end, stack.Fresh(written, old)), end, nil
+	return res, r.read(t, g, res, end, fresh(written, old)), end, nil
 }
 
 // written is the directory in which files are that gates wrote.
@@ -314,7 +315,7 @@ func (r Runner) written(t Tree) string {
 func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written []byte) read.Report {
 	in := input(t, g, res)
 	if g.Format == read.GoTestJSON && !gosrc.Picks(g.Args) {
-		in.Expect = gosrc.Expect(t.Dir, in.Modules)
+		in.Expect = gosrc.Expect(os.DirFS(t.Dir), in.Modules)
 	}
 	whole := !res.TimedOut && !end.Hung
 	if end.Over && !whole {
@@ -338,7 +339,7 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end hang.End, written [
 func input(t Tree, g Gate, res sandbox.Result) read.Input {
 	return read.Input{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(t.Dir), Find: stack.Finder(t.Dir),
+		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(os.DirFS(t.Dir)), Find: stack.Finder(os.DirFS(t.Dir)),
 	}
 }
 

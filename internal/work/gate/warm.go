@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -17,7 +18,7 @@ import (
 // was only warmed may be the seed of others. That the tree does not compile
 // is no error. It reports whether there is anything of Go.
 func (r Runner) Warm(ctx context.Context, t Tree) (warmed bool, err error) {
-	at := gosrc.Patterns(t.Dir)
+	at := gosrc.Patterns(os.DirFS(t.Dir), ".")
 	if at == nil {
 		return false, nil
 	}

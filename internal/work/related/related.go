@@ -88,13 +88,13 @@ type survey struct {
 
 func (s *survey) all() []string {
 	if s.files == nil {
-		s.files = stack.Files(s.dir)
+		s.files = stack.Files(os.DirFS(s.dir))
 	}
 	return s.files
 }
 
 func (s *survey) read(file string) string {
-	return gosrc.ReadSmall(filepath.Join(s.dir, filepath.FromSlash(file)))
+	return gosrc.ReadSmall(os.DirFS(s.dir), file)
 }
 
 func (s *survey) there(file string) bool {

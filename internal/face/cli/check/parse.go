@@ -102,7 +102,7 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	in := read.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(dir), Find: stack.Finder(dir)}
+	in := read.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(os.DirFS(dir)), Find: stack.Finder(os.DirFS(dir))}
 	if in.Stdout, err = readAll(a.In, file); err != nil {
 		return err
 	}

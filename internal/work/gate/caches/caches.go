@@ -91,7 +91,7 @@ func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
 func (c Caches) Go(tree, dir, own string, others ...string) (goenv.Setup, error) {
-	if gosrc.IsFile(filepath.Join(tree, "go.mod")) || gosrc.IsFile(filepath.Join(tree, "go.work")) { // elsewhere the go command is rare, and makes the directories itself
+	if gosrc.IsFile(os.DirFS(tree), "go.mod") || gosrc.IsFile(os.DirFS(tree), "go.work") { // elsewhere the go command is rare, and makes the directories itself
 		if err := gocache.Lay(filepath.Join(dir, goenv.Build)); err != nil {
 			return goenv.Setup{}, err
 		}

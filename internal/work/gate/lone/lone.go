@@ -7,6 +7,7 @@
 package lone
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -150,7 +151,7 @@ func Touched(l stack.Lone, base, now string, changed []string, test, file string
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {
 			return true
 		}
-		text := gosrc.ReadSmall(filepath.Join(base, filepath.FromSlash(f))) + gosrc.ReadSmall(filepath.Join(now, filepath.FromSlash(f)))
+		text := gosrc.ReadSmall(os.DirFS(base), f) + gosrc.ReadSmall(os.DirFS(now), f)
 		if named(f) {
 			return text == "" || strings.Contains(text, last)
 		}

@@ -1,4 +1,4 @@
-package stack
+package gate
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Report is a file that a command wrote.
-type Report struct {
+// reported is a file that a command wrote.
+type reported struct {
 	at   time.Time
 	data []byte
 }
@@ -19,9 +19,9 @@ type Report struct {
 // mostReports bounds the files that are read, and each of them.
 const mostReports = 1000
 
-// Reports returns the files below a directory of a tree in which a command says
+// reports returns the files below a directory of a tree in which a command says
 // more than it prints. A link leads nowhere.
-func Reports(tree, dir string, patterns []string, largest int64) map[string]Report {
+func reports(tree, dir string, patterns []string, largest int64) map[string]reported {
 	if len(patterns) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func Reports(tree, dir string, patterns []string, largest int64) map[string]Repo
 		return nil
 	}
 	defer func() { _ = root.Close() }() // only read
-	found := map[string]Report{}
+	found := map[string]reported{}
 	for _, pattern := range patterns {
 		names, err := fs.Glob(root.FS(), path.Join(dir, pattern))
 		if err != nil {
@@ -42,15 +42,15 @@ func Reports(tree, dir string, patterns []string, largest int64) map[string]Repo
 				continue
 			}
 			if data, err := root.ReadFile(name); err == nil {
-				found[name] = Report{info.ModTime(), data}
+				found[name] = reported{info.ModTime(), data}
 			}
 		}
 	}
 	return found
 }
 
-// Fresh joins the reports that were written since: an old one proves nothing.
-func Fresh(now, old map[string]Report) []byte {
+// fresh joins the reports that were written since: an old one proves nothing.
+func fresh(now, old map[string]reported) []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if was, ok := old[name]; !ok || now[name].at.After(was.at) || !bytes.Equal(was.data, now[name].data) {
