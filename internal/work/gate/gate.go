@@ -17,7 +17,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/keep"
@@ -101,7 +100,7 @@ type Runner struct {
 	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
 	// Reached hears which hosts it asked for, and may be nil.
 	Net     func(gate string) *egress.Way
-	Reached func(gate string, asked []hosts.Reached) error
+	Reached func(gate string, asked []nexus.HostReached) error
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
