@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/strict"
@@ -30,9 +29,9 @@ func Schema() json.RawMessage {
 
 // Opinion is what somebody says of a criterion.
 type Opinion struct {
-	Criterion string         `json:"criterion"`
-	Kind      criterion.Kind `json:"kind"`
-	Reason    string         `json:"reason"`
+	Criterion string          `json:"criterion"`
+	Kind      nexus.FaultKind `json:"kind"`
+	Reason    string          `json:"reason"`
 }
 
 const maxSize = 1 << 20 // bytes of a diagnosis
@@ -54,7 +53,7 @@ func Parse(data []byte) ([]Opinion, error) {
 	}
 	for _, o := range said.Faults {
 		switch o.Kind {
-		case criterion.Source, criterion.Test, criterion.Both:
+		case nexus.FaultInSource, nexus.FaultInTest, nexus.FaultInBoth:
 		default:
 			return nil, fmt.Errorf("read the diagnosis: %q is none of source, test, both", o.Kind)
 		}
@@ -113,7 +112,7 @@ func (w *search) ask(ctx context.Context, open []*subject) error {
 			x.fault.Why = strings.TrimSpace(x.fault.Why + " " + o.Reason)
 			continue
 		}
-		x.fault.Kind = criterion.Source // so that the check stays as it is
+		x.fault.Kind = nexus.FaultInSource // so that the check stays as it is
 		x.fault.Why = strings.TrimSpace(x.fault.Why + " It is taken to be right: " + why + ".")
 	}
 	return nil

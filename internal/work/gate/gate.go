@@ -18,7 +18,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -38,7 +37,7 @@ type Gate struct {
 	Args    []string      // run without a shell
 	Dir     string        // below the tree, where it runs; empty is the root
 	Reports []string      // patterns of JUnit files, from Dir, that it writes and that say more than its output
-	Format  string        // how its output is read; one of [parse.Formats]
+	Format  string        // how its output is read; one of [read.Formats]
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
@@ -102,7 +101,7 @@ type Runner struct {
 	// Net gives a gate its way out, nil for none; a nil Net gives none to any.
 	// Reached hears which hosts it asked for, and may be nil.
 	Net     func(gate string) *egress.Way
-	Reached func(gate string, asked []hosts.Reached) error
+	Reached func(gate string, asked []nexus.HostReached) error
 	// Base gives what a gate said about the tree that the work started from;
 	// only what got worse since counts. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
@@ -165,7 +164,7 @@ type Origin struct {
 }
 
 // What is kept of a gate's output, and the largest report of its that is read.
-// All of its output is read, see [parse.Sieve].
+// All of its output is read, see [read.Sieve].
 const (
 	maxKept   = 16 << 20
 	maxReport = 64 << 20

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
@@ -32,7 +31,7 @@ func (r Runner) Pass(ctx context.Context, t Tree, gates []Gate, known func(tree,
 	r.skipped = &[]Gate{}
 	waits := map[string]bool{}
 	for _, g := range gates {
-		if waits[g.Name] || g.Vain(evidence.Of(v.Evidence, g.Again)) {
+		if waits[g.Name] || g.Vain(nexus.EvidenceOf(v.Evidence, g.Again)) {
 			continue
 		}
 		e, base, cached, err := r.weigh(ctx, t, g, r.twins(gates, v.Evidence, g, known))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 const (
@@ -208,7 +207,7 @@ func (r Repair) must() func(nexus.Finding) bool {
 // beside reports whether a finding of a bound is none of what is to be done:
 // those are told in full to people.
 func (r Repair) beside(f nexus.Finding) bool {
-	return strings.HasPrefix(r.Gate, done.Prefix) && f.Severity == nexus.Suggestion
+	return strings.HasPrefix(r.Gate, nexus.DonePrefix) && f.Severity == nexus.Suggestion
 }
 
 // unplaced is what makes a finding the same after lines have moved.

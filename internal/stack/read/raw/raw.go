@@ -5,7 +5,6 @@ package raw
 
 import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // Input is what a tool printed and where it ran.
@@ -76,7 +75,7 @@ const (
 	CodeFormat      = "format"   // a file that a formatter would change
 	CodeCoverage    = "coverage" // too little of it
 	CodeFlaky       = "flaky"    // failed, and passed when the tool tried again
-	CodeMore        = evidence.MoreFindings
+	CodeMore        = nexus.MoreFindings
 	CodeRewrote     = "rewrote" // a file that a gate changed which is only to look
 	CodeHang        = "hang"    // what keeps a runner from exiting
 	CodeFewer       = "fewer"   // tests that ran on the base, and not now

@@ -1,4 +1,4 @@
-package evidence
+package nexus
 
 // Coverage is what tests go through, of a tree and of the lines that a change
 // adds. What nobody measured is a zero total, which is unknown and no percent.

@@ -1,6 +1,4 @@
-// Package criterion holds words about the criteria of tasks: what keeps one
-// from being met on what landed, and which test shows one.
-package criterion
+package nexus
 
 import (
 	"crypto/sha256"
@@ -17,9 +15,9 @@ func Fingerprint(texts ...string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Check is the test that somebody wrote for a criterion which came without
+// CriterionCheck is the test that somebody wrote for a criterion which came without
 // one, or why there is none.
-type Check struct {
+type CriterionCheck struct {
 	Number  int    `json:"number"`           // of the criterion in its task, from 1
 	Of      string `json:"of"`               // fingerprint of what the criterion and its task said then
 	Test    string `json:"test,omitzero"`    // its name
@@ -36,15 +34,15 @@ type Bearing string
 
 // The bearings.
 const (
-	Named   Bearing = "named"   // what the criterion names failed before, and passes now
-	Turned  Bearing = "turned"  // failed before, and passes now
-	New     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
-	Covers  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
-	Literal Bearing = "literal" // the criterion asks for nothing but that the gate passes
+	NamedBearing   Bearing = "named"   // what the criterion names failed before, and passes now
+	TurnedBearing  Bearing = "turned"  // failed before, and passes now
+	NewBearing     Bearing = "new"     // came with the change, fails without the rest of it, and passes with it
+	CoversBearing  Bearing = "covers"  // runs the lines that the change made, of which nothing should be seen
+	LiteralBearing Bearing = "literal" // the criterion asks for nothing but that the gate passes
 )
 
-// Shown says what shows a criterion whose check is a gate, or why nothing does.
-type Shown struct {
+// CriterionShown says what shows a criterion whose check is a gate, or why nothing does.
+type CriterionShown struct {
 	Number int      `json:"number"`          // of the criterion in its task, from 1
 	Of     string   `json:"of"`              // fingerprint of what the criterion and its task said then
 	Gate   string   `json:"gate"`            // its check
@@ -56,27 +54,27 @@ type Shown struct {
 	Why    string   `json:"why"`             // in words, either way
 }
 
-// Kind says where the fault lies when a check is red.
-type Kind string
+// FaultKind says where the fault lies when a check is red.
+type FaultKind string
 
-// The kinds. The zero Kind counts as [Source]: the check stays as it is.
+// The kinds. The zero Kind counts as [FaultInSource]: the check stays as it is.
 const (
-	Source Kind = "source" // the work is wrong
-	Test   Kind = "test"   // the check is wrong
-	Both   Kind = "both"
-	Stale  Kind = "stale" // the check is of what the criterion said before, and nothing shows it now
+	FaultInSource FaultKind = "source" // the work is wrong
+	FaultInTest   FaultKind = "test"   // the check is wrong
+	FaultInBoth   FaultKind = "both"
+	FaultStale    FaultKind = "stale" // the check is of what the criterion said before, and nothing shows it now
 )
 
-// Fault is a criterion that is not met on what landed, and the task that
+// CriterionFault is a criterion that is not met on what landed, and the task that
 // mends it.
-type Fault struct {
-	Criterion string   `json:"criterion"` // T1/AC-2
-	Task      string   `json:"task"`      // that mends it
-	Signature string   `json:"signature"` // of its failure: the same one again is no progress
-	Kind      Kind     `json:"kind,omitzero"`
-	By        string   `json:"by,omitzero"` // evidence, or the session that said so; empty where nobody could
-	Why       string   `json:"why,omitzero"`
-	Commit    string   `json:"commit,omitzero"`  // the first on the branch on which the check is red, where that is known
-	Of        string   `json:"of,omitzero"`      // the task that landed it
-	Judges    []string `json:"judges,omitempty"` // files that the check consists of
+type CriterionFault struct {
+	Criterion string    `json:"criterion"` // T1/AC-2
+	Task      string    `json:"task"`      // that mends it
+	Signature string    `json:"signature"` // of its failure: the same one again is no progress
+	Kind      FaultKind `json:"kind,omitzero"`
+	By        string    `json:"by,omitzero"` // evidence, or the session that said so; empty where nobody could
+	Why       string    `json:"why,omitzero"`
+	Commit    string    `json:"commit,omitzero"`  // the first on the branch on which the check is red, where that is known
+	Of        string    `json:"of,omitzero"`      // the task that landed it
+	Judges    []string  `json:"judges,omitempty"` // files that the check consists of
 }

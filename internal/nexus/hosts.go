@@ -1,8 +1,7 @@
-// Package hosts holds what became of hosts that commands asked for.
-package hosts
+package nexus
 
-// Reached is a host that a command asked for, all equal answers together.
-type Reached struct {
+// HostReached is a host that a command asked for, all equal answers together.
+type HostReached struct {
 	Host    string `json:"host"`
 	Port    int    `json:"port"`
 	Allowed bool   `json:"allowed"`
