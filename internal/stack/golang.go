@@ -10,6 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
+func golang() Stack {
+	return Stack{
+		Name: "go", Markers: []string{"go.mod", "go.work"},
+		find: goFound,
+	}
+}
+
 // goFound returns the gates of the Go modules of a tree, those of the root
 // first. The others have gates of their own where they have something to
 // judge: the go command of the root does not see them.
@@ -88,4 +95,9 @@ func golangci(text string) []string {
 		return []string{"golangci-lint", "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
 	}
 	return []string{"golangci-lint", "run", "--out-format=json", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners"}
+}
+
+// goCover returns how a command of go test is measured.
+func goCover(test ...string) Cover {
+	return Cover{Name: "go test -coverprofile", Format: "go-cover", Args: measured(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
 }

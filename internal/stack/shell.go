@@ -1,0 +1,12 @@
+package stack
+
+func shellScripts() Stack {
+	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
+	return Stack{
+		Name: "shell", Markers: []string{".shellcheckrc", "*.bats"},
+		Steps: []Step{
+			{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
+			{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
+		},
+	}
+}
