@@ -1,11 +1,18 @@
 package stack
 
+import (
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
+
 func cmake() Stack {
 	// The tree stays as it is: what is built goes to a directory that ends with
 	// the gate.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
 		Name: "cmake", Markers: []string{"CMakeLists.txt"},
+		Formats: cFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: shell(made), Format: "gcc"},
 			{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []Lone{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
@@ -45,5 +52,13 @@ func makefile() Stack {
 			{Gate: "test", If: "target:run-tests", Args: []string{"make", "run-tests"}, Format: "exit", Tests: true},
 			{Gate: "test", If: "target:runtests", Args: []string{"make", "runtests"}, Format: "exit", Tests: true},
 		},
+	}
+}
+
+// cFormats are what its tools print.
+func cFormats() []read.Format {
+	return []read.Format{
+		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.GCC},
+		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: suite.CTest},
 	}
 }

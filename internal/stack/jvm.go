@@ -4,12 +4,17 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
 func maven() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers: func(outer project, rel, _ string) bool { return outer.module(rel) },
+		covers:  func(outer project, rel, _ string) bool { return outer.module(rel) },
+		Formats: jvmFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
@@ -113,4 +118,15 @@ func (p project) included(rel string) bool {
 		}
 	}
 	return named || !plain
+}
+
+// jvmFormats are what its tools print.
+func jvmFormats() []read.Format {
+	return []read.Format{
+		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, Read: lint.Javac},
+		{Name: "maven", About: "mvn compile, checkstyle, PMD, SpotBugs and Spotless, and Gradle's compilation", Warns: true, Commands: []string{"mvn compile", "mvn checkstyle:check", "mvn pmd:check", "mvn spotbugs:check", "mvn spotless:check", "mvnw compile", "gradle assemble", "gradlew assemble"}, Marks: `(?m)^\[ERROR\] \S+\.(?:java|kt):\[\d+,\d+\]|^\[ERROR\] +The project .*\) has \d+ errors?$|^\[ERROR\] Failed to execute goal \S+:(?:maven-pmd|spotbugs-maven|spotless-maven)-plugin:\S+:check |^\* What went wrong:$`, Well: `BUILD SUCCESS`, Read: lint.Maven},
+		{Name: "checkstyle", About: "Checkstyle's text", Warns: true, Commands: []string{"checkstyle"}, Marks: `(?m)^Audit done\.`, Read: lint.CheckstyleText},
+		{Name: "maven-test", About: "Surefire and Failsafe within Maven", Tests: true, Commands: []string{"mvn test", "mvn verify", "mvnw test", "mvnw verify"}, Marks: `Tests run: \d+, Failures: \d+, Errors: \d+|(?m)^\[INFO\] --- \S*surefire\S*:test `, Over: `^(?:\[INFO\] )?BUILD (?:SUCCESS|FAILURE)`, Read: suite.Maven},
+		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: suite.Gradle},
+	}
 }

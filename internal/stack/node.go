@@ -4,9 +4,15 @@ import (
 	_ "embed"
 	"encoding/json"
 	"path"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
 func node() Stack {
@@ -23,8 +29,9 @@ func node() Stack {
 			{Args: []string{"npx", "--no-install"}, Script: npm},
 		},
 		Installs: nodeInstalls(), Programs: words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
-		covers: nodeCovers,
-		refine: apart,
+		covers:  nodeCovers,
+		refine:  apart,
+		Formats: nodeFormats(),
 		Steps: []Step{
 			{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
 			{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
@@ -259,4 +266,31 @@ func nodeCovers(outer project, rel, _ string) bool {
 	inner.dir = path.Join(outer.dir, rel)
 	m := inner.manifest()
 	return len(m.Scripts)+len(m.Dependencies)+len(m.DevDependencies) == 0 || outer.member(rel)
+}
+
+// nodeFormats are what its tools print.
+func nodeFormats() []read.Format {
+	return []read.Format{
+		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, Read: lint.Tsc},
+		{Name: "bun-build", About: "bun build", Warns: true, Commands: []string{"bun build"}, Marks: `(?m)^(?:error|warn): .*\n {4}at \S+:\d+:\d+$|^Bundled \d+ modules? in \d`, Well: `^Bundled \d+ modules? in `, Read: suite.BunBuild},
+		{Name: "eslint", About: "ESLint: text or -f json", Warns: true, Commands: []string{"eslint"}, Marks: `\x{2716} \d+ problems? \(|"filePath":"[^"]*","messages":`, Read: lint.ESLint},
+		{Name: "biome", About: "Biome: text or --reporter=json", Warns: true, Commands: []string{"biome"}, Marks: `(?m)^\S+ (?:lint/\S+|format|organizeImports|parse) .*\x{2501}{3}|"suggestedFixesSkipped"|^Checked \d+ files? in `, Well: `^Checked \d+ files? in `, Read: lint.Biome},
+		{Name: "prettier", About: "prettier --check or --list-different", Commands: []string{"prettier"}, Marks: `(?m)^Checking formatting\.\.\.|^\[warn\] Code style issues`, Well: `All matched files use Prettier code style`, Read: lint.Prettier},
+		{Name: "esbuild", About: "esbuild, and what bundles with it", Warns: true, Commands: []string{"esbuild"}, Marks: `(?m)^(?:\x{2718}|\x{25b2}) \[(?:ERROR|WARNING)\] `, Read: lint.Esbuild},
+		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: read.Either(suite.JestJSON, suite.Vitest)},
+		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: read.Either(suite.JestJSON, suite.Jest)},
+		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: suite.Browsers(read.Either(suite.PlaywrightJSON, suite.Playwright))},
+		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending": \d+,\s+"failures": \d+`, Over: `^ {2}\d+ passing \(`, Read: read.Either(suite.MochaJSON, suite.Mocha)},
+		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, Read: readNode},
+		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, Read: suite.Bun},
+		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, Read: suite.Deno},
+	}
+}
+
+// readNode reads node --test, which prints TAP where nobody looks.
+func readNode(in read.Input) read.Report {
+	if regexp.MustCompile(`(?m)^TAP version \d+`).Match(in.Stdout) {
+		return report.TAP(in)
+	}
+	return suite.Node(in)
 }

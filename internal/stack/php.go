@@ -10,6 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
 func phpLone(tool string) []Lone {
@@ -20,7 +24,8 @@ func php() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
 		Installs: phpInstalls(), Programs: words("php composer phpunit phpstan phpcs psalm pest"),
-		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		Formats: phpFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
 			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
@@ -126,5 +131,14 @@ func phpInstalls() []Install {
 			Name: "composer", Lock: "composer.json", Bare: true, Fits: has("\"require"), Tools: []string{"composer", "php"},
 			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposerManifest,
 		},
+	}
+}
+
+// phpFormats are what its tools print.
+func phpFormats() []read.Format {
+	return []read.Format{
+		{Name: "phpstan", About: "PHPStan: table, raw or JSON", Commands: []string{"phpstan"}, Marks: `"file_errors"|\[ERROR\] Found \d+ errors?|\[OK\] No errors`, Well: `\[OK\] No errors`, Read: lint.PHPStan},
+		{Name: "php", About: "php -l", Commands: []string{"php -l"}, Marks: `(?m)^(?:PHP )?Parse error:  |^No syntax errors detected`, Well: `^No syntax errors detected`, Read: lint.PHP},
+		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, Read: suite.PHPUnit},
 	}
 }

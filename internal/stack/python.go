@@ -1,6 +1,12 @@
 package stack
 
-import _ "embed"
+import (
+	_ "embed"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+)
 
 func python() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
@@ -13,8 +19,9 @@ func python() Stack {
 			{},
 		},
 		Installs: pythonInstalls(), Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
-		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
-		refine: pythonTests,
+		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
+		refine:  pythonTests,
+		Formats: pythonFormats(),
 		Steps: []Step{
 			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 			{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
@@ -65,4 +72,16 @@ func pytestHeld() []Held {
 
 func unittestHeld() []Held {
 	return []Held{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
+}
+
+// pythonFormats are what its tools print.
+func pythonFormats() []read.Format {
+	return []read.Format{
+		{Name: "ruff", About: "Ruff check and format: text or JSON", Commands: []string{"ruff"}, Marks: `"noqa_row"|(?m)^All checks passed!|^Would reformat: |^\[\*\] \d+ (?:potentially )?fixable|\n\s+--> \S+\.pyi?:\d+:\d+\n`, Well: `^All checks passed!|already formatted`, Read: lint.Ruff},
+		{Name: "flake8", About: "Flake8 and pycodestyle", Commands: []string{"flake8", "pycodestyle", "pyflakes"}, Marks: `(?m)^\S+\.py:\d+:\d+: [EFWC]\d{3} `, Read: lint.Flake8},
+		{Name: "mypy", About: "mypy", Warns: true, Commands: []string{"mypy", "dmypy"}, Marks: `(?m)^Found \d+ errors? in \d+ files? \(|^Success: no issues found in `, Well: `^Success: no issues found`, Read: lint.Mypy},
+		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.Pyright},
+		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.Pytest},
+		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.Unittest},
+	}
 }

@@ -9,6 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
 func ruby() Stack {
@@ -17,6 +21,7 @@ func ruby() Stack {
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls(), Programs: words("ruby bundle rake rspec rubocop rails"),
+		Formats: rubyFormats(),
 		Steps: []Step{
 			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
 			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
@@ -79,5 +84,15 @@ func rubyInstalls() []Install {
 			Name: "bundler", Lock: "Gemfile", Bare: true, Fits: has("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
 			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle"}, Out: []string{"vendor/bundle", ".bundle"},
 		},
+	}
+}
+
+// rubyFormats are what its tools print.
+func rubyFormats() []read.Format {
+	return []read.Format{
+		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.RuboCop},
+		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, Read: lint.Ruby},
+		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: suite.RSpec},
+		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.Minitest},
 	}
 }

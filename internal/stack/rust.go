@@ -6,12 +6,17 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
 func rust() Stack {
 	return Stack{
 		Name: "rust", Markers: []string{"Cargo.toml"},
-		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		Formats: rustFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
@@ -50,4 +55,12 @@ func (p project) crate(rel string) bool {
 		out = path.Clean(out)
 		return rel == out || strings.HasPrefix(rel, out+"/")
 	})
+}
+
+// rustFormats are what its tools print.
+func rustFormats() []read.Format {
+	return []read.Format{
+		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.Cargo},
+		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: suite.Cargo},
+	}
 }

@@ -7,7 +7,11 @@
 // a language, see docs/decisions/0043 and elixir.go.
 package stack
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+)
 
 // All returns every stack. Of two that claim the same, the first one wins.
 func All() []Stack {
@@ -15,6 +19,27 @@ func All() []Stack {
 		golang(), node(), python(), rust(), maven(), gradle(), cmake(), meson(), ruby(), php(), dotnet(), makefile(), shellScripts(),
 	}
 }
+
+// Formats returns all kinds of output that can be read.
+func Formats() read.Set {
+	var golang, checks, tests []read.Format
+	for _, s := range All() {
+		for _, f := range s.Formats {
+			switch {
+			case f.Go:
+				golang = append(golang, f)
+			case f.Tests:
+				tests = append(tests, f)
+			default:
+				checks = append(checks, f)
+			}
+		}
+	}
+	return read.NewSet(golang, checks, tests)
+}
+
+// Read reads what a tool printed.
+func Read(in read.Input) read.Report { return Formats().Read(in) }
 
 // Stack is a language with the tools of one ecosystem. Every field but the name
 // may be empty: then Nexus does without.
@@ -26,6 +51,8 @@ type Stack struct {
 
 	Runners []Runner // how the project's own tools are started; the first that fits
 	Steps   []Step   // what judges a package
+
+	Formats []read.Format // what its tools print, besides the formats that languages share
 
 	Installs []Install // how packages come to be beside their lock file; the first one wins
 	Programs []string  // what commands begin with that need these packages

@@ -173,7 +173,7 @@ func TestTable(t *testing.T) {
 		}
 		names[s.Name] = true
 		for _, step := range s.Steps {
-			f, ok := read.Find(step.Format)
+			f, ok := stack.Formats().Find(step.Format)
 			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test", "e2e"}, step.Gate) || len(step.Args) == 0 {
 				t.Errorf("%s: %+v", s.Name, step)
 			}
