@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"encoding/json"
+	"encoding/xml"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -11,6 +13,10 @@ import (
 func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
+		Stores: []Store{
+			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
+		},
 		Formats: dotnetFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
@@ -34,4 +40,50 @@ func dotnetFormats() []read.Format {
 		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.Built(), "|") + `)\W`, Well: strings.Join(lint.Built(), "|"), Read: lint.MSBuild},
 		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, Read: suite.DotNet},
 	}
+}
+
+// nugetPackages reads a packages.lock.json.
+func nugetPackages(text string) []Package {
+	var lock struct {
+		Dependencies map[string]map[string]struct {
+			Type     string `json:"type"`
+			Resolved string `json:"resolved"`
+		} `json:"dependencies"`
+	}
+	if json.Unmarshal([]byte(text), &lock) != nil {
+		return nil
+	}
+	var all []Package
+	for _, rows := range lock.Dependencies {
+		for name, p := range rows {
+			if p.Type != "Project" {
+				all = append(all, Package{Kind: KindNuGet, Name: strings.ToLower(name), Version: p.Resolved})
+			}
+		}
+	}
+	return sortedPackages(all)
+}
+
+// projectPackages reads the packages that a project of .NET refers to.
+func projectPackages(text string) []Package {
+	var all []Package
+	elements(text, func(path []string, e xml.StartElement, _ func() string) {
+		name := e.Name.Local
+		if name != "PackageReference" && name != "PackageVersion" {
+			return
+		}
+		p := Package{Kind: KindNuGet}
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "Include":
+				p.Name = strings.ToLower(a.Value)
+			case "Version":
+				p.Version = a.Value
+			}
+		}
+		if p.Name != "" {
+			all = append(all, p)
+		}
+	})
+	return sortedPackages(all)
 }

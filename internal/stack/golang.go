@@ -3,6 +3,7 @@ package stack
 import (
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,8 +14,9 @@ import (
 func golang() Stack {
 	return Stack{
 		Name: "go", Markers: []string{"go.mod", "go.work"},
-		Formats: goFormats(),
-		find:    goFound,
+		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
+		Formats:  goFormats(),
+		find:     goFound,
 	}
 }
 
@@ -115,4 +117,28 @@ func goFormats() []read.Format {
 		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.ReadTally},
 		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.ReadGoTest},
 	}
+}
+
+// goRequires reads the requirements of a go.mod.
+func goRequires(text string) []Package {
+	row := regexp.MustCompile(`^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+(?:/[\w.~-]+)*)\s+(v\d\S*)`)
+	var all []Package
+	in := ""
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case strings.TrimSpace(rest) == "(":
+			in = word
+			continue
+		case word == ")":
+			in = ""
+			continue
+		}
+		if m := row.FindStringSubmatch(line); m != nil && (in == "require" || word == "require") {
+			all = append(all, Package{Kind: KindGo, Name: m[1], Version: m[2], Line: n})
+		}
+	}
+	return all
 }

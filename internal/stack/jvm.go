@@ -1,8 +1,10 @@
 package stack
 
 import (
+	"encoding/xml"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -13,7 +15,11 @@ import (
 func maven() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers:  func(outer project, rel, _ string) bool { return outer.module(rel) },
+		covers:   func(outer project, rel, _ string) bool { return outer.module(rel) },
+		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
+		Stores: []Store{
+			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
+		},
 		Formats: jvmFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
@@ -39,9 +45,14 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 func gradle() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
-		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
-		Yields:  []string{"pom.xml"},
-		covers:  func(outer project, rel, _ string) bool { return outer.included(rel) },
+		Runners:  []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
+		Yields:   []string{"pom.xml"},
+		covers:   func(outer project, rel, _ string) bool { return outer.included(rel) },
+		Listings: []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
+		Stores: []Store{
+			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
+			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
+		},
 		Steps: []Step{
 			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
 			{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
@@ -129,4 +140,44 @@ func jvmFormats() []read.Format {
 		{Name: "maven-test", About: "Surefire and Failsafe within Maven", Tests: true, Commands: []string{"mvn test", "mvn verify", "mvnw test", "mvnw verify"}, Marks: `Tests run: \d+, Failures: \d+, Errors: \d+|(?m)^\[INFO\] --- \S*surefire\S*:test `, Over: `^(?:\[INFO\] )?BUILD (?:SUCCESS|FAILURE)`, Read: suite.Maven},
 		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: suite.Gradle},
 	}
+}
+
+// gradlePackages reads rows such as org.slf4j:slf4j-api:2.0.9=runtimeClasspath.
+func gradlePackages(text string) []Package {
+	return packageRows(KindMaven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
+}
+
+// pomPackages reads the dependencies of a project of Maven, with the properties that
+// stand in the same file.
+func pomPackages(text string) []Package {
+	var all []Package
+	var at Package
+	properties := map[string]string{}
+	elements(text, func(path []string, e xml.StartElement, value func() string) {
+		depth := len(path)
+		managed := slices.Contains(path, "dependencyManagement") || slices.Contains(path, "plugin") || slices.Contains(path, "exclusion")
+		switch {
+		case depth > 1 && path[depth-1] == "properties":
+			properties[e.Name.Local] = value()
+		case managed:
+		case e.Name.Local == "dependency" && depth > 0 && path[depth-1] == "dependencies":
+			all = append(all, at)
+			at = Package{Kind: KindMaven}
+		case depth > 0 && path[depth-1] == "dependency":
+			switch e.Name.Local {
+			case "groupId":
+				at.Name = value() + at.Name
+			case "artifactId":
+				at.Name += ":" + value()
+			case "version":
+				at.Version = value()
+			}
+		}
+	})
+	all = append(all, at)
+	property := regexp.MustCompile(`\$\{([^}]*)\}`)
+	for i := range all {
+		all[i].Version = property.ReplaceAllStringFunc(all[i].Version, func(p string) string { return properties[p[2:len(p)-1]] })
+	}
+	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
 }

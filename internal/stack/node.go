@@ -29,8 +29,16 @@ func node() Stack {
 			{Args: []string{"npx", "--no-install"}, Script: npm},
 		},
 		Installs: nodeInstalls(), Programs: words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
-		covers:  nodeCovers,
-		refine:  apart,
+		covers:   nodeCovers,
+		refine:   apart,
+		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
+		Stores: []Store{
+			{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
+			{Name: "pnpm", Tools: []string{"pnpm", "pnpx"}, Home: ".local/share/pnpm/store", Var: "npm_config_store_dir"},
+			{Name: "yarn", Tools: []string{"yarn"}, Home: ".cache/yarn", From: "YARN_CACHE_FOLDER", Var: "YARN_CACHE_FOLDER"},
+			{Name: "yarn-berry", Tools: []string{"yarn"}, Home: ".yarn/berry", From: "YARN_GLOBAL_FOLDER", Var: "YARN_GLOBAL_FOLDER"},
+			{Name: "bun", Tools: []string{"bun", "bunx"}, Home: ".bun/install/cache", From: "BUN_INSTALL_CACHE_DIR", Var: "BUN_INSTALL_CACHE_DIR"},
+		},
 		Formats: nodeFormats(),
 		Steps: []Step{
 			{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},

@@ -24,7 +24,11 @@ func php() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
 		Installs: phpInstalls(), Programs: words("php composer phpunit phpstan phpcs psalm pest"),
-		covers:  func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		covers:   func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},
+		Stores: []Store{
+			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
+		},
 		Formats: phpFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
@@ -141,4 +145,36 @@ func phpFormats() []read.Format {
 		{Name: "php", About: "php -l", Commands: []string{"php -l"}, Marks: `(?m)^(?:PHP )?Parse error:  |^No syntax errors detected`, Well: `^No syntax errors detected`, Read: lint.PHP},
 		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, Read: suite.PHPUnit},
 	}
+}
+
+// composerLocked reads its lock file, which names licences: any of them will do.
+func composerLocked(text string) []Package {
+	type row struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		License any    `json:"license"`
+	}
+	var lock struct {
+		Packages []row `json:"packages"`
+		Dev      []row `json:"packages-dev"`
+	}
+	if json.Unmarshal([]byte(text), &lock) != nil {
+		return nil
+	}
+	var all []Package
+	for _, p := range slices.Concat(lock.Packages, lock.Dev) {
+		found := Package{Kind: KindPHP, Name: p.Name, Version: strings.TrimPrefix(p.Version, "v")}
+		switch l := p.License.(type) {
+		case string:
+			found.Licences = []string{l}
+		case []any:
+			for _, one := range l {
+				if s, ok := one.(string); ok {
+					found.Licences = append(found.Licences, s)
+				}
+			}
+		}
+		all = append(all, found)
+	}
+	return sortedPackages(all)
 }

@@ -21,7 +21,8 @@ func ruby() Stack {
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls(), Programs: words("ruby bundle rake rspec rubocop rails"),
-		Formats: rubyFormats(),
+		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
+		Formats:  rubyFormats(),
 		Steps: []Step{
 			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
 			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
@@ -95,4 +96,25 @@ func rubyFormats() []read.Format {
 		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: suite.RSpec},
 		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.Minitest},
 	}
+}
+
+// gemPackages reads what a Gemfile.lock resolves to: rows with four blanks below
+// specs.
+func gemPackages(text string) []Package {
+	row := regexp.MustCompile(`^    ([\w.-]+) \(([\w.]+?)(?:-[\w.-]+)?\)\s*$`)
+	var all []Package
+	n, specs := 0, false
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if line == "  specs:" {
+			specs = true
+		} else if line != "" && !strings.HasPrefix(line, "    ") {
+			specs = false
+		}
+		if m := row.FindStringSubmatch(line); m != nil && specs {
+			all = append(all, Package{Kind: KindRuby, Name: m[1], Version: m[2], Line: n})
+		}
+	}
+	return all
 }

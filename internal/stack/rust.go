@@ -15,7 +15,12 @@ import (
 func rust() Stack {
 	return Stack{
 		Name: "rust", Markers: []string{"Cargo.toml"},
-		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		covers:   func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
+		Stores: []Store{
+			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
+			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
+		},
 		Formats: rustFormats(),
 		Steps: []Step{
 			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},

@@ -57,6 +57,9 @@ type Stack struct {
 	Installs []Install // how packages come to be beside their lock file; the first one wins
 	Programs []string  // what commands begin with that need these packages
 
+	Listings []Listing // files that name packages; the first that fits
+	Stores   []Store   // where its tools keep what they fetched, below the home of their user
+
 	// find returns what judges the packages of a tree where Steps cannot say it.
 	find func(tree fs.FS) []Found
 	// covers reports whether what judges a package judges one in a directory

@@ -8,12 +8,12 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // node reads the package.json of what is installed, where that is of the same
 // version.
-func (p Places) node(k lock.Package) string {
+func (p Places) node(k stack.Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(
 			[]string{filepath.Join(t, "node_modules", k.Name)},
@@ -72,7 +72,7 @@ func join(said []string, with string) string {
 }
 
 // composer reads what is installed below vendor.
-func (p Places) composer(k lock.Package) string {
+func (p Places) composer(k stack.Package) string {
 	for _, t := range p.Trees {
 		if l := manifest(read(filepath.Join(t, "vendor", filepath.FromSlash(k.Name), "composer.json")), ""); l != "" {
 			return l
@@ -82,7 +82,7 @@ func (p Places) composer(k lock.Package) string {
 }
 
 // python reads the descriptions of what is installed in virtual environments.
-func (p Places) python(k lock.Package) string {
+func (p Places) python(k stack.Package) string {
 	for _, dir := range p.installed(k) {
 		for _, found := range []string{Metadata(read(filepath.Join(dir, "METADATA"))), inText(dir), inText(filepath.Join(dir, "licenses"))} {
 			if found != "" {
@@ -94,7 +94,7 @@ func (p Places) python(k lock.Package) string {
 }
 
 // installed returns where virtual environments describe a distribution.
-func (p Places) installed(k lock.Package) []string {
+func (p Places) installed(k stack.Package) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
 		for _, venv := range []string{".venv", "venv", "env"} {
@@ -168,7 +168,7 @@ func Metadata(text string) string {
 
 // crate reads the Cargo.toml of a vendored crate, or of one that Cargo has
 // unpacked.
-func (p Places) crate(k lock.Package) string {
+func (p Places) crate(k stack.Package) string {
 	var dirs []string
 	for _, t := range p.Trees {
 		dirs = append(dirs, filepath.Join(t, "vendor", k.Name), filepath.Join(t, "vendor", k.Name+"-"+k.Version))
@@ -193,7 +193,7 @@ func (p Places) crate(k lock.Package) string {
 }
 
 // gem reads the specification of an installed gem.
-func (p Places) gem(k lock.Package) string {
+func (p Places) gem(k stack.Package) string {
 	var homes []string
 	for _, t := range p.Trees {
 		homes = append(homes, matching(filepath.Join(t, "vendor", "bundle", "ruby", "*"))...)
@@ -231,7 +231,7 @@ func (p Places) gem(k lock.Package) string {
 const parents = 5
 
 // maven reads a POM of the local repository, and those above it.
-func (p Places) maven(k lock.Package) string {
+func (p Places) maven(k stack.Package) string {
 	home := p.at("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
 	if home == "" || !ok {
@@ -281,7 +281,7 @@ func decode(text string, into any) error {
 }
 
 // nuget reads the description of a package that was fetched.
-func (p Places) nuget(k lock.Package) string {
+func (p Places) nuget(k stack.Package) string {
 	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Places are where packages lie. The zero Places has none.
@@ -25,7 +25,7 @@ type Places struct {
 
 // Of returns the licence of a package as an SPDX expression, empty where
 // nobody knows it.
-func (p Places) Of(k lock.Package) string {
+func (p Places) Of(k stack.Package) string {
 	if len(k.Licences) > 0 { // any of them will do
 		var all []string
 		for _, l := range k.Licences {
@@ -41,21 +41,21 @@ func (p Places) Of(k lock.Package) string {
 		return ""
 	}
 	switch k.Kind {
-	case lock.Go:
+	case stack.KindGo:
 		return p.module(k)
-	case lock.Node:
+	case stack.KindNode:
 		return p.node(k)
-	case lock.Python:
+	case stack.KindPython:
 		return p.python(k)
-	case lock.Rust:
+	case stack.KindRust:
 		return p.crate(k)
-	case lock.Ruby:
+	case stack.KindRuby:
 		return p.gem(k)
-	case lock.PHP:
+	case stack.KindPHP:
 		return p.composer(k)
-	case lock.Maven:
+	case stack.KindMaven:
 		return p.maven(k)
-	case lock.NuGet:
+	case stack.KindNuGet:
 		return p.nuget(k)
 	}
 	return ""
@@ -130,7 +130,7 @@ func inText(dir string) string {
 }
 
 // module looks into the module cache, and among vendored modules.
-func (p Places) module(k lock.Package) string {
+func (p Places) module(k stack.Package) string {
 	if p.Modules != "" {
 		if l := inText(filepath.Join(p.Modules, filepath.FromSlash(escaped(k.Name))+"@"+escaped(k.Version))); l != "" {
 			return l

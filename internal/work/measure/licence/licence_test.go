@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -64,41 +64,41 @@ func TestOf(t *testing.T) {
 	}
 	p := licence.Places{Modules: modules, Home: home, Trees: []string{tree}}
 	for _, c := range []struct{ kind, name, version, want string }{
-		{lock.Go, "example.org/Free/m", "v1.0.0", "MIT"},
-		{lock.Go, "example.org/gnu", "v2.0.0", "GPL-3.0"},
-		{lock.Go, "example.org/gnu", "v2.0.1", ""},
-		{lock.Go, "example.org/kept", "v1.0.0", "MIT"},
-		{lock.Rust, "rand", "0.8.0", "MIT OR Apache-2.0"},
-		{lock.Rust, "rand", "0.8.1", ""},
-		{lock.Rust, "own", "1.0.0", "MIT"},
-		{lock.Maven, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
-		{lock.Maven, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
-		{lock.Maven, "a:b", "", ""},
-		{lock.NuGet, "newtonsoft.json", "13.0.3", "MIT"},
-		{lock.NuGet, "old", "1.0.0", "Apache-2.0"},
-		{lock.Ruby, "rack", "3.0.8", "MIT"},
-		{lock.Ruby, "two", "1.0", "Ruby OR BSD-2-Clause"},
-		{lock.Ruby, "texted", "1.0", "MIT"},
-		{lock.Ruby, "rack", "3.0.9", ""},
-		{lock.Python, "django", "4.2", "BSD-3-Clause"},
-		{lock.Python, "django", "4.3", ""},
-		{lock.Python, "attrs", "", "MIT"},
-		{lock.Python, "zope.x", "1.0", "Apache-2.0 AND MIT"},
-		{lock.Python, "bare", "1.0", "GPL-2.0"},
-		{lock.Node, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
-		{lock.Node, "old", "0.1.0", "BSD"},
-		{lock.Node, "deep", "1.0.0", "ISC"},
-		{lock.Node, "pipe", "1.0.0", ""},
-		{lock.Node, "../../etc", "1.0.0", ""},
-		{lock.Node, "@s/b", "*", ""},
-		{lock.PHP, "monolog/monolog", "3.5.0", "MIT"},
+		{stack.KindGo, "example.org/Free/m", "v1.0.0", "MIT"},
+		{stack.KindGo, "example.org/gnu", "v2.0.0", "GPL-3.0"},
+		{stack.KindGo, "example.org/gnu", "v2.0.1", ""},
+		{stack.KindGo, "example.org/kept", "v1.0.0", "MIT"},
+		{stack.KindRust, "rand", "0.8.0", "MIT OR Apache-2.0"},
+		{stack.KindRust, "rand", "0.8.1", ""},
+		{stack.KindRust, "own", "1.0.0", "MIT"},
+		{stack.KindMaven, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
+		{stack.KindMaven, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
+		{stack.KindMaven, "a:b", "", ""},
+		{stack.KindNuGet, "newtonsoft.json", "13.0.3", "MIT"},
+		{stack.KindNuGet, "old", "1.0.0", "Apache-2.0"},
+		{stack.KindRuby, "rack", "3.0.8", "MIT"},
+		{stack.KindRuby, "two", "1.0", "Ruby OR BSD-2-Clause"},
+		{stack.KindRuby, "texted", "1.0", "MIT"},
+		{stack.KindRuby, "rack", "3.0.9", ""},
+		{stack.KindPython, "django", "4.2", "BSD-3-Clause"},
+		{stack.KindPython, "django", "4.3", ""},
+		{stack.KindPython, "attrs", "", "MIT"},
+		{stack.KindPython, "zope.x", "1.0", "Apache-2.0 AND MIT"},
+		{stack.KindPython, "bare", "1.0", "GPL-2.0"},
+		{stack.KindNode, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
+		{stack.KindNode, "old", "0.1.0", "BSD"},
+		{stack.KindNode, "deep", "1.0.0", "ISC"},
+		{stack.KindNode, "pipe", "1.0.0", ""},
+		{stack.KindNode, "../../etc", "1.0.0", ""},
+		{stack.KindNode, "@s/b", "*", ""},
+		{stack.KindPHP, "monolog/monolog", "3.5.0", "MIT"},
 		{"", "x", "1", ""},
 	} {
-		if got := p.Of(lock.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
+		if got := p.Of(stack.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
 			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
 		}
 	}
-	if got := (licence.Places{}).Of(lock.Package{Kind: lock.PHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+	if got := (licence.Places{}).Of(stack.Package{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package stack_test
+package cmdline_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 func TestUnfold(t *testing.T) {
@@ -39,7 +39,7 @@ func TestUnfold(t *testing.T) {
 	}
 	got := map[string][]string{}
 	for name := range scripts {
-		calls, ok := stack.Unfold(scripts, name)
+		calls, ok := cmdline.Unfold(scripts, name)
 		if !ok {
 			continue
 		}
@@ -76,7 +76,7 @@ func FuzzUnfold(f *testing.F) {
 	f.Add("npm run b -- --x && run-p c:*", `A="1 2" yarn c:d`, "mocha 'a b' && npm run a")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		scripts := map[string]string{"a": a, "b": b, "c:d": c}
-		calls, ok := stack.Unfold(scripts, "a")
+		calls, ok := cmdline.Unfold(scripts, "a")
 		if ok && len(calls) == 0 {
 			t.Error("a script of nothing")
 		}
@@ -84,7 +84,7 @@ func FuzzUnfold(f *testing.F) {
 			if len(c.Words) == 0 || c.Text == "" {
 				t.Errorf("%q", c)
 			}
-			stack.Looks(c)
+			cmdline.Looks(c)
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestLooks(t *testing.T) {
 		"golangci-lint run --fix ./...": "lint golangci-lint run ./... wrote",
 		"cspell **/*.md":                "lint cspell **/*.md",
 	} {
-		gate, words, wrote := stack.Looks(stack.Call{Words: strings.Fields(line)})
+		gate, words, wrote := cmdline.Looks(cmdline.Call{Words: strings.Fields(line)})
 		got := strings.TrimSpace(gate + " " + strings.Join(words, " "))
 		if wrote {
 			got += " wrote"

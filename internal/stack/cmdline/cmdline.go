@@ -1,4 +1,6 @@
-package stack
+// Package cmdline takes apart the command lines that projects write into their
+// manifests: which commands a script runs in the end, and what each looks at.
+package cmdline
 
 import (
 	"path"
@@ -76,7 +78,7 @@ func (u unfolder) line(script, line string, above []string) ([]Call, bool) {
 		return nil, false
 	}
 	for _, text := range texts {
-		words, ok := shellWords(text)
+		words, ok := Split(text)
 		if !ok || len(words) == 0 {
 			return nil, false
 		}
@@ -143,15 +145,15 @@ func bare(words []string) []string {
 		{"bunx"},
 		{"bun", "x"},
 	} {
-		if len(words) > len(prefix) && slices.Equal(words[:len(prefix)], prefix) && !strings.HasPrefix(words[len(prefix)], "-") && !installs(words) {
+		if len(words) > len(prefix) && slices.Equal(words[:len(prefix)], prefix) && !strings.HasPrefix(words[len(prefix)], "-") && !Installs(words) {
 			return slices.Clone(words[len(prefix):])
 		}
 	}
 	return slices.Clone(words)
 }
 
-// installs reports whether a command installs what the manifest names.
-func installs(words []string) bool {
+// Installs reports whether a command installs what the manifest names.
+func Installs(words []string) bool {
 	if len(words) == 1 && words[0] == "yarn" {
 		return true
 	}
@@ -274,9 +276,9 @@ func sequence(line string) (texts []string, ok bool) {
 	return append(texts, line[from:]), quote == 0
 }
 
-// shellWords splits a command into its words. It is not ok where a shell would
+// Split splits a command into its words. It is not ok where a shell would
 // make something else of them, but for the names of files that a pattern fits.
-func shellWords(text string) (words []string, ok bool) {
+func Split(text string) (words []string, ok bool) {
 	var w strings.Builder
 	in := false
 	quote := byte(0)
