@@ -47,7 +47,7 @@ const oracle = "the module internal/oracle"
 var homes = map[string][]string{
 	"database/sql":            {"sys/journal"},
 	"modernc.org/":            {"sys/journal"},
-	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/sandbox/toolchain", "sys/testenv"},
+	"os/exec":                 {"sys/git", "sys/git/gittest", "sys/sandbox", "sys/testenv"},
 	"go.temporal.io/":         {"run/temporal"},
 	"charm.land/":             {"face/tui", "face/view"},
 	"github.com/spf13/cobra":  {"face/cli", "face/cli/frame", "face/cli/work", "face/cli/watch", "face/cli/look", "face/cli/bench", "face/cli/check", "face/cli/quarantine", "face/cli/wire"},

@@ -1,16 +1,16 @@
-package toolchain
+package sandbox
 
 import (
 	"regexp"
 	"strings"
 )
 
-// Offline returns variables that let clients of registries fail at once, and
+// offline returns variables that let clients of registries fail at once, and
 // say why, in a box without a network. Without them many try again for a
 // minute. What they fetched before, and a lock file names, they still install.
-// The go command has its own in [Env], for it may not even where there is a way
+// The go command has its own in [toolEnv], for it may not even where there is a way
 // out.
-func Offline() []string {
+func offline() []string {
 	return []string{
 		"npm_config_offline=true", "npm_config_fetch_retries=0", "npm_config_update_notifier=false", // npm and npx too
 		"pnpm_config_offline=true", "pnpm_config_fetch_retries=0",
@@ -24,9 +24,9 @@ func Offline() []string {
 	}
 }
 
-// Unreached reports whether a text is what a client prints that found no
+// unreachedIn reports whether a text is what a client prints that found no
 // network, in its own words or in those of its offline mode.
-func Unreached(text string) bool {
+func unreachedIn(text string) bool {
 	return strings.ContainsAny(text, " ") && unreached().MatchString(text)
 }
 

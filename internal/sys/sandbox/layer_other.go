@@ -1,6 +1,6 @@
 //go:build !linux
 
-package layer
+package sandbox
 
 import (
 	"io/fs"

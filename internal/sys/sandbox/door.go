@@ -1,9 +1,4 @@
-// Package passage is the one way out of a box whose network is its own: a
-// port on its loopback that somebody outside serves. The socket is made
-// inside, so that it belongs to the box's network, and handed out through a
-// pair of sockets that no command ever sees; nothing is relayed, and when the
-// box has ended nothing of it is left.
-package passage
+package sandbox
 
 import (
 	"context"
@@ -23,9 +18,9 @@ type Serve func(ctx context.Context, l net.Listener)
 
 var errOver = errors.New("the command is over")
 
-// Local serves on a port of the host's own loopback, where there is no box. It
+// serveLocal serves on a port of the host's own loopback, where there is no box. It
 // returns the port, and what ends it.
-func Local(ctx context.Context, serve Serve) (port int, done func(), err error) {
+func serveLocal(ctx context.Context, serve Serve) (port int, done func(), err error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -40,9 +35,9 @@ func Local(ctx context.Context, serve Serve) (port int, done func(), err error) 
 	return port, func() { stop(errOver); <-ended }, nil
 }
 
-// Env returns the variables that let programs find a proxy on a port of their
+// proxyEnv returns the variables that let programs find a proxy on a port of their
 // loopback. Those that run in a Java machine read none of the usual ones.
-func Env(port int) []string {
+func proxyEnv(port int) []string {
 	at := "127.0.0.1:" + strconv.Itoa(port)
 	url := "http://" + at
 	const none = "localhost,127.0.0.1,::1"
@@ -55,9 +50,9 @@ func Env(port int) []string {
 	}
 }
 
-// Certificates returns where the host keeps the certificates of authorities
+// certificateVars returns where the host keeps the certificates of authorities
 // that it trusts, and those variables of its environment that name some.
-func Certificates(env []string) (paths, vars []string) {
+func certificateVars(env []string) (paths, vars []string) {
 	paths = []string{
 		"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",
 		"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/var/lib/ca-certificates",

@@ -1,4 +1,4 @@
-package piped
+package sandbox
 
 import (
 	"bufio"
@@ -16,31 +16,22 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // child names the mark of a process that is to be killed; see
-// TestDeadWithItsProcess.
+// TestDeadWithItsProcess and TestMain.
 const child = "NEXUS_PIPED_TEST"
 
-func TestMain(m *testing.M) {
-	if mark := os.Getenv(child); mark != "" {
-		beKilled(mark, sandbox.Mode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
-
 // beKilled starts a program with a daemon, says so, and waits for its end.
-func beKilled(mark string, mode sandbox.Mode, dir string) {
+func beKilled(mark string, mode Mode, dir string) {
 	ctx := context.Background()
-	b, err := sandbox.Find(ctx, mode)
+	b, err := Find(ctx, mode)
 	if err != nil {
 		panic(err)
 	}
-	p, err := Start(ctx, b.Run, command(dir, mark, "setsid sleep 1000 & echo on; cat"))
+	p, err := StartProcess(ctx, b.Run, command(dir, mark, "setsid sleep 1000 & echo on; cat"))
 	if err != nil {
 		panic(err)
 	}
@@ -51,17 +42,17 @@ func beKilled(mark string, mode sandbox.Mode, dir string) {
 	select {}
 }
 
-func command(dir, mark, script string) sandbox.Command {
-	return sandbox.Command{Args: []string{"/bin/sh", "-c", script}, Dir: dir, Env: sandbox.Env(), Mark: mark, Cap: 100}
+func command(dir, mark, script string) Command {
+	return Command{Args: []string{"/bin/sh", "-c", script}, Dir: dir, Env: Env(), Mark: mark, Cap: 100}
 }
 
 // boxes runs a test in every box that works here, and insists on one.
-func boxes(t *testing.T, do func(t *testing.T, b *sandbox.Box)) {
+func boxes(t *testing.T, do func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, mode := range []sandbox.Mode{sandbox.Auto, sandbox.Native, sandbox.Bwrap, sandbox.Landlock, sandbox.Off} {
+	for _, mode := range []Mode{Auto, Native, Bwrap, Landlock, Off} {
 		t.Run(string(mode), func(t *testing.T) {
-			b, err := sandbox.Find(t.Context(), mode)
-			if err != nil && mode == sandbox.Bwrap {
+			b, err := Find(t.Context(), mode)
+			if err != nil && mode == Bwrap {
 				testenv.NeedTool(t, "bwrap")
 			}
 			testenv.NeedMachine(t, "a sandbox", err)
@@ -71,9 +62,10 @@ func boxes(t *testing.T, do func(t *testing.T, b *sandbox.Box)) {
 }
 
 func TestTalk(t *testing.T) {
-	boxes(t, func(t *testing.T, b *sandbox.Box) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	boxes(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		p, err := Start(t.Context(), b.Run, command(t.TempDir(), "piped-talk", `while read -r l; do echo "got $l"; echo "heard $l" >&2; done; exit 3`))
+		p, err := StartProcess(t.Context(), b.Run, command(t.TempDir(), "piped-talk", `while read -r l; do echo "got $l"; echo "heard $l" >&2; done; exit 3`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,10 +95,11 @@ func TestTalk(t *testing.T) {
 // TestClose closes on a program that does not care for its input, and that
 // has a daemon.
 func TestClose(t *testing.T) {
-	boxes(t, func(t *testing.T, b *sandbox.Box) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	boxes(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		const mark = "piped-close"
-		p, err := Start(t.Context(), b.Run, command(t.TempDir(), mark, `trap "" TERM HUP; setsid sleep 1000 & echo on; sleep 1000; sleep 1000`))
+		p, err := StartProcess(t.Context(), b.Run, command(t.TempDir(), mark, `trap "" TERM HUP; setsid sleep 1000 & echo on; sleep 1000; sleep 1000`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +112,7 @@ func TestClose(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Ended(); !errors.Is(err, ErrClosed) {
+		if _, err := p.Ended(); !errors.Is(err, ErrPipesClosed) {
 			t.Errorf("ended with %v", err)
 		}
 		if n := proc.Left(mark); n != 0 {
@@ -129,10 +122,11 @@ func TestClose(t *testing.T) {
 }
 
 func TestDeadWithItsContext(t *testing.T) {
-	boxes(t, func(t *testing.T, b *sandbox.Box) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	boxes(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		ctx, stop := context.WithCancelCause(t.Context())
-		p, err := Start(ctx, b.Run, command(t.TempDir(), "piped-context", "echo on; sleep 1000"))
+		p, err := StartProcess(ctx, b.Run, command(t.TempDir(), "piped-context", "echo on; sleep 1000"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,11 +154,12 @@ func TestDeadWithItsContext(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	boxes(t, func(t *testing.T, b *sandbox.Box) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	boxes(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		c := command(t.TempDir(), "piped-missing", "")
 		c.Args = []string{"no-such-program-here"}
-		p, err := Start(t.Context(), b.Run, c)
+		p, err := StartProcess(t.Context(), b.Run, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +173,8 @@ func TestMissing(t *testing.T) {
 // TestDeadWithItsProcess kills the process that talks: in a box that confines,
 // the program dies with it, and without one the sweep finds it.
 func TestDeadWithItsProcess(t *testing.T) {
-	boxes(t, func(t *testing.T, b *sandbox.Box) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	boxes(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		dir, mark := t.TempDir(), "piped-killed-"+b.Name()
 		cmd := exec.Command(os.Args[0])

@@ -1,4 +1,4 @@
-package layer
+package sandbox
 
 import (
 	"io/fs"

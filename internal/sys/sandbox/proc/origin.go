@@ -1,7 +1,4 @@
-// Package origin names what a process makes outside of itself, such as a
-// directory of a box or a control group, so that a later process can tell that
-// who made it is dead, and remove it.
-package origin
+package proc
 
 import (
 	"fmt"
@@ -11,10 +8,10 @@ import (
 	"strings"
 )
 
-// Prefix returns how the names of this process's things of a kind begin: with
+// OwnPrefix returns how the names of this process's things of a kind begin: with
 // the kind, the namespace that its number is of, its number, and when it was
 // started.
-func Prefix(kind string) (string, error) {
+func OwnPrefix(kind string) (string, error) {
 	link, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return "", err
@@ -25,7 +22,7 @@ func Prefix(kind string) (string, error) {
 // Orphan reports whether the one who made the thing of that name is dead.
 // Whether those of another namespace are cannot be seen here: false.
 func Orphan(kind, name string) bool {
-	mine, err := Prefix(kind)
+	mine, err := OwnPrefix(kind)
 	if err != nil {
 		return false
 	}
@@ -40,19 +37,19 @@ func Orphan(kind, name string) bool {
 	return ok && err == nil && started(n) != start
 }
 
-// Temp makes a directory for temporary files of a kind. Whoever calls it
+// OwnTemp makes a directory for temporary files of a kind. Whoever calls it
 // removes it.
-func Temp(kind string) (string, error) {
-	prefix, err := Prefix(kind)
+func OwnTemp(kind string) (string, error) {
+	prefix, err := OwnPrefix(kind)
 	if err != nil {
 		prefix = kind // nobody can tell whose it was, and nobody removes it
 	}
 	return os.MkdirTemp("", prefix)
 }
 
-// Sweep removes the directories of a kind that were made with [Temp] by
+// SweepTemp removes the directories of a kind that were made with [OwnTemp] by
 // processes which are dead.
-func Sweep(kind string) {
+func SweepTemp(kind string) {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), kind+"*"))
 	for _, dir := range all {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() && Orphan(kind, filepath.Base(dir)) {

@@ -1,9 +1,4 @@
-// Package piped runs a program in a box with its standard input and output in
-// our hands, for as long as somebody talks to it. What it says on standard
-// error is kept, its beginning and its end. The program and everything that it
-// started are dead when the process is closed, when the context that it was
-// started with ends, and when this process dies.
-package piped
+package sandbox
 
 import (
 	"context"
@@ -12,8 +7,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 const (
@@ -22,25 +15,29 @@ const (
 	lastSaid = 2 * time.Second // for a program to be dead of which it is asked why it ended
 )
 
-// ErrClosed is why a program was killed that we talk to no more.
-var ErrClosed = errors.New("the pipes were closed")
+// ErrPipesClosed is why a program was killed that we talk to no more.
+var ErrPipesClosed = errors.New("the pipes were closed")
 
-// Process is a running program. It may be used by many goroutines, one of
+// Process is a program that runs in a box with its standard input and output in
+// our hands, for as long as somebody talks to it. What it says on standard
+// error is kept, its beginning and its end. The program and everything that it
+// started are dead when the process is closed, when the context that it was
+// started with ends, and when this process dies. It may be used by many goroutines, one of
 // them at a time reading and one writing; Close must be called.
 type Process struct {
 	in, out *os.File
 	stop    context.CancelCauseFunc
 	done    chan struct{} // closed when everything is dead
 
-	result sandbox.Result // set before done is closed
+	result Result // set before done is closed
 	err    error
 
 	closing sync.Once
 }
 
-// Start starts a command as run runs it, which is [sandbox.Box.Run]. What the
+// StartProcess starts a command as run runs it, which is [sandbox.Box.Run]. What the
 // command says of its input and output is ours to set.
-func Start(ctx context.Context, run func(context.Context, sandbox.Command) (sandbox.Result, error), c sandbox.Command) (*Process, error) {
+func StartProcess(ctx context.Context, run func(context.Context, Command) (Result, error), c Command) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("open pipe: %w", err)
@@ -73,7 +70,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Ended says how a program ended that is dead, and why it could not be run or
 // was killed.
-func (p *Process) Ended() (sandbox.Result, error) {
+func (p *Process) Ended() (Result, error) {
 	<-p.done
 	return p.result, p.err
 }
@@ -95,7 +92,7 @@ func (p *Process) Said() string {
 	switch {
 	case p.result.Over != "":
 		return fmt.Sprintf("it used too much: %s", p.result.Over)
-	case p.err != nil && len(p.result.Stderr) == 0 && !errors.Is(p.err, ErrClosed):
+	case p.err != nil && len(p.result.Stderr) == 0 && !errors.Is(p.err, ErrPipesClosed):
 		return p.err.Error()
 	default:
 		return string(p.result.Stderr)
@@ -113,7 +110,7 @@ func (p *Process) Close() error {
 		case <-p.done:
 		case <-end.C:
 		}
-		p.stop(ErrClosed)
+		p.stop(ErrPipesClosed)
 		<-p.done
 		_ = p.out.Close()
 	})

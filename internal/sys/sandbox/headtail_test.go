@@ -1,4 +1,4 @@
-package keep
+package sandbox
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 func TestKeeper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Int64Range(2, 40).Draw(t, "limit")
-		k := New(limit)
+		k := NewHeadTail(limit)
 		var all []byte
 		for _, p := range rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, 50)).Draw(t, "writes") {
 			all = append(all, p...)

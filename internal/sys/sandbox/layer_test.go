@@ -1,6 +1,6 @@
 //go:build linux
 
-package layer_test
+package sandbox_test
 
 import (
 	"io/fs"
@@ -14,12 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // open returns a tree, a layer over it and a box that can use it.
-func open(t *testing.T, files map[string]string) (string, layer.Layer, *sandbox.Box) {
+func open(t *testing.T, files map[string]string) (string, sandbox.Layer, *sandbox.Box) {
 	t.Helper()
 	home := t.TempDir()
 	tree, over := filepath.Join(home, "tree"), filepath.Join(home, "over")
@@ -36,7 +35,7 @@ func open(t *testing.T, files map[string]string) (string, layer.Layer, *sandbox.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	if err := layer.Make(over); err != nil {
+	if err := sandbox.MakeLayer(over); err != nil {
 		t.Fatal(err)
 	}
 	b, err := sandbox.Find(t.Context(), sandbox.Native)
@@ -44,7 +43,7 @@ func open(t *testing.T, files map[string]string) (string, layer.Layer, *sandbox.
 	if !b.Layers(t.Context(), tree, over) {
 		t.Skip(testenv.NoMachine + "no overlay can be mounted in a sandbox here")
 	}
-	return tree, layer.Layer{Dir: over, Tree: root}, b
+	return tree, sandbox.Layer{Dir: over, Tree: root}, b
 }
 
 func list(t *testing.T, tree string) map[string]string {

@@ -1,4 +1,4 @@
-package toolchain_test
+package sandbox
 
 import (
 	"slices"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/toolchain"
 )
 
 // TestTongue asks tools for English, and leaves how they sort, and which
@@ -21,7 +19,7 @@ func TestTongue(t *testing.T) {
 		"everything, but empty": {[]string{"LANG=ja_JP.UTF-8", "LC_ALL="}, []string{"LANG=ja_JP.UTF-8"}},
 	} {
 		var got []string
-		for _, e := range toolchain.Env(c.host, nil) {
+		for _, e := range toolEnv(c.host, nil) {
 			if strings.HasPrefix(e, "LANG") || strings.HasPrefix(e, "LC_") && e != "LC_MESSAGES=C" {
 				got = append(got, e)
 			}
@@ -30,7 +28,7 @@ func TestTongue(t *testing.T) {
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-		if !slices.Contains(toolchain.Env(c.host, nil), "LC_MESSAGES=C") {
+		if !slices.Contains(toolEnv(c.host, nil), "LC_MESSAGES=C") {
 			t.Errorf("%s: tools speak any language", name)
 		}
 	}
@@ -42,14 +40,14 @@ func TestPlain(t *testing.T) {
 	host := []string{"NO_COLOR=1", "FORCE_COLOR=1", "TERM=dumb", "PAGER=less", "COLORTERM=truecolor", "CI=yes", "SECRET=x"}
 	got := map[string]string{}
 	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "TERM", "PAGER", "GIT_PAGER", "COLORTERM", "CI", "SECRET"} {
-		if v, ok := toolchain.Lookup(toolchain.Env(host, nil), name); ok {
+		if v, ok := lookup(toolEnv(host, nil), name); ok {
 			got[name] = v
 		}
 	}
 	if d := cmp.Diff(map[string]string{"TERM": "xterm", "CI": "yes"}, got); d != "" {
 		t.Error(d)
 	}
-	if _, ok := toolchain.Lookup(toolchain.Env(nil, nil), "CI"); ok {
+	if _, ok := lookup(toolEnv(nil, nil), "CI"); ok {
 		t.Error("a host that says nothing of CI has it")
 	}
 }

@@ -1,7 +1,4 @@
-// Package toolchain finds where compilers, interpreters and their libraries
-// live on this machine, outside of the directories that every system has, and
-// what of the environment they need.
-package toolchain
+package sandbox
 
 import (
 	"os"
@@ -11,12 +8,12 @@ import (
 	"strings"
 )
 
-// Dirs returns the directories outside the system's that programs on
+// toolDirs returns the directories outside the system's that programs on
 // PATH and their libraries live in. Never a home itself.
-func Dirs(env []string) []string {
-	home, _ := Lookup(env, "HOME")
-	path, _ := Lookup(env, "PATH")
-	dirs := []string{Modules(env), Rustup(env)}
+func toolDirs(env []string) []string {
+	home, _ := lookup(env, "HOME")
+	path, _ := lookup(env, "PATH")
+	dirs := []string{modules(env), rustup(env)}
 	if real, err := exec.LookPath("go"); err == nil {
 		if real, err = filepath.EvalSymlinks(real); err == nil {
 			dirs = append(dirs, filepath.Dir(filepath.Dir(real)))
@@ -27,8 +24,8 @@ func Dirs(env []string) []string {
 	}
 	var keep []string
 	for _, dir := range dirs {
-		if usable(dir, home) && !Covered(keep, dir) {
-			keep = slices.DeleteFunc(keep, func(k string) bool { return Within(dir, k) })
+		if usable(dir, home) && !covered(keep, dir) {
+			keep = slices.DeleteFunc(keep, func(k string) bool { return within(dir, k) })
 			keep = append(keep, dir)
 		}
 	}
@@ -42,58 +39,58 @@ func toolDir(dir, home string) string {
 	switch {
 	case parent == home || parent == filepath.Join(home, ".local") || parent == filepath.Join(home, ".cargo"):
 		return dir // the rest of the parent is not a toolchain
-	case filepath.Base(dir) == "shims" || IsDir(filepath.Join(parent, "lib")) || IsDir(filepath.Join(parent, "libexec")):
+	case filepath.Base(dir) == "shims" || isDir(filepath.Join(parent, "lib")) || isDir(filepath.Join(parent, "libexec")):
 		return parent
 	}
 	return dir
 }
 
 func usable(dir, home string) bool {
-	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir || !IsDir(dir) {
+	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir || !isDir(dir) {
 		return false
 	}
-	if home != "" && Within(dir, home) || Within(dir, "/tmp") || Within(dir, "/root") || Within(dir, "/home") {
+	if home != "" && within(dir, home) || within(dir, "/tmp") || within(dir, "/root") || within(dir, "/home") {
 		return false // it is a home, or around one
 	}
-	return !Covered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
+	return !covered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
 }
 
-// Covered reports whether a path is in one of the directories.
-func Covered(dirs []string, path string) bool {
-	return slices.ContainsFunc(dirs, func(d string) bool { return Within(d, path) })
+// covered reports whether a path is in one of the directories.
+func covered(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return within(d, path) })
 }
 
-// Within reports whether path is dir or lies in it, both clean.
-func Within(dir, path string) bool {
+// within reports whether path is dir or lies in it, both clean.
+func within(dir, path string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
-// IsDir reports whether there is a directory.
-func IsDir(path string) bool {
+// isDir reports whether there is a directory.
+func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// Modules returns Go's module cache, empty for none.
-func Modules(env []string) string {
-	if dir, ok := Lookup(env, "GOMODCACHE"); ok && dir != "" {
+// modules returns Go's module cache, empty for none.
+func modules(env []string) string {
+	if dir, ok := lookup(env, "GOMODCACHE"); ok && dir != "" {
 		return dir
 	}
-	if path, ok := Lookup(env, "GOPATH"); ok && path != "" {
+	if path, ok := lookup(env, "GOPATH"); ok && path != "" {
 		return filepath.Join(filepath.SplitList(path)[0], "pkg", "mod")
 	}
-	if home, ok := Lookup(env, "HOME"); ok && home != "" {
+	if home, ok := lookup(env, "HOME"); ok && home != "" {
 		return filepath.Join(home, "go", "pkg", "mod")
 	}
 	return ""
 }
 
-// Rustup returns where Rust's toolchains are.
-func Rustup(env []string) string {
-	if dir, ok := Lookup(env, "RUSTUP_HOME"); ok {
+// rustup returns where Rust's toolchains are.
+func rustup(env []string) string {
+	if dir, ok := lookup(env, "RUSTUP_HOME"); ok {
 		return dir
 	}
-	home, _ := Lookup(env, "HOME")
+	home, _ := lookup(env, "HOME")
 	return filepath.Join(home, ".rustup")
 }
 
@@ -102,12 +99,12 @@ func Rustup(env []string) string {
 // do not have them.
 func Quiet() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
 
-// Env returns the environment for a command in a box on a host with this one.
+// toolEnv returns the environment for a command in a box on a host with this one.
 // Each variable in it is there for one of four reasons: a tool is not found or
 // does not work without it, it keeps a tool from the network or from asking,
 // it makes messages English, or the host says so and the project may depend
 // on it (CI, TZ and the like). TERM has the same value on every machine.
-func Env(host, extra []string) []string {
+func toolEnv(host, extra []string) []string {
 	env := []string{
 		"GIT_TERMINAL_PROMPT=0", "TERM=xterm",
 		"GOPROXY=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "PYTHONDONTWRITEBYTECODE=1",
@@ -116,17 +113,17 @@ func Env(host, extra []string) []string {
 		"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH",
 		"GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "JAVA_HOME",
 	} {
-		if v, ok := Lookup(host, name); ok {
+		if v, ok := lookup(host, name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
 	env = append(env, tongue(host)...)
-	flags, _ := Lookup(host, "GOFLAGS")
+	flags, _ := lookup(host, "GOFLAGS")
 	env = append(env, "GOFLAGS="+strings.TrimSpace(flags+" -buildvcs=false")) // its git directory is out of sight
-	if dir := Modules(host); IsDir(dir) {
+	if dir := modules(host); isDir(dir) {
 		env = append(env, "GOMODCACHE="+dir)
 	}
-	if dir := Rustup(host); IsDir(dir) {
+	if dir := rustup(host); isDir(dir) {
 		env = append(env, "RUSTUP_HOME="+dir)
 	}
 	return append(env, extra...)
@@ -136,9 +133,9 @@ func Env(host, extra []string) []string {
 // language of messages: what tools say is read by machines.
 func tongue(host []string) []string {
 	env := []string{"LC_MESSAGES=C", "DOTNET_CLI_UI_LANGUAGE=en"}
-	all, _ := Lookup(host, "LC_ALL")
+	all, _ := lookup(host, "LC_ALL")
 	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
-		v, ok := Lookup(host, name)
+		v, ok := lookup(host, name)
 		if all != "" {
 			v, ok = all, true // it would hide the one for messages
 		}
@@ -149,8 +146,8 @@ func tongue(host []string) []string {
 	return env
 }
 
-// Lookup returns the last value of a variable, and whether there is one.
-func Lookup(env []string, name string) (string, bool) {
+// lookup returns the last value of a variable, and whether there is one.
+func lookup(env []string, name string) (string, bool) {
 	for _, e := range slices.Backward(env) {
 		if k, v, _ := strings.Cut(e, "="); k == name {
 			return v, true
@@ -159,9 +156,9 @@ func Lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// Once keeps the last value of each variable: programs do not agree which of
+// once keeps the last value of each variable: programs do not agree which of
 // several counts. It writes into env.
-func Once(env []string) []string {
+func once(env []string) []string {
 	at := make(map[string]int, len(env))
 	kept := env[:0]
 	for _, e := range env {

@@ -1,4 +1,4 @@
-package passage
+package sandbox
 
 import (
 	"context"
@@ -10,9 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Door waits for the socket of a box. The nil Door is that of a box with no
-// way out.
-type Door struct {
+// door waits for the socket of a box. It is the one way out of a box whose
+// network is its own: a port on its loopback that somebody outside serves. The
+// socket is made inside, so that it belongs to the box's network, and handed
+// out through a pair of sockets that no command ever sees; nothing is relayed,
+// and when the box has ended nothing of it is left. The nil door is that of a
+// box with no way out.
+type door struct {
 	ours   *net.UnixConn
 	theirs *os.File
 	serve  Serve
@@ -21,8 +25,8 @@ type Door struct {
 	done   chan struct{}
 }
 
-// Open makes the pair of sockets for one box; for no serve it is nil.
-func Open(ctx context.Context, serve Serve) (*Door, error) {
+// openDoor makes the pair of sockets for one box; for no serve it is nil.
+func openDoor(ctx context.Context, serve Serve) (*door, error) {
 	if serve == nil {
 		return nil, nil //nolint:nilnil // see Door
 	}
@@ -30,7 +34,7 @@ func Open(ctx context.Context, serve Serve) (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a way out: %w", err)
 	}
-	d := &Door{theirs: os.NewFile(uintptr(pair[1]), "door"), serve: serve, done: make(chan struct{})}
+	d := &door{theirs: os.NewFile(uintptr(pair[1]), "door"), serve: serve, done: make(chan struct{})}
 	f := os.NewFile(uintptr(pair[0]), "door")
 	c, err := net.FileConn(f)
 	_ = f.Close()
@@ -52,7 +56,7 @@ func Open(ctx context.Context, serve Serve) (*Door, error) {
 
 // Inside is the box's end, nil for no door. It is to be closed when the box
 // has it.
-func (d *Door) Inside() *os.File {
+func (d *door) Inside() *os.File {
 	if d == nil {
 		return nil
 	}
@@ -60,7 +64,7 @@ func (d *Door) Inside() *os.File {
 }
 
 // Close ends what is served, and waits for its end.
-func (d *Door) Close() {
+func (d *door) Close() {
 	if d == nil {
 		return
 	}
@@ -71,7 +75,7 @@ func (d *Door) Close() {
 }
 
 // attend waits for the socket and lets it be served.
-func (d *Door) attend() {
+func (d *door) attend() {
 	defer close(d.done)
 	l, err := d.receive()
 	if err != nil {
@@ -81,7 +85,7 @@ func (d *Door) attend() {
 	_ = l.Close()
 }
 
-func (d *Door) receive() (net.Listener, error) {
+func (d *door) receive() (net.Listener, error) {
 	oob := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := d.ours.ReadMsgUnix(make([]byte, 1), oob)
 	if err != nil {

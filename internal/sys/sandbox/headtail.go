@@ -1,11 +1,10 @@
-// Package keep keeps of a stream without end what is worth keeping.
-package keep
+package sandbox
 
 import "fmt"
 
-// Keeper keeps the head and the tail of a stream and counts the rest, so
+// HeadTail keeps the head and the tail of a stream and counts the rest, so
 // that a command may print without end in bounded memory.
-type Keeper struct {
+type HeadTail struct {
 	half  int // most bytes of the head, and of the tail
 	head  []byte
 	tail  []byte // a ring once it is full
@@ -13,13 +12,13 @@ type Keeper struct {
 	total int64
 }
 
-// New returns a keeper of at most so many bytes.
-func New(limit int64) *Keeper {
-	return &Keeper{half: int(max(limit/2, 1))}
+// NewHeadTail returns a keeper of at most so many bytes.
+func NewHeadTail(limit int64) *HeadTail {
+	return &HeadTail{half: int(max(limit/2, 1))}
 }
 
 // Write never fails and never keeps p.
-func (k *Keeper) Write(p []byte) (int, error) {
+func (k *HeadTail) Write(p []byte) (int, error) {
 	n := len(p)
 	k.total += int64(n)
 	room := min(k.half-len(k.head), n)
@@ -39,7 +38,7 @@ func (k *Keeper) Write(p []byte) (int, error) {
 }
 
 // Bytes returns what was kept, with a note where something was left out.
-func (k *Keeper) Bytes() (kept []byte, cut bool) {
+func (k *HeadTail) Bytes() (kept []byte, cut bool) {
 	left := k.total - int64(len(k.head)+len(k.tail))
 	out := k.head
 	if left > 0 {

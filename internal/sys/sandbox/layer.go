@@ -1,10 +1,4 @@
-// Package layer reads what a command in a sandbox wrote to a layer over a
-// directory, and takes over from it what may be.
-//
-// Upper is the upper directory of an overlay that a user mounted: what was
-// written is there as it is, what was deleted is a character device numbered
-// zero, and a directory that hides the one below it says so in an attribute.
-package layer
+package sandbox
 
 import (
 	"bytes"
@@ -19,14 +13,18 @@ import (
 	"time"
 )
 
-// Layer is the directories of one.
+// Layer reads what a command in a box wrote to a layer over a directory, and
+// takes over from it what may be. Upper is the upper directory of an overlay
+// that a user mounted: what was written is there as it is, what was deleted is
+// a character device numbered zero, and a directory that hides the one below it
+// says so in an attribute.
 type Layer struct {
 	Dir  string   // with upper and work in it
 	Tree *os.Root // what is below
 }
 
-// Make makes the directories.
-func Make(dir string) error {
+// MakeLayer makes the directories.
+func MakeLayer(dir string) error {
 	for _, d := range []string{"upper", "work"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			return fmt.Errorf("make a layer: %w", err)

@@ -1,4 +1,4 @@
-package origin_test
+package proc_test
 
 import (
 	"os"
@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/origin"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
 const kind = "nexus-thing-"
 
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_MAKE") != "" {
-		dir, err := origin.Temp(kind)
+		dir, err := proc.OwnTemp(kind)
 		if err != nil {
 			panic(err)
 		}
@@ -34,11 +34,11 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine, err := origin.Temp(kind)
+	mine, err := proc.OwnTemp(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
-	prefix, err := origin.Prefix(kind)
+	prefix, err := proc.OwnPrefix(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestSweep(t *testing.T) {
 	if err := os.Mkdir(reused, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	origin.Sweep(kind)
+	proc.SweepTemp(kind)
 	for _, gone := range []string{string(dead), reused} {
 		if _, err := os.Lstat(gone); err == nil {
 			t.Errorf("%s is still there", gone)
