@@ -87,6 +87,9 @@ func See(t nexus.Task, b Base) nexus.RedSeen {
 	}
 	for _, w := range wishes {
 		for _, name := range w.Tests {
+			if slices.ContainsFunc(b.Own, func(o Before) bool { return !o.Base.Passed() && strings.Contains(t.Criteria[o.Number-1].Check, name) }) {
+				continue // the command that runs it fails
+			}
 			if one := (Wishes{{Tests: []string{name}}}); !slices.ContainsFunc(b.Said, func(b nexus.Evidence) bool { return slices.ContainsFunc(b.Findings, one.Mean) }) {
 				s.Green = once(s.Green, name)
 			}

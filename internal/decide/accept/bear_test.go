@@ -336,6 +336,25 @@ func TestSee(t *testing.T) {
 	}
 }
 
+// TestSeeNamesOfAFailingCommand tells of a test that is to be written once: its
+// command fails, so that nobody is told that the test does not.
+func TestSeeNamesOfAFailingCommand(t *testing.T) {
+	const check = "go test -run '^TestNew$' ./..."
+	for name, c := range map[string]struct {
+		state nexus.GateState
+		want  nexus.RedSeen
+	}{
+		"it is not there":  {nexus.NotRun, nexus.RedSeen{Meant: []string{check}}},
+		"it is, and fails": {nexus.Fail, nexus.RedSeen{Meant: []string{check}}},
+		"it passes":        {nexus.Pass, nexus.RedSeen{Green: []string{"TestNew", check}}},
+	} {
+		own := []accept.Before{{Number: 1, Base: nexus.Evidence{State: c.state, Tree: "b"}}}
+		if diff := cmp.Diff(c.want, accept.See(nexus.Task{ID: "T1", Title: "TestNew passes", Criteria: []nexus.Criterion{{Text: "TestNew passes", Check: check}}}, accept.Base{Own: own})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // TestSeeSkippedWithoutNames counts the tests that do not run where the runner
 // does not name them.
 func TestSeeSkippedWithoutNames(t *testing.T) {

@@ -257,7 +257,7 @@ func (w *work) seenBefore() string {
 		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
 	}
 	if len(f.Green) > 0 {
-		text += "\n\nThe task names this, and it does not fail now, so it shows nothing. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+		text += "\n\nThe task names this, and it does not fail now, so it shows nothing: it passes, or it is not there yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
 	}
 	if len(f.Aside) > 0 {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")

@@ -139,8 +139,8 @@ func brief(id nexus.SessionID, open []*subject) string {
 	}
 	return prompt.Brief{
 		Session: id, Task: nexus.Task{Title: "Say why criteria are not met", Brief: b.String()}, Evidence: evidence, Diff: diff,
-		Order: "You judge no change this time, and hand in no verdict. Say of each of these where the fault lies: source where the work does not do what the criterion says, " +
+		Order: "You judge no change this time, and submit no verdict. Say of each of these where the fault lies: source where the work does not do what the criterion says, " +
 			"test where the check asks for something that the criterion does not say or that a later task rightly changed, both where both are so. " +
-			"Read the check and the work before you say it. Whoever mends a source may not touch the check, so be sure of test.",
+			"Read the check and the work before you say it. Whoever fixes a source may not touch the check, so be sure of test.",
 	}.Text()
 }

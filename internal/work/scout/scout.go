@@ -31,7 +31,7 @@ const (
 // Why a scout is called back.
 var (
 	ErrStopped = errors.New("it was called back")
-	ErrLeft    = errors.New("it was called back: the one that sent it had handed in")
+	ErrLeft    = errors.New("it was called back: the agent that sent it submitted its work")
 )
 
 var errWaited = errors.New("waited for long enough")

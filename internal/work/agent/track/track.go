@@ -29,8 +29,8 @@ const nudge = "Nudge: "
 
 // The nudges.
 const (
-	NudgeSilent    = nudge + "you made no call. Go on with the tools, or call finish to hand in."
-	NudgeEmpty     = nudge + "your answer is empty. Go on with the tools, or write the answer."
+	NudgeSilent    = nudge + "you made no call. Continue with the tools, or call finish to submit your work."
+	NudgeEmpty     = nudge + "your answer is empty. Continue with the tools, or write the answer."
 	NudgeCut       = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
 	NudgeMalformed = nudge + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
 
