@@ -19,10 +19,11 @@ const internal = "github.com/nexus-ai-builder/nexus/internal/"
 // may lists the floors each floor may import. A floor may import itself.
 var may = map[string][]string{
 	"nexus":  {},
-	"decide": {"nexus"},
-	"sys":    {"nexus"},
-	"work":   {"nexus", "decide", "sys"},
-	"run":    {"nexus", "decide", "sys", "work"},
+	"stack":  {"nexus"},
+	"decide": {"nexus", "stack"},
+	"sys":    {"nexus", "stack"},
+	"work":   {"nexus", "stack", "decide", "sys"},
+	"run":    {"nexus", "stack", "decide", "sys", "work"},
 	"face":   {"nexus", "decide", "sys"},
 }
 
@@ -59,7 +60,7 @@ var homes = map[string][]string{
 	"github.com/knadh/koanf":  {"sys/config"},
 	"mvdan.cc/sh/":            {"decide/policy", "decide/policy/shell", "decide/policy/chain", "decide/screen"},
 	"github.com/zalando/":     {"sys/key"},
-	"github.com/reviewdog/":   {"work/gate/parse/lint"},
+	"github.com/reviewdog/":   {"stack/read/lint"},
 	"github.com/zricethezav":  {"sys/secret/leak"},
 	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcptest"},
 	"github.com/sourcegraph/": {"sys/lsp"},
@@ -147,7 +148,7 @@ func checkImport(t *testing.T, name, imp string) {
 			t.Errorf("imports %s, which lives in %s", imp, strings.Join(home, ", "))
 		}
 	}
-	if (from == "decide" || from == "nexus") && slices.Contains(impure, imp) {
+	if (from == "decide" || from == "nexus" || from == "stack") && slices.Contains(impure, imp) {
 		t.Errorf("imports %s: floor %q decides and does not act", imp, from)
 	}
 }

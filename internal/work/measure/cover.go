@@ -11,10 +11,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/report"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 //go:embed audit.sh
@@ -43,7 +43,7 @@ func (m *Meter) gates(rows []gate.Gate, run bool) []gate.Gate {
 	}
 	var all []gate.Gate
 	if mode := m.Rules.Modes[nexus.AuditBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
-		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: parse.Exit})
+		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: read.Exit})
 	}
 	mode := m.Rules.Modes[nexus.CoverageBound]
 	switch {
