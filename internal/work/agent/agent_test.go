@@ -22,7 +22,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
@@ -159,7 +158,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 		nexus.Reviewer: {"approved": true, "summary": "fine", "findings": []any{}},
 	}
 	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.Schema(), nexus.Reviewer: review.Schema()}
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil || len(roles) < 6 {
 		t.Fatal(len(roles), err)
 	}
@@ -221,7 +220,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 // byte by byte: they are the same up to where the brief names its
 // conversation, and the second reads all of that from the cache.
 func TestSiblingsBeginAlike(t *testing.T) {
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

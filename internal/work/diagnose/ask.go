@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
-	"github.com/nexus-ai-builder/nexus/internal/work/strict"
 )
 
 //go:embed schema.json
@@ -45,7 +45,7 @@ func Parse(data []byte) ([]Opinion, error) {
 	if len(data) > maxSize {
 		return nil, fmt.Errorf("the diagnosis has %d bytes, the most is %d", len(data), maxSize)
 	}
-	if problems := strict.Read(data, schema, &said); len(problems) > 0 {
+	if problems := agent.Decode(data, schema, &said); len(problems) > 0 {
 		return nil, errors.New("read the diagnosis: " + strings.Join(problems, "; "))
 	}
 	if len(said.Faults) == 0 {

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent/agenttest"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -64,7 +63,7 @@ func (p *planner) try(_ context.Context, made nexus.Plan) (accept.Trials, error)
 func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
 	b := agent.Brief{
 		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
-		Role: cast.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
+		Role: agent.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
 	}
 	if t, err := agenttest.Replay(b.Session, p.desk.Events(), p.store); err == nil {
 		b.Messages, b.Turn, b.Used = t.Messages, t.Turn, t.Used

@@ -34,7 +34,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -60,7 +59,7 @@ type Spoken struct {
 type Sitting struct {
 	app    *frame.App
 	config config.Config
-	role   cast.Role
+	role   agent.Role
 	top    string // the repository's, whose customs hold
 	models *pick.Models
 	tap    pick.Tap
@@ -215,9 +214,9 @@ func Session(ctx context.Context, a *frame.App, c config.Config, role nexus.Role
 
 // hands returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
-func hands(a *frame.App, c config.Config, role cast.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+func hands(a *frame.App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
 	}
 	own, err := portslot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {

@@ -1,6 +1,4 @@
-// Package settle says what a call of a model used, also where the provider did
-// not.
-package settle
+package agent
 
 import (
 	"errors"
@@ -10,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Usage returns what a call used, and whether that is an estimate. A call
+// CallUsage returns what a call used, and whether that is an estimate. A call
 // that the provider turned down, or that never reached it, used nothing.
-func Usage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage, estimated bool) {
+func CallUsage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage, estimated bool) {
 	u = resp.Usage
 	if err == nil {
 		if u != (nexus.Usage{}) {
@@ -23,7 +21,7 @@ func Usage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage
 		}
 		return nexus.Usage{Input: llm.Tokens(llm.Estimate(r)), Output: llm.Tokens(int64(max(said, len(resp.Message.Text()))))}, true
 	}
-	if u == (nexus.Usage{}) && said == 0 && turnedDown(err) {
+	if u == (nexus.Usage{}) && said == 0 && rejectedUpfront(err) {
 		return u, false
 	}
 	if u.Prompt() == 0 {
@@ -33,8 +31,8 @@ func Usage(r llm.Request, resp llm.Response, said int, err error) (u nexus.Usage
 	return u, true
 }
 
-// turnedDown reports whether a call failed before the model began.
-func turnedDown(err error) bool {
+// rejectedUpfront reports whether a call failed before the model began.
+func rejectedUpfront(err error) bool {
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Status >= 400 {
 		return true
 	}

@@ -1,7 +1,4 @@
-// Package strict reads JSON that people and models wrote, so that it means
-// the same to every reader: no key stands there twice, and none that its
-// schema does not name letter by letter.
-package strict
+package agent
 
 import (
 	"bytes"
@@ -16,19 +13,21 @@ import (
 )
 
 const (
-	maxDepth    = 32
-	maxProblems = 50
+	maxJSONDepth    = 32
+	maxJSONProblems = 50
 )
 
-// Read decodes data, which the JSON Schema names the keys of, into v. It
+// Decode decodes JSON that a model or a person submitted into v, so that it
+// means the same to every reader: no key stands there twice, and every key is
+// one that the JSON Schema names, letter by letter. It
 // returns what is wrong, a sentence each; then v is not to be used.
-func Read(data, schema []byte, v any) []string {
+func Decode(data, schema []byte, v any) []string {
 	if !utf8.Valid(data) {
 		return []string{"it is not UTF-8"}
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	r := reader{d: d, data: data}
-	var s shape
+	r := strictDecoder{d: d, data: data}
+	var s schemaShape
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return []string{"its schema is broken: " + err.Error()}
 	}
@@ -47,32 +46,32 @@ func Read(data, schema []byte, v any) []string {
 	return nil
 }
 
-// shape is the part of a JSON Schema that says which keys there are.
-type shape struct {
-	Properties map[string]*shape `json:"properties"`
-	Items      *shape            `json:"items"`
+// schemaShape is the part of a JSON Schema that says which keys there are.
+type schemaShape struct {
+	Properties map[string]*schemaShape `json:"properties"`
+	Items      *schemaShape            `json:"items"`
 }
 
-type reader struct {
+type strictDecoder struct {
 	d        *json.Decoder
 	data     []byte
 	problems []string
 }
 
 // value reads one value; s is nil where anything goes.
-func (r *reader) value(path string, s *shape, depth int) error {
+func (r *strictDecoder) value(path string, s *schemaShape, depth int) error {
 	t, err := r.d.Token()
 	if err != nil {
 		return err
 	}
-	if depth > maxDepth {
+	if depth > maxJSONDepth {
 		return errors.New("it is nested too deep")
 	}
 	switch t {
 	case json.Delim('{'):
 		return r.object(path, s, depth)
 	case json.Delim('['):
-		var items *shape
+		var items *schemaShape
 		if s != nil {
 			items = s.Items
 		}
@@ -88,7 +87,7 @@ func (r *reader) value(path string, s *shape, depth int) error {
 	}
 }
 
-func (r *reader) object(path string, s *shape, depth int) error {
+func (r *strictDecoder) object(path string, s *schemaShape, depth int) error {
 	seen := map[string]bool{}
 	for r.d.More() {
 		t, err := r.d.Token()
@@ -98,14 +97,14 @@ func (r *reader) object(path string, s *shape, depth int) error {
 		key, _ := t.(string) // the decoder lets nothing else be a key
 		field := strings.TrimPrefix(path+"."+key, ".")
 		if seen[key] {
-			r.report("%s is there twice", quote(field))
+			r.report("%s is there twice", quoteField(field))
 		}
 		seen[key] = true
-		var inner *shape
+		var inner *schemaShape
 		if s != nil && s.Properties != nil {
 			if inner = s.Properties[key]; inner == nil {
 				known := slices.Sorted(maps.Keys(s.Properties))
-				r.report("unknown field %s; known there: %s", quote(field), strings.Join(known, ", "))
+				r.report("unknown field %s; known there: %s", quoteField(field), strings.Join(known, ", "))
 			}
 		}
 		if err := r.value(field, inner, depth+1); err != nil {
@@ -116,16 +115,16 @@ func (r *reader) object(path string, s *shape, depth int) error {
 	return err
 }
 
-func (r *reader) report(format string, args ...any) {
-	if len(r.problems) < maxProblems {
+func (r *strictDecoder) report(format string, args ...any) {
+	if len(r.problems) < maxJSONProblems {
 		r.problems = append(r.problems, fmt.Sprintf("line %d: ", r.line(r.d.InputOffset()))+fmt.Sprintf(format, args...))
 	}
 }
 
 // place says an error of encoding/json with its line.
-func (r *reader) place(err error) string {
+func (r *strictDecoder) place(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("line %d: %s is a %s, which does not fit", r.line(e.Offset), quote(e.Field), e.Value)
+		return fmt.Sprintf("line %d: %s is a %s, which does not fit", r.line(e.Offset), quoteField(e.Field), e.Value)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Sprintf("line %d: it ends too early", r.line(int64(len(r.data))))
@@ -137,13 +136,13 @@ func (r *reader) place(err error) string {
 	return fmt.Sprintf("line %d: %s", r.line(at), err)
 }
 
-func (r *reader) line(offset int64) int {
+func (r *strictDecoder) line(offset int64) int {
 	offset = max(0, min(offset, int64(len(r.data))))
 	return bytes.Count(r.data[:offset], []byte("\n")) + 1
 }
 
-// quote returns a field's name for people; a key may be of any length.
-func quote(field string) string {
+// quoteField returns a field's name for people; a key may be of any length.
+func quoteField(field string) string {
 	if len(field) > 100 {
 		field = strings.ToValidUTF8(field[:100], "") + "..."
 	}

@@ -1,4 +1,4 @@
-package compact_test
+package agent
 
 import (
 	"encoding/json"
@@ -11,13 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
 )
 
 const brief = "Conversation: T1.1/coder.1\nTask: T1 Do it\n\n## Done when\n\n1. It is done.\n"
 
-// conversation draws one that stands before the next answer of the model.
-func conversation(t *rapid.T) []llm.Message {
+// testConversation draws one that stands before the next answer of the model.
+func testConversation(t *rapid.T) []llm.Message {
 	all := []llm.Message{llm.Say(brief)}
 	said := 0
 	for range rapid.IntRange(0, 12).Draw(t, "turns") {
@@ -84,11 +83,11 @@ func wellFormed(messages []llm.Message) error {
 	return nil
 }
 
-// spoken returns what people said, and answers to what they were asked.
-func spoken(messages []llm.Message) (all []string) {
+// saidByPeople returns what people said, and answers to what they were asked.
+func saidByPeople(messages []llm.Message) (all []string) {
 	asked := map[string]bool{}
 	for _, m := range messages {
-		if text := m.Text(); m.From == llm.User && text != "" && !strings.HasPrefix(text, "Nudge: ") && !strings.HasPrefix(text, compact.Note) {
+		if text := m.Text(); m.From == llm.User && text != "" && !strings.HasPrefix(text, "Nudge: ") && !strings.HasPrefix(text, compactionNote) {
 			all = append(all, text)
 		}
 		for _, p := range m.Parts {
@@ -124,31 +123,31 @@ func last(messages []llm.Message, keep int) []llm.Message {
 
 func TestAnyConversationStaysWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all := conversation(t)
+		all := testConversation(t)
 		if err := wellFormed(all); err != nil {
 			t.Fatal(err)
 		}
-		said := spoken(all)
+		said := saidByPeople(all)
 		for range rapid.IntRange(1, 3).Draw(t, "times") {
 			before := all
 			keep := rapid.IntRange(1, 4).Draw(t, "keep")
 			tail := last(all, keep)
 			if rapid.Bool().Draw(t, "fold") {
 				answers, gone := answersIn(all), 0
-				all, gone = compact.Fold(all, keep, rapid.SampledFrom([]string{"", "All went well."}).Draw(t, "summary"))
+				all, gone = foldTurns(all, keep, rapid.SampledFrom([]string{"", "All went well."}).Draw(t, "summary"))
 				if left := answersIn(all); answers-left > gone {
 					t.Errorf("%d answers of %d are left, and it says that %d are gone", left, answers, gone)
 				}
 			} else {
 				ok := false
-				if all, ok = compact.Stub(all, keep); !ok && len(all) != len(before) {
+				if all, ok = stubResults(all, keep); !ok && len(all) != len(before) {
 					t.Error("it did something and denies it")
 				}
 			}
 			if err := wellFormed(all); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(said, spoken(all)); diff != "" {
+			if diff := cmp.Diff(said, saidByPeople(all)); diff != "" {
 				t.Error(diff)
 			}
 			if all[0].Text() != brief {
@@ -169,18 +168,18 @@ func TestStubsAreSmaller(t *testing.T) {
 		return llm.Message{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: id, Text: strings.Repeat("x", 5_000)}}}}
 	}
 	all := []llm.Message{llm.Say(brief), call("a"), answer("a"), call("b"), answer("b")}
-	short, ok := compact.Stub(all, 1)
+	short, ok := stubResults(all, 1)
 	if got := short[2].Parts[0].Result.Text; !ok || got != "[read_file a.go: answered with 5000 bytes, left out to save room; call it again if you need them]" {
 		t.Errorf("%q", got)
 	}
-	if compact.Size(short) > compact.Size(all)*2/3 || len(all[2].Parts[0].Result.Text) != 5_000 {
+	if messageTokens(short) > messageTokens(all)*2/3 || len(all[2].Parts[0].Result.Text) != 5_000 {
 		t.Error("it is no smaller, or what was given was changed")
 	}
-	folded, gone := compact.Fold(short, 1, "Read a.go.")
-	if gone != 1 || len(folded) != 4 || compact.Size(folded) >= compact.Size(short)+100 {
+	folded, gone := foldTurns(short, 1, "Read a.go.")
+	if gone != 1 || len(folded) != 4 || messageTokens(folded) >= messageTokens(short)+100 {
 		t.Errorf("%d gone, %+v", gone, folded)
 	}
-	again, gone := compact.Fold(append(slices.Clip(folded), call("c"), answer("c")), 1, "")
+	again, gone := foldTurns(append(slices.Clip(folded), call("c"), answer("c")), 1, "")
 	if text := again[1].Text(); gone != 2 || !strings.Contains(text, "Read a.go.") || !strings.Contains(text, "You called: read_file a.go.") {
 		t.Errorf("%d gone, %q", gone, text)
 	}

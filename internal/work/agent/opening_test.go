@@ -1,4 +1,4 @@
-package cast_test
+package agent_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
 // environment is what a run would tell a role of a Go project.
-func environment(r cast.Role) prompt.Environment {
+func environment(r agent.Role) prompt.Environment {
 	e := prompt.Environment{System: "linux/amd64", Date: "2026-11-24", Shell: slices.Contains(r.Tools, "shell"), Turns: r.Turns}
 	if len(r.Tools) < 2 {
 		return prompt.Environment{}
@@ -44,7 +44,7 @@ const (
 // and strategy. A text that another part of it, or the rights of the role,
 // contradicts is found here.
 func TestOpenings(t *testing.T) {
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestOpenings(t *testing.T) {
 				"Before the gates, these put":      slices.Contains(r.Tools, "shell"),
 				"The tester's message":             name == nexus.Coder && s.Sessions(),
 				"The author's message":             name == nexus.Verifier || name == nexus.Reviewer,
-				"Submit with status":               r.Writes != cast.Nothing,
+				"Submit with status":               r.Writes != agent.WriteNothing,
 				"- Gates, in order":                slices.Contains(r.Tools, "shell"),
 				"Rules of the repository":          true,
 				"`golangci-lint run`, cannot run ": slices.Contains(r.Tools, "shell"),
@@ -98,7 +98,7 @@ func parser(s nexus.Strategy) nexus.Task {
 }
 
 // opening returns the first request of a role, as an attempt makes it.
-func opening(r cast.Role, s nexus.Strategy) string {
+func opening(r agent.Role, s nexus.Strategy) string {
 	proved := &nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"dur/parse_test.go"}, Tests: []string{"dur.TestParse"}}
 	if !s.Sessions() {
 		proved = nil

@@ -1,13 +1,4 @@
-// Package scout keeps the scouts of one session: agents that it sends to look
-// into questions, and that work in the background while it goes on. They only
-// read, so nobody waits for a tree; what should be written by several agents
-// at once is several tasks.
-//
-// A scout is a session of its own, with a fresh conversation, a budget that is
-// its task's, and facts in the journal. It ends with its sender: one that is
-// still out when the sender hands in is called back. One whose process died
-// goes on with its sender.
-package scout
+package agent
 
 import (
 	"cmp"
@@ -24,92 +15,92 @@ import (
 
 // The bounds of a session's scouts.
 const (
-	AtOnce = 3
-	Most   = 12
+	maxParallelSubagents = 3
+	maxSubagents         = 12
 )
 
 // Why a scout is called back.
 var (
-	ErrStopped = errors.New("it was called back")
-	ErrLeft    = errors.New("it was called back: the agent that sent it submitted its work")
+	ErrSubagentStopped = errors.New("it was called back")
+	ErrParentDone      = errors.New("it was called back: the agent that sent it submitted its work")
 )
 
-var errWaited = errors.New("waited for long enough")
+var errWaitedEnough = errors.New("waited for long enough")
 
-// Look lets the scout with a number look into a question, from its beginning
+// Investigate lets the scout with a number look into a question, from its beginning
 // or from where another process left it, and returns what it handed in, which
-// fits [Schema]. The why is why there is none. With again it is told that its
+// fits [SubagentSchema]. The why is why there is none. With again it is told that its
 // report was empty. An error, too,
 // is why there is none.
-type Look func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
+type Investigate func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
 
-// Schema returns the JSON Schema of what a scout hands in.
-func Schema() json.RawMessage {
+// SubagentSchema returns the JSON Schema of what a scout hands in.
+func SubagentSchema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{"report":{"type":"string","minLength":1,"maxLength":8000,"description":"the answer, and how sure it is"},` +
 		`"places":{"type":"array","maxItems":40,"items":{"type":"string","maxLength":300},"description":"path:line of what the answer rests on"}},` +
 		`"required":["report"],"additionalProperties":false}`)
 }
 
-// Report is what a scout hands in.
-type Report struct {
+// SubagentReport is what a scout hands in.
+type SubagentReport struct {
 	Report string   `json:"report"`
 	Places []string `json:"places"`
 }
 
-// Scouts are those of one session. Send, Show and Stop may be called by many
+// Subagents are those of one session. Send, Show and Stop may be called by many
 // goroutines; Close must be called, once.
-type Scouts struct {
-	look Look
+type Subagents struct {
+	look Investigate
 	ctx  context.Context //nolint:containedctx // of the session, which they end with
 	stop context.CancelCauseFunc
 
 	mu   sync.Mutex // guards what follows, and the fields of each
-	all  []*scout
+	all  []*subagent
 	back chan struct{} // closed, and replaced, when one is back
 
 	out sync.WaitGroup
 }
 
-type scout struct {
+type subagent struct {
 	n        int
 	question string
 	stop     context.CancelCauseFunc
-	over     chan struct{} // closed when it has come to something
-	report   *Report       // nil: there is none
-	why      string        // why there is none
-	told     bool          // its sender knows that it is over
+	over     chan struct{}   // closed when it has come to something
+	report   *SubagentReport // nil: there is none
+	why      string          // why there is none
+	told     bool            // its sender knows that it is over
 }
 
-// New returns the scouts of a session whose work ends with ctx. It has sent as
+// NewSubagents returns the scouts of a session whose work ends with ctx. It has sent as
 // many as sent before.
-func New(ctx context.Context, sent int, look Look) *Scouts {
+func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
 	ctx, stop := context.WithCancelCause(ctx)
-	s := &Scouts{look: look, ctx: ctx, stop: stop, all: make([]*scout, sent), back: make(chan struct{})}
+	s := &Subagents{look: look, ctx: ctx, stop: stop, all: make([]*subagent, sent), back: make(chan struct{})}
 	for i := range s.all {
-		s.all[i] = &scout{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known of it"}
+		s.all[i] = &subagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known of it"}
 		close(s.all[i].over)
 	}
 	return s
 }
 
 // Known says what a scout came to that was sent before.
-func (s *Scouts) Known(n int, question string, handin json.RawMessage, why string) {
+func (s *Subagents) Known(n int, question string, handin json.RawMessage, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.all[n-1]
 	c.question, c.told = question, true
-	c.report, c.why = read(handin, why)
+	c.report, c.why = readReport(handin, why)
 }
 
 // Resume lets a scout go on that another process sent.
-func (s *Scouts) Resume(n int, question string) {
+func (s *Subagents) Resume(n int, question string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.start(&scout{n: n, question: question})
+	s.start(&subagent{n: n, question: question})
 }
 
 // start lets a scout look. The caller holds the lock.
-func (s *Scouts) start(c *scout) {
+func (s *Subagents) start(c *subagent) {
 	ctx, stop := context.WithCancelCause(s.ctx)
 	c.stop, c.over = stop, make(chan struct{})
 	if c.n > len(s.all) {
@@ -133,50 +124,50 @@ func (s *Scouts) start(c *scout) {
 }
 
 // run has a scout look, and once more where its report is empty.
-func (s *Scouts) run(ctx context.Context, n int, question string) (*Report, string, error) {
+func (s *Subagents) run(ctx context.Context, n int, question string) (*SubagentReport, string, error) {
 	for _, again := range []bool{false, true} {
 		handin, why, err := s.look(ctx, n, question, again)
 		if err != nil || why != "" {
 			return nil, why, err
 		}
-		if r, _ := read(handin, ""); r != nil {
+		if r, _ := readReport(handin, ""); r != nil {
 			return r, "", nil
 		}
 	}
-	return nil, empty, nil
+	return nil, emptyTwice, nil
 }
 
-const empty = "its report was empty, twice"
+const emptyTwice = "its report was empty, twice"
 
-// read returns a report that says something.
-func read(handin json.RawMessage, why string) (*Report, string) {
-	var r Report
+// readReport returns a report that says something.
+func readReport(handin json.RawMessage, why string) (*SubagentReport, string) {
+	var r SubagentReport
 	if why != "" {
 		return nil, why
 	}
-	if err := json.Unmarshal(handin, &r); err != nil || Empty(r) {
-		return nil, empty
+	if err := json.Unmarshal(handin, &r); err != nil || emptyReport(r) {
+		return nil, emptyTwice
 	}
 	return &r, ""
 }
 
-// blank are reports that say that somebody is done, and nothing else; between bars.
-const blank = "|done|ok|okay|finished|complete|completed|none|null|n/a|nothing|no answer|no result|no results|" +
+// blankReports are reports that say that somebody is done, and nothing else; between bars.
+const blankReports = "|done|ok|okay|finished|complete|completed|none|null|n/a|nothing|no answer|no result|no results|" +
 	"no output|task completed|task complete|i am done|i'm done|all done|see above|as above|as requested|success|yes|" +
 	"no|the task is complete|the task has been completed|i have completed the task|i have finished|i have looked into it|here is my report|report|"
 
-// Empty reports whether a report says nothing: only that somebody is done, or
+// emptyReport reports whether a report says nothing: only that somebody is done, or
 // no word at all. A short answer that names a place is none.
-func Empty(r Report) bool {
+func emptyReport(r SubagentReport) bool {
 	text := strings.ToLower(strings.Trim(strings.Join(strings.Fields(r.Report), " "), " .!()[]*_-:\"'`"))
 	if !strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsDigit) {
 		return true
 	}
-	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blank, "|"+text+"|")
+	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blankReports, "|"+text+"|")
 }
 
 // Send implements [tool.Scouts].
-func (s *Scouts) Send(question string) (string, error) {
+func (s *Subagents) Send(question string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	question = strings.TrimSpace(question)
@@ -192,18 +183,18 @@ func (s *Scouts) Send(question string) (string, error) {
 	switch {
 	case question == "":
 		return "", errors.New("a scout needs a question")
-	case running >= AtOnce:
+	case running >= maxParallelSubagents:
 		return "", fmt.Errorf("%d scouts are out, and that is the most: wait for one, or call one back", running)
-	case len(s.all) >= Most:
-		return "", fmt.Errorf("%d scouts were sent, and that is the most of a session: look for yourself", Most)
+	case len(s.all) >= maxSubagents:
+		return "", fmt.Errorf("%d scouts were sent, and that is the most of a session: look for yourself", maxSubagents)
 	}
-	c := &scout{n: len(s.all) + 1, question: question}
+	c := &subagent{n: len(s.all) + 1, question: question}
 	s.start(c)
 	return fmt.Sprintf("scout %d looks into it; you are told when it reports", c.n), nil
 }
 
 // Show implements [tool.Scouts].
-func (s *Scouts) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
+func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
 	if id == "" {
 		s.await(ctx, wait)
 		return s.list(), nil
@@ -213,7 +204,7 @@ func (s *Scouts) Show(ctx context.Context, id string, wait time.Duration) (strin
 		return "", err
 	}
 	if wait > 0 {
-		ctx, stop := context.WithTimeoutCause(ctx, wait, errWaited)
+		ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
 		defer stop()
 		select {
 		case <-c.over:
@@ -238,14 +229,14 @@ func (s *Scouts) Show(ctx context.Context, id string, wait time.Duration) (strin
 
 // await waits until one is back of which its sender does not know, for as long
 // as one is out.
-func (s *Scouts) await(ctx context.Context, wait time.Duration) {
-	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaited)
+func (s *Subagents) await(ctx context.Context, wait time.Duration) {
+	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
 	defer stop()
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		back := s.back
-		out := slices.ContainsFunc(s.all, (*scout).out)
-		news := slices.ContainsFunc(s.all, func(c *scout) bool { return !c.told && !c.out() })
+		out := slices.ContainsFunc(s.all, (*subagent).out)
+		news := slices.ContainsFunc(s.all, func(c *subagent) bool { return !c.told && !c.out() })
 		s.mu.Unlock()
 		if news || !out {
 			return
@@ -258,7 +249,7 @@ func (s *Scouts) await(ctx context.Context, wait time.Duration) {
 }
 
 // Stop implements [tool.Scouts].
-func (s *Scouts) Stop(id string) (string, error) {
+func (s *Subagents) Stop(id string) (string, error) {
 	c, err := s.find(id)
 	if err != nil {
 		return "", err
@@ -270,13 +261,13 @@ func (s *Scouts) Stop(id string) (string, error) {
 	}
 	c.told = true
 	s.mu.Unlock()
-	c.stop(ErrStopped)
+	c.stop(ErrSubagentStopped)
 	<-c.over
 	return fmt.Sprintf("scout %d is called back", c.n), nil
 }
 
 // News says which scouts are back since it was last asked.
-func (s *Scouts) News() []string {
+func (s *Subagents) News() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []string
@@ -295,12 +286,12 @@ func (s *Scouts) News() []string {
 }
 
 // Close calls back who is still out, for a reason.
-func (s *Scouts) Close(why error) {
+func (s *Subagents) Close(why error) {
 	s.stop(why)
 	s.out.Wait()
 }
 
-func (s *Scouts) find(id string) (*scout, error) {
+func (s *Subagents) find(id string) (*subagent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.all {
@@ -311,7 +302,7 @@ func (s *Scouts) find(id string) (*scout, error) {
 	return nil, fmt.Errorf("no scout %q was sent", id)
 }
 
-func (s *Scouts) list() string {
+func (s *Subagents) list() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
@@ -329,7 +320,7 @@ func (s *Scouts) list() string {
 }
 
 // out reports whether it still looks. The caller holds the lock.
-func (c *scout) out() bool {
+func (c *subagent) out() bool {
 	select {
 	case <-c.over:
 		return false

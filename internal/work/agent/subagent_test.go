@@ -1,4 +1,4 @@
-package scout_test
+package agent
 
 import (
 	"context"
@@ -12,11 +12,10 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/scout"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-var _ tool.Scouts = (*scout.Scouts)(nil)
+var _ tool.Scouts = (*Subagents)(nil)
 
 // after returns scouts that report after as many minutes as the question says.
 func after(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
@@ -40,11 +39,11 @@ func after(ctx context.Context, n int, question string, again bool) (json.RawMes
 	case report == "blank":
 		report = fmt.Sprintf("said more by %d", n)
 	}
-	data, err := json.Marshal(scout.Report{Report: report})
+	data, err := json.Marshal(SubagentReport{Report: report})
 	return data, "", err
 }
 
-func send(t *testing.T, s *scout.Scouts, question string) string {
+func send(t *testing.T, s *Subagents, question string) string {
 	t.Helper()
 	text, err := s.Send(question)
 	if err != nil {
@@ -55,8 +54,8 @@ func send(t *testing.T, s *scout.Scouts, question string) string {
 
 func TestScoutsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scout.New(t.Context(), 0, after)
-		defer s.Close(scout.ErrLeft)
+		s := NewSubagents(t.Context(), 0, after)
+		defer s.Close(ErrParentDone)
 		if text, _ := s.Show(t.Context(), "", 0); !strings.Contains(text, "no scout") {
 			t.Errorf("%q", text)
 		}
@@ -94,8 +93,8 @@ func TestScoutsReport(t *testing.T) {
 
 func TestScoutsWithoutReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scout.New(t.Context(), 0, after)
-		defer s.Close(scout.ErrLeft)
+		s := NewSubagents(t.Context(), 0, after)
+		defer s.Close(ErrParentDone)
 		send(t, s, "1 fails")
 		send(t, s, "1 breaks")
 		send(t, s, "9 late")
@@ -124,8 +123,8 @@ func TestScoutsWithoutReport(t *testing.T) {
 
 func TestWaitForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scout.New(t.Context(), 0, after)
-		defer s.Close(scout.ErrLeft)
+		s := NewSubagents(t.Context(), 0, after)
+		defer s.Close(ErrParentDone)
 		wait := func(want time.Duration) {
 			t.Helper()
 			start := time.Now()
@@ -152,15 +151,15 @@ func TestWaitForTheNext(t *testing.T) {
 func TestNobodyIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var whys []error
-		s := scout.New(t.Context(), 0, func(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
+		s := NewSubagents(t.Context(), 0, func(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
 			data, why, err := after(ctx, n, question, again)
 			whys = append(whys, err)
 			return data, why, err
 		})
 		send(t, s, "60 never")
 		start := time.Now()
-		s.Close(scout.ErrLeft)
-		if len(whys) != 1 || !errors.Is(whys[0], scout.ErrLeft) || time.Since(start) > 0 {
+		s.Close(ErrParentDone)
+		if len(whys) != 1 || !errors.Is(whys[0], ErrParentDone) || time.Since(start) > 0 {
 			t.Errorf("%v after %s", whys, time.Since(start))
 		}
 	})
@@ -169,8 +168,8 @@ func TestNobodyIsLeftOut(t *testing.T) {
 // TestTakenUp is a session that goes on in another process.
 func TestTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scout.New(t.Context(), 3, after)
-		defer s.Close(scout.ErrLeft)
+		s := NewSubagents(t.Context(), 3, after)
+		defer s.Close(ErrParentDone)
 		s.Known(1, "a", json.RawMessage(`{"report":"in a.go","places":["a.go:3"]}`), "")
 		s.Known(2, "b", nil, "it was called back")
 		s.Resume(3, "5 third")
@@ -198,18 +197,18 @@ func TestEmpty(t *testing.T) {
 		"": true, " \n": true, "...": true, "---": true, "Done.": true, "**Done!**": true, "I have completed the task.": true, "(no answer)": true, "OK": true,
 		"N/A": true, "See above": true, "42": false, "sum.go:3": false, "It is not there; I looked in sys/ and work/.": false, "Done by Parse in a.go": false, "nein": false,
 	} {
-		if got := scout.Empty(scout.Report{Report: text}); got != want {
+		if got := emptyReport(SubagentReport{Report: text}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	if scout.Empty(scout.Report{Report: "Yes.", Places: []string{"a.go:1"}}) {
+	if emptyReport(SubagentReport{Report: "Yes.", Places: []string{"a.go:1"}}) {
 		t.Error("an answer that names a place is none")
 	}
 }
 
 func TestSchema(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(scout.Schema(), &s); err != nil {
+	if err := json.Unmarshal(SubagentSchema(), &s); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Resolve(nil); err != nil {
@@ -221,8 +220,8 @@ func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"report":"x","places":["a:1"]}`))
 	f.Add([]byte(`{"report":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := scout.New(t.Context(), 1, after)
-		defer s.Close(scout.ErrLeft)
+		s := NewSubagents(t.Context(), 1, after)
+		defer s.Close(ErrParentDone)
 		s.Known(1, "q", data, "")
 		text, err := s.Show(t.Context(), "1", 0)
 		if (err == nil) == (text == "") {

@@ -1,6 +1,4 @@
-// Package cast holds the roles that agents play, as data: a prompt, a list of
-// tools, a tier and limits, in roles/*.md.
-package cast
+package agent
 
 import (
 	"bytes"
@@ -25,8 +23,8 @@ import (
 //go:embed roles/*.md
 var builtin embed.FS
 
-// finish is the tool that hands in.
-const finish = "finish"
+// finishTool is the tool that hands in.
+const finishTool = "finish"
 
 const (
 	maxRole      = 64 << 10 // bytes of a role's file
@@ -40,23 +38,23 @@ type Scope string
 
 // The scopes, the narrowest first.
 const (
-	Nothing Scope = "none"
-	Tests   Scope = "tests" // and what serves them alone
-	All     Scope = "tree"
+	WriteNothing Scope = "none"
+	WriteTests   Scope = "tests" // and what serves them alone
+	WriteAll     Scope = "tree"
 )
 
 // within reports whether a scope is no wider than another.
 func (s Scope) within(other Scope) bool {
-	scopes := []Scope{Nothing, Tests, All}
+	scopes := []Scope{WriteNothing, WriteTests, WriteAll}
 	return slices.Index(scopes, s) <= slices.Index(scopes, other)
 }
 
 // Rule says why a file may not be written in the scope, nil where all may.
 func (s Scope) Rule() func(name string) error {
 	switch s {
-	case All:
+	case WriteAll:
 		return nil
-	case Tests:
+	case WriteTests:
 		return func(name string) error {
 			if !testfile.Part(name) {
 				return fmt.Errorf("%s is refused (role.tests): this role may write tests and their data only", name)
@@ -103,10 +101,10 @@ func Roles(override fs.FS) (map[nexus.Role]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range sorted(theirs) {
+	for _, name := range sortedRoles(theirs) {
 		had, ok := roles[name]
 		if !ok {
-			return nil, badRole(name, fmt.Errorf("there is no such role; there are %s", join(sorted(roles))))
+			return nil, badRole(name, fmt.Errorf("there is no such role; there are %s", joinRoles(sortedRoles(roles))))
 		}
 		r := theirs[name]
 		for _, t := range r.Tools {
@@ -205,7 +203,7 @@ func (r Role) check() error {
 	switch {
 	case !r.Tier.Known():
 		return fmt.Errorf("tier %q is none of fast, balanced, strong", r.Tier)
-	case r.Writes != "" && r.Writes != Nothing && r.Writes != Tests && r.Writes != All:
+	case r.Writes != "" && r.Writes != WriteNothing && r.Writes != WriteTests && r.Writes != WriteAll:
 		return fmt.Errorf("writes %q is none of none, tests, tree", r.Writes)
 	case r.Turns < 0 || r.Turns > maxTurns:
 		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
@@ -213,10 +211,10 @@ func (r Role) check() error {
 		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
 	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
 		return fmt.Errorf("effort %q is none of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
-	case !r.Answers && !slices.Contains(r.Tools, finish):
-		return fmt.Errorf("tools must include %s, or the role could never submit", finish)
-	case r.Answers && (r.Force || slices.Contains(r.Tools, finish)):
-		return fmt.Errorf("a role that answers in text has no tool %s and is not forced to call one", finish)
+	case !r.Answers && !slices.Contains(r.Tools, finishTool):
+		return fmt.Errorf("tools must include %s, or the role could never submit", finishTool)
+	case r.Answers && (r.Force || slices.Contains(r.Tools, finishTool)):
+		return fmt.Errorf("a role that answers in text has no tool %s and is not forced to call one", finishTool)
 	case r.Prompt == "":
 		return errors.New("the prompt is empty")
 	}
@@ -238,7 +236,7 @@ func badRole(name nexus.Role, err error) error {
 	}
 }
 
-func sorted(roles map[nexus.Role]Role) []nexus.Role {
+func sortedRoles(roles map[nexus.Role]Role) []nexus.Role {
 	names := make([]nexus.Role, 0, len(roles))
 	for n := range roles {
 		names = append(names, n)
@@ -247,7 +245,7 @@ func sorted(roles map[nexus.Role]Role) []nexus.Role {
 	return names
 }
 
-func join(names []nexus.Role) string {
+func joinRoles(names []nexus.Role) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
 		texts[i] = string(n)

@@ -1,12 +1,4 @@
-// Package compact makes a conversation that a model can no longer hold
-// shorter, by rules that depend on its messages alone.
-//
-// What people asked for stays word for word: the brief with its criteria,
-// guidance, findings, and what was answered to questions. So do hand-ins and
-// the last turns. Of what is older, results give way to a line each first
-// ([Stub]); if that is not enough, whole turns give way to a summary
-// ([Fold]). A call is never parted from its result.
-package compact
+package agent
 
 import (
 	"fmt"
@@ -17,38 +9,38 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Note begins the message that stands where something was left out. The
+// compactionNote begins the message that stands where something was left out. The
 // scripted model reads how many answers are gone from it.
-const Note = "Compacted: "
+const compactionNote = "Compacted: "
 
-// Ask begins the message that asks for a summary.
-const Ask = "Summary: "
+// summaryPrefix begins the message that asks for a summary.
+const summaryPrefix = "Summary: "
 
-// Wanted asks the model for a summary of what was said so far.
-const Wanted = Ask + "this conversation is about to be shortened; only what you write now, the brief, what people said and the last turns stay. " +
+// summaryRequest asks the model for a summary of what was said so far.
+const summaryRequest = summaryPrefix + "this conversation is about to be shortened; only what you write now, the brief, what people said and the last turns stay. " +
 	"Write down, in at most 600 words and without a call of a tool: what is done and in which files, what is decided and why, " +
 	"what was tried and failed, what you learnt about the code that you need again, and what is left to do, in order."
 
 const (
 	stubFrom     = 400   // bytes of a result, or of a text in a call's input, that are worth a stub
 	summaryBytes = 8_000 // of a summary
-	listed       = 60    // calls that are named where there is no summary
+	maxListed    = 60    // callsIn that are named where there is no summary
 )
 
-// Size estimates how many tokens the messages are.
-func Size(messages []llm.Message) int64 {
+// messageTokens estimates how many tokens the messages are.
+func messageTokens(messages []llm.Message) int64 {
 	return llm.Tokens(llm.Estimate(llm.Request{Messages: messages}))
 }
 
-// Stub puts a line in the place of each older result. The last turns, of
+// stubResults puts a line in the place of each older result. The last turns, of
 // which there are keep, stay as they are; so does what people answered.
 // It reports false when there was nothing to gain.
-func Stub(messages []llm.Message, keep int) ([]llm.Message, bool) {
-	from := tail(messages, keep)
+func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
+	from := tailStart(messages, keep)
 	out, calls, gained := make([]llm.Message, 0, len(messages)+1), map[string]llm.Call{}, false
 	for _, m := range messages[:from] {
 		if noted(m) {
-			if n, _ := before(m); n == 0 { // said again below
+			if n, _ := parseNote(m); n == 0 { // said again below
 				continue
 			}
 		}
@@ -60,7 +52,7 @@ func Stub(messages []llm.Message, keep int) ([]llm.Message, bool) {
 				continue
 			case p.Call != nil:
 				calls[p.Call.ID] = *p.Call
-			case p.Result != nil && len(p.Result.Text) > stubFrom && !spoken(calls[p.Result.ID].Tool):
+			case p.Result != nil && len(p.Result.Text) > stubFrom && !fromPerson(calls[p.Result.ID].Tool):
 				gained = true
 				short := *p.Result
 				short.Text = stub(calls[short.ID], short)
@@ -76,15 +68,15 @@ func Stub(messages []llm.Message, keep int) ([]llm.Message, bool) {
 	if !gained {
 		return messages, false
 	}
-	out = append(out, llm.Say(Note+"older results were left out above; call a tool again where you need one."))
+	out = append(out, llm.Say(compactionNote+"older results were left out above; call a tool again where you need one."))
 	return append(out, messages[from:]...), true
 }
 
-// Fold puts a summary in the place of all older turns but those that hand
+// foldTurns puts a summary in the place of all older turns but those that hand
 // in or ask people. Without a summary, it names what was called. It reports
 // how many answers are gone.
-func Fold(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
-	from := tail(messages, keep)
+func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
+	from := tailStart(messages, keep)
 	var did []string
 	earlier, fresh := "", false
 	for i := 0; i < from; i++ {
@@ -98,13 +90,13 @@ func Fold(messages []llm.Message, keep int, summary string) (out []llm.Message, 
 			}
 		case m.From == llm.Assistant:
 			gone, fresh = gone+1, true
-			for _, c := range calls(m) {
-				did = append(did, about(c))
+			for _, c := range callsOf(m) {
+				did = append(did, describeCall(c))
 			}
 		case noted(m):
-			n, text := before(m)
+			n, text := parseNote(m)
 			gone, earlier = gone+n, strings.TrimSpace(earlier+"\n\n"+text)
-		case results(m), nudged(m):
+		case hasResults(m), nudged(m):
 		default:
 			out = append(out, m)
 		}
@@ -113,17 +105,17 @@ func Fold(messages []llm.Message, keep int, summary string) (out []llm.Message, 
 		return messages, 0
 	}
 	if summary == "" {
-		summary = strings.TrimSpace(earlier + "\n\n" + digest(did))
+		summary = strings.TrimSpace(earlier + "\n\n" + listCalls(did))
 	}
 	note := fmt.Sprintf("%s%d answers of yours and their results were left out here. What they came to, as you wrote it down yourself:\n\n%s",
-		Note, gone, cut(summary))
+		compactionNote, gone, cutSummary(summary))
 	return append(append(out, llm.Say(note)), messages[from:]...), gone
 }
 
-// tail returns where the last turns begin: at an answer of the model, or
+// tailStart returns where the last turns begin: at an answer of the model, or
 // behind everything when there are fewer answers than are to be kept. The
 // first message is never in them.
-func tail(messages []llm.Message, keep int) int {
+func tailStart(messages []llm.Message, keep int) int {
 	from := len(messages)
 	for i := len(messages) - 1; i > 0 && keep > 0; i-- {
 		if messages[i].From == llm.Assistant {
@@ -140,28 +132,28 @@ func stub(c llm.Call, r llm.Result) string {
 	if r.Failed {
 		how = "failed"
 	}
-	return fmt.Sprintf("[%s: %s with %d bytes, left out to save room; call it again if you need them]", about(c), how, len(r.Text))
+	return fmt.Sprintf("[%s: %s with %d bytes, left out to save room; call it again if you need them]", describeCall(c), how, len(r.Text))
 }
 
-func about(c llm.Call) string {
+func describeCall(c llm.Call) string {
 	if what := tool.About(c); what != "" && what != c.Tool {
 		return c.Tool + " " + what
 	}
 	return c.Tool
 }
 
-func digest(did []string) string {
+func listCalls(did []string) string {
 	if len(did) == 0 {
 		return "Nothing but words."
 	}
 	more := ""
-	if n := len(did) - listed; n > 0 {
+	if n := len(did) - maxListed; n > 0 {
 		more, did = fmt.Sprintf("%d calls, then ", n), did[n:]
 	}
 	return "You called: " + more + strings.Join(did, "; ") + ". Look at the tree for what came of it."
 }
 
-func cut(text string) string {
+func cutSummary(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > summaryBytes {
 		text = strings.ToValidUTF8(text[:summaryBytes], "") + " [...]"
@@ -169,12 +161,12 @@ func cut(text string) string {
 	return text
 }
 
-// spoken reports whether a tool's results are what people said.
-func spoken(name string) bool { return name == "ask" }
+// fromPerson reports whether a tool's results are what people said.
+func fromPerson(name string) bool { return name == "ask" }
 
 // lasting reports whether a turn hands in or asks people.
 func lasting(m llm.Message) bool {
-	return slices.ContainsFunc(calls(m), func(c llm.Call) bool { return c.Tool == "finish" || spoken(c.Tool) })
+	return slices.ContainsFunc(callsOf(m), func(c llm.Call) bool { return c.Tool == "finish" || fromPerson(c.Tool) })
 }
 
 // bare returns a message without what is the provider's own.
@@ -183,20 +175,20 @@ func bare(m llm.Message) llm.Message {
 	return m
 }
 
-func calls(m llm.Message) []llm.Call { return llm.Response{Message: m}.Calls() }
-
-func results(m llm.Message) bool {
+func hasResults(m llm.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Result != nil })
 }
 
-func noted(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), Note) }
+func noted(m llm.Message) bool {
+	return m.From == llm.User && strings.HasPrefix(m.Text(), compactionNote)
+}
 
 func nudged(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ") }
 
-// before returns what an earlier note stands for: answers, and a summary.
-func before(m llm.Message) (gone int, summary string) {
+// parseNote returns what an earlier note stands for: answers, and a summary.
+func parseNote(m llm.Message) (gone int, summary string) {
 	head, summary, _ := strings.Cut(m.Text(), "\n\n")
-	if _, err := fmt.Sscanf(strings.TrimPrefix(head, Note), "%d answers", &gone); err != nil {
+	if _, err := fmt.Sscanf(strings.TrimPrefix(head, compactionNote), "%d answers", &gone); err != nil {
 		return 0, ""
 	}
 	return gone, summary

@@ -1,6 +1,4 @@
-// Package track counts what repeats in a session, so that one that makes no
-// progress is nudged, and then ended.
-package track
+package agent
 
 import (
 	"bytes"
@@ -9,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/compact"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
@@ -17,30 +14,30 @@ import (
 const (
 	repeatNudge = 3 // equal calls in a row that bring a nudge
 	repeatStop  = 5 // and that end it
-	MaxSilent   = 2 // answers in a row without a call that bring a nudge
-	MaxCut      = 3 // answers that were cut off
-	MaxRefused  = 3 // hand-ins that did not fit
+	maxSilent   = 2 // answers in a row without a call that bring a nudge
+	maxCut      = 3 // answers that were cut off
+	maxRefused  = 3 // hand-ins that did not fit
 
-	MaxMalformed = 4 // answers in a row with calls that are none
+	maxMalformed = 4 // answers in a row with calls that are none
 )
 
-// nudge begins every message that we send by ourselves; it sets no count back.
-const nudge = "Nudge: "
+// nudgePrefix begins every message that we send by ourselves; it sets no count back.
+const nudgePrefix = "Nudge: "
 
 // The nudges.
 const (
-	NudgeSilent    = nudge + "you made no call. Continue with the tools, or call finish to submit your work."
-	NudgeEmpty     = nudge + "your answer is empty. Continue with the tools, or write the answer."
-	NudgeCut       = nudge + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
-	NudgeMalformed = nudge + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
+	nudgeSilent    = nudgePrefix + "you made no call. Continue with the tools, or call finish to submit your work."
+	nudgeEmpty     = nudgePrefix + "your answer is empty. Continue with the tools, or write the answer."
+	nudgeCut       = nudgePrefix + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
+	nudgeMalformed = nudgePrefix + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
 
-	NudgeRepeat = nudge + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
+	nudgeRepeat = nudgePrefix + "you made the same call several times in a row, and it will not answer anything else. Do something different, " +
 		"or stop and say what is in the way."
 )
 
-// Track counts what repeats. It is made from the messages alone, so that a
+// repetition counts what repeats. It is made from the messages alone, so that a
 // session that goes on after a crash counts on.
-type Track struct {
+type repetition struct {
 	lastCall, lastTurn   string
 	sameCalls, sameTurns int
 	Silent               int // answers in a row without a call
@@ -52,7 +49,7 @@ type Track struct {
 }
 
 // See counts one message of the conversation.
-func (t *Track) See(m llm.Message) {
+func (t *repetition) See(m llm.Message) {
 	if m.From == llm.Assistant {
 		t.said(m)
 		return
@@ -72,18 +69,18 @@ func (t *Track) See(m llm.Message) {
 		}
 	}
 	switch {
-	case text == NudgeCut:
+	case text == nudgeCut:
 		t.Cut++
-	case strings.HasPrefix(text, strings.TrimSpace(NudgeMalformed)):
+	case strings.HasPrefix(text, strings.TrimSpace(nudgeMalformed)):
 		t.Malformed++
 		t.Silent-- // it was an answer with calls
-	case !results && !strings.HasPrefix(text, nudge) && !strings.HasPrefix(text, compact.Note):
-		*t = Track{}
+	case !results && !strings.HasPrefix(text, nudgePrefix) && !strings.HasPrefix(text, compactionNote):
+		*t = repetition{}
 	}
 }
 
 // said counts an answer of the model.
-func (t *Track) said(m llm.Message) {
+func (t *repetition) said(m llm.Message) {
 	calls := llm.Response{Message: m}.Calls()
 	if len(calls) == 0 {
 		t.Silent++
@@ -105,7 +102,7 @@ func (t *Track) said(m llm.Message) {
 			t.lastCall, t.sameCalls = "", 0
 			continue
 		}
-		key := keyOf(c)
+		key := callKey(c)
 		turn += key + "\n"
 		if key != t.lastCall {
 			t.lastCall, t.sameCalls = key, 0
@@ -120,8 +117,8 @@ func (t *Track) said(m llm.Message) {
 	}
 }
 
-// keyOf names a call by its tool and input.
-func keyOf(c llm.Call) string {
+// callKey names a call by its tool and input.
+func callKey(c llm.Call) string {
 	var b bytes.Buffer
 	if json.Compact(&b, c.Input) != nil {
 		return c.Tool + " " + string(c.Input)
@@ -131,10 +128,10 @@ func keyOf(c llm.Call) string {
 
 // Same returns how often the last call, or the last whole answer, was made
 // in a row.
-func (t *Track) Same() int { return max(t.sameCalls, t.sameTurns) }
+func (t *repetition) Same() int { return max(t.sameCalls, t.sameTurns) }
 
 // Repeats reports whether it is time for a nudge.
-func (t *Track) Repeats() bool { return t.Same() >= repeatNudge }
+func (t *repetition) Repeats() bool { return t.Same() >= repeatNudge }
 
 // Stuck reports whether the session is to end.
-func (t *Track) Stuck() bool { return t.Same() >= repeatStop }
+func (t *repetition) Stuck() bool { return t.Same() >= repeatStop }

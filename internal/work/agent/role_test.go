@@ -1,4 +1,4 @@
-package cast_test
+package agent_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
@@ -41,7 +41,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestSystemPrompts(t *testing.T) {
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSystemPrompts(t *testing.T) {
 // TestOrders holds what a role is told with each strategy to what it may do
 // then: its own text, which is the same with all of them, and the order of work.
 func TestOrders(t *testing.T) {
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,25 +102,25 @@ func TestOrders(t *testing.T) {
 
 // TestPermissionMatrix is what each role may do, as it was agreed.
 func TestPermissionMatrix(t *testing.T) {
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
-		writes cast.Scope
+		writes agent.Scope
 		has    string
 	}
 	want := map[nexus.Role]row{
-		nexus.Planner:  {cast.Nothing, "read_file search_code list_files git request_context scout ask finish"},
-		nexus.Coder:    {cast.All, "read_file write_file edit_file search_code list_files shell job git request_context request_replan scout ask finish"},
-		nexus.Tester:   {cast.Tests, "read_file write_file edit_file search_code list_files shell job git request_context finish"},
-		nexus.Reviewer: {cast.Nothing, "read_file search_code list_files git request_context finish"},
-		nexus.Merger:   {cast.All, "read_file write_file edit_file search_code list_files shell job git finish"},
-		nexus.Router:   {cast.Nothing, "finish"},
-		nexus.Scout:    {cast.Nothing, "read_file search_code list_files git request_context finish"},
-		nexus.Verifier: {cast.Nothing, "read_file search_code list_files git finish"},
+		nexus.Planner:  {agent.WriteNothing, "read_file search_code list_files git request_context scout ask finish"},
+		nexus.Coder:    {agent.WriteAll, "read_file write_file edit_file search_code list_files shell job git request_context request_replan scout ask finish"},
+		nexus.Tester:   {agent.WriteTests, "read_file write_file edit_file search_code list_files shell job git request_context finish"},
+		nexus.Reviewer: {agent.WriteNothing, "read_file search_code list_files git request_context finish"},
+		nexus.Merger:   {agent.WriteAll, "read_file write_file edit_file search_code list_files shell job git finish"},
+		nexus.Router:   {agent.WriteNothing, "finish"},
+		nexus.Scout:    {agent.WriteNothing, "read_file search_code list_files git request_context finish"},
+		nexus.Verifier: {agent.WriteNothing, "read_file search_code list_files git finish"},
 
-		nexus.Assistant: {cast.All, "read_file write_file edit_file search_code list_files shell job"},
+		nexus.Assistant: {agent.WriteAll, "read_file write_file edit_file search_code list_files shell job"},
 	}
 	for name, r := range roles {
 		if got := (row{r.Writes, strings.Join(r.Tools, " ")}); got != want[name] {
@@ -128,12 +128,12 @@ func TestPermissionMatrix(t *testing.T) {
 		}
 		rule := r.Writes.Rule()
 		for file, test := range map[string]bool{"a.go": false, "a_test.go": true, "testdata/x": true, "nexus.toml": false} {
-			if may := rule == nil || rule(file) == nil; may != (r.Writes == cast.All || r.Writes == cast.Tests && test) {
+			if may := rule == nil || rule(file) == nil; may != (r.Writes == agent.WriteAll || r.Writes == agent.WriteTests && test) {
 				t.Errorf("%s writes %s: %v", name, file, may)
 			}
 		}
 	}
-	if cast.Scope("").Rule()("a_test.go") == nil {
+	if agent.Scope("").Rule()("a_test.go") == nil {
 		t.Error("a scope that nobody set lets files be written")
 	}
 }
@@ -141,19 +141,19 @@ func TestPermissionMatrix(t *testing.T) {
 const good = "---\ntier: strong\ntools: [read_file, finish]\nturns: 7\nmax_tokens: 1000\n---\n\nYou code.\n"
 
 func TestRolesAreOverridden(t *testing.T) {
-	roles, err := cast.Roles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
+	roles, err := agent.Roles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := cast.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Writes: cast.All, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
+	want := agent.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Writes: agent.WriteAll, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
 	if diff := cmp.Diff(want, roles[nexus.Coder]); diff != "" {
 		t.Error(diff)
 	}
-	blind, err := cast.Roles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
+	blind, err := agent.Roles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
 	if err != nil || blind[nexus.Coder].Map {
 		t.Errorf("a role that wants no map is shown one: %v", err)
 	}
-	own, err := cast.Roles(nil)
+	own, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := cast.Roles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
+			_, err := agent.Roles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Error(), c.want) || !strings.Contains(e.Error(), c.file) || !strings.Contains(e.Hint, c.file+".md") {
 				t.Errorf("%v (%#v), want %q", err, e, c.want)
@@ -201,7 +201,7 @@ func FuzzParseRole(f *testing.F) {
 	f.Add([]byte("---\ntier: &a [*a]\n---\nx"))
 	f.Add([]byte("---\r\ntier: fast\r\n---\r\nx"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := cast.ParseRole("coder", data)
+		r, err := agent.ParseRole("coder", data)
 		if err != nil {
 			return
 		}
