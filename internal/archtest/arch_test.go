@@ -23,6 +23,7 @@ var may = map[string][]string{
 	"sys":    {"nexus"},
 	"work":   {"nexus", "decide", "sys"},
 	"run":    {"nexus", "decide", "sys", "work"},
+	"app":    {"nexus", "decide", "sys", "work", "run"},
 	"face":   {"nexus", "decide", "sys"},
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
@@ -29,7 +30,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 )
 
-func toolCommand(a *frame.App) *cobra.Command {
+func toolCommand(a *frame.Console) *cobra.Command {
 	return a.Parent("tool", "list the agents' tools, and call one", toolListCommand(a), toolCallCommand(a))
 }
 
@@ -45,7 +46,7 @@ type toolList struct {
 	Writes cast.Scope `json:"writes"` // what the role may change in the tree
 }
 
-func toolListCommand(a *frame.App) *cobra.Command {
+func toolListCommand(a *frame.Console) *cobra.Command {
 	var role string
 	var offered bool
 	c := a.Command("list [--role ROLE] [--mcp] [--json]", "list the tools that agents have", func(ctx context.Context, _ []string) error {
@@ -79,7 +80,7 @@ func toolListCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func toolCallCommand(a *frame.App) *cobra.Command {
+func toolCallCommand(a *frame.Console) *cobra.Command {
 	var dir, role string
 	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
 		if !json.Valid([]byte(args[1])) {
@@ -144,7 +145,7 @@ func handin(role nexus.Role) json.RawMessage {
 }
 
 // roleOf returns a role as it is here; no role has all tools.
-func roleOf(a *frame.App, name string) (cast.Role, error) {
+func roleOf(a *frame.Console, name string) (cast.Role, error) {
 	if name == "" {
 		return cast.Role{Tools: tool.Names(), Writes: cast.All}, nil
 	}
@@ -156,20 +157,20 @@ func roleOf(a *frame.App, name string) (cast.Role, error) {
 	if err != nil {
 		return cast.Role{}, err
 	}
-	roles, _, err := wire.Casting(frame.Top(dir), settings)
+	roles, _, err := wire.Casting(app.Top(dir), settings)
 	if err != nil {
 		return cast.Role{}, err
 	}
 	r, ok := roles[nexus.Role(name)]
 	if !ok {
-		return r, frame.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
+		return r, app.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
 	}
 	return r, nil
 }
 
 // listing returns the tools of a role, with those that servers offer where
 // they are wanted.
-func listing(ctx context.Context, a *frame.App, r cast.Role, offered bool) (*tool.Set, func(), error) {
+func listing(ctx context.Context, a *frame.Console, r cast.Role, offered bool) (*tool.Set, func(), error) {
 	if offered {
 		return setOf(ctx, a, "", r)
 	}
@@ -188,7 +189,7 @@ func told(c config.Config, r cast.Role) tool.Env {
 	return tool.Env{Writes: r.Writes != cast.Nothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
-func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, func(), error) {
+func toolSet(ctx context.Context, a *frame.Console, dir, role string) (*tool.Set, func(), error) {
 	r, err := roleOf(a, role)
 	if err != nil {
 		return nil, nil, err
@@ -198,7 +199,7 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, fu
 
 // setOf returns the tools of a role in a directory, those of servers included,
 // and what ends them.
-func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Set, func(), error) {
+func setOf(ctx context.Context, a *frame.Console, dir string, r cast.Role) (*tool.Set, func(), error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, nil, err
@@ -212,7 +213,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 		return nil, nil, err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, frame.NotFound("directory", dir, "Name one that exists with --dir.")
+		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
@@ -222,7 +223,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(here), a.Trust(), a.Env, box)
+	grant, err := network.Reachable(settings.Network, app.Top(here), a.Trust(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -233,7 +234,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r cast.Role) (*tool.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	foreign, err := servers.Open(a, frame.Top(dir))
+	foreign, err := servers.Open(a, app.Top(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err
