@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -48,7 +48,7 @@ type Parts struct {
 	Keys     key.Store           // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Learn    func(string)        // makes Mask know another; may be nil
-	Tap      pick.Tap
+	Tap      provider.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
 	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
@@ -76,7 +76,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	models, err := pick.NewModels(p.Config, p.Env, p.Now)
+	models, err := provider.NewModels(p.Config, p.Env, p.Now)
 	if err != nil {
 		return nil, nil, err
 	}
