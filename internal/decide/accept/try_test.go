@@ -19,7 +19,7 @@ func TestTry(t *testing.T) {
 	failed := func(test string) nexus.Finding { return nexus.Finding{Code: "test", Test: test, Message: "got 1"} }
 	silent := said(nexus.Fail, 1, text("exit code 1 without a word"))
 	why := func(e nexus.Evidence, why string) nexus.Evidence { e.Why = why; return e }
-	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"))}
+	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"), failed("m.lengths"))}
 
 	for name, c := range map[string]struct {
 		text, check string
@@ -48,6 +48,7 @@ func TestTry(t *testing.T) {
 		"tests of what is there":       {check: "go test -run TestX .", kind: nexus.TestTask, e: said(nexus.Pass, 0)},
 		"it was cut off":               {check: "sh a.sh", e: why(said(nexus.Environmental, 137), "it was killed")},
 		"what it names is red":         {check: "go test -run TestOld .", e: said(nexus.Fail, 1, failed("m.TestOld"))},
+		"only its command names it":    {check: "sh t.sh lengths", e: said(nexus.Fail, 1, failed("m.lengths"))},
 		"what the text names is red":   {text: "TestOld passes", check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld"))},
 		"a new one is red beside":      {check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld"), failed("m.TestX"))},
 		"nobody sees how many":         {check: "go test -v -run TestX . | grep -q '^--- PASS: TestX'", e: silent, wrong: "nobody sees how many tests", form: "`go test -run '^TestX$' .`", vain: true},
