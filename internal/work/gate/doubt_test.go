@@ -175,7 +175,7 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 }
 
 // TestUnsureAgainstAnotherBase: that a failure cannot be told from one of a base
-// says nothing of another base, on which the test passes.
+// says nothing of another base, on which another test is red.
 func TestUnsureAgainstAnotherBase(t *testing.T) {
 	tree := files(t, map[string]string{"m.sh": "echo ran >> log\nexit 1\n"})
 	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
@@ -195,12 +195,13 @@ func TestUnsureAgainstAnotherBase(t *testing.T) {
 	known := raw
 	known.State, known.Findings, known.Base, known.Raw = nexus.Pass, nil, "b1", "raw"
 	red := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestA", Message: "got 7, want 2"}}}
-	for tree2, c := range map[string]struct {
+	other := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b2", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestB", Message: "got 7, want 2"}}}
+	for base, c := range map[string]struct {
 		base nexus.Evidence
 		want nexus.GateState
 	}{
 		"b1": {red, nexus.Pass},
-		"b2": {nexus.Evidence{Gate: "own", State: nexus.Pass, Tree: "b2", Counts: nexus.Counts{Passed: 1}}, nexus.Fail},
+		"b2": {other, nexus.Fail},
 	} {
 		r.Base = func(string) (nexus.Evidence, bool) { return c.base, true }
 		before, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
@@ -210,7 +211,7 @@ func TestUnsureAgainstAnotherBase(t *testing.T) {
 		}
 		after, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
 		if e := v.Evidence[0]; e.State != c.want || len(after) != len(before) {
-			t.Errorf("against %s: %+v, run again: %v", tree2, e, len(after) != len(before))
+			t.Errorf("against %s: %+v, run again: %v", base, e, len(after) != len(before))
 		}
 	}
 }
