@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
 // Work is what is known of a task's tree that its gates let through.
@@ -363,7 +364,7 @@ func testing(e nexus.Evidence, gate string) bool {
 }
 
 func (w Work) tests() []string {
-	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !testfile.Part(f) })
+	return slices.DeleteFunc(slices.Clone(w.Changed), func(f string) bool { return !stack.ServesTests(f) })
 }
 
 // testsAlone reports whether the change is of nothing but tests.

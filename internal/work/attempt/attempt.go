@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/strategy"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
@@ -161,7 +161,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 		return repair.Facts{}, nil
 	}
 	changed, err := w.Trees.Git().Changed(ctx, w.a.Base, at)
-	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return testfile.Is(c.Path) })
+	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return stack.IsTest(c.Path) })
 	f := repair.Facts{Tested: tested, Untouched: err == nil && len(changed) == 0}
 	f.Unchecked = w.Checks == "always" && len(claim.Open(w.task.Task)) > 0 || w.Checks == "auto" && claim.Worth(w.task.Task)
 	if open, why := w.unshown(); len(open) > 0 {
