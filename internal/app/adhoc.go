@@ -26,7 +26,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -53,7 +52,7 @@ type Reply struct {
 type Adhoc struct {
 	app    *App
 	config config.Config
-	role   cast.Role
+	role   agent.Role
 	top    string // the repository's, whose customs hold
 	models *provider.Models
 	tap    provider.Tap
@@ -208,9 +207,9 @@ func (a *App) Session(ctx context.Context, c config.Config, role nexus.Role, tex
 
 // hands returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
-func hands(a *App, c config.Config, role cast.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+func hands(a *App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != cast.Nothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
 	}
 	own, err := portslot.Take(filepath.Join(a.StateHome(), "slots"), dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
 // maxCustom is the most bytes that a file may have which tells agents something.
@@ -17,7 +17,7 @@ const maxCustom = 1 << 20
 
 // Casting reads what a repository says to agents, and puts on top of it what the
 // configuration says of roles.
-func Casting(dir string, c config.Config) (map[nexus.Role]cast.Role, string, error) {
+func Casting(dir string, c config.Config) (map[nexus.Role]agent.Role, string, error) {
 	roles, rules, err := customs(dir)
 	if err != nil {
 		return nil, "", err
@@ -32,7 +32,7 @@ func Casting(dir string, c config.Config) (map[nexus.Role]cast.Role, string, err
 // customs reads what a repository says to agents: its roles, and the standing
 // rules of its AGENTS.md. Both go to a provider, and the repository may be
 // anybody's, so no link is followed out of it.
-func customs(dir string) (roles map[nexus.Role]cast.Role, rules string, err error) {
+func customs(dir string) (roles map[nexus.Role]agent.Role, rules string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, "", err
@@ -42,7 +42,7 @@ func customs(dir string) (roles map[nexus.Role]cast.Role, rules string, err erro
 	if err != nil {
 		return nil, "", err
 	}
-	if roles, err = cast.Roles(theirs); err != nil {
+	if roles, err = agent.Roles(theirs); err != nil {
 		return nil, "", err
 	}
 	rules, err = read(root, "AGENTS.md")

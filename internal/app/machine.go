@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -79,7 +79,7 @@ type Parts struct {
 	Run      nexus.RunID
 	Repo     git.Repo // the user's
 	State    string   // directory of the repository's state
-	Blobs    *blob.Store
+	Blobs    *journal.BlobStore
 	Config   config.Config
 	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string

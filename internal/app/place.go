@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -101,8 +100,8 @@ func (p *Place) Close() {
 }
 
 // Blobs opens the store of what the facts name. Small ones lie in the journal.
-func (p *Place) Blobs() (*blob.Store, error) {
-	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+func (p *Place) Blobs() (*journal.BlobStore, error) {
+	store, err := journal.OpenBlobs(filepath.Join(p.State, "blobs"))
 	if err != nil {
 		return nil, err
 	}

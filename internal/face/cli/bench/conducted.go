@@ -15,7 +15,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -102,7 +101,7 @@ func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-
 type hall struct {
 	*loop
 	meter *meter
-	blobs *blob.Store
+	blobs *journal.BlobStore
 	ended atomic.Int64
 	drain chan struct{} // closed when all sessions have ended
 }

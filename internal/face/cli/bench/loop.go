@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -48,7 +47,7 @@ type loop struct {
 	sessions int // at once
 	box      *sandbox.Box
 	config   config.Config
-	role     cast.Role
+	role     agent.Role
 }
 
 // run runs the loop and returns what its turns took.
@@ -62,7 +61,7 @@ func (l *loop) run(ctx context.Context) (Spent, error) {
 	l.config.Limits = nexus.DefaultLimits()
 	l.config.Limits.Turns, l.config.Limits.Parallel = l.turns+10, l.sessions
 	l.config.Limits.RunMoney, l.config.Limits.DayMoney = 10_000*nexus.Dollar, 10_000*nexus.Dollar
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		return Spent{}, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -90,8 +89,8 @@ func backupCommand(a *frame.Console) *cobra.Command {
 }
 
 // copyBlobs copies the named blobs that do not lie in the journal itself.
-func copyBlobs(shelf blob.Shelf, from *blob.Store, dir string, named []string) (copied, absent int, err error) {
-	to, err := blob.Open(dir)
+func copyBlobs(shelf journal.Shelf, from *journal.BlobStore, dir string, named []string) (copied, absent int, err error) {
+	to, err := journal.OpenBlobs(dir)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -173,7 +172,7 @@ func restoreCommand(a *frame.Console) *cobra.Command {
 		if _, err := os.Lstat(path); err == nil {
 			out.Aside = path + ".before-" + stamp
 		}
-		store, err := blob.Open(filepath.Join(args[0], "blobs"))
+		store, err := journal.OpenBlobs(filepath.Join(args[0], "blobs"))
 		if err == nil {
 			err = idle(ctx, p)
 		}

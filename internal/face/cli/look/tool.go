@@ -14,14 +14,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
-	"github.com/nexus-ai-builder/nexus/internal/work/scout"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/verify"
@@ -39,8 +37,8 @@ type toolRow struct {
 
 // toolList is the answer of `tool list --json`.
 type toolList struct {
-	Tools  []toolRow  `json:"tools"`
-	Writes cast.Scope `json:"writes"` // what the role may change in the tree
+	Tools  []toolRow   `json:"tools"`
+	Writes agent.Scope `json:"writes"` // what the role may change in the tree
 }
 
 func toolListCommand(a *frame.Console) *cobra.Command {
@@ -102,10 +100,10 @@ func toolCallCommand(a *frame.Console) *cobra.Command {
 // called is what `tool call` prints. A call that fails is a result, too.
 type called struct {
 	llm.Result
-	Changed  bool            `json:"changed"` // the tree may be different now
-	Finished json.RawMessage `json:"finished,omitempty"`
-	Seconds  float64         `json:"seconds"`
-	Reached  []hosts.Reached `json:"reached,omitempty"` // hosts that it asked for
+	Changed  bool                `json:"changed"` // the tree may be different now
+	Finished json.RawMessage     `json:"finished,omitempty"`
+	Seconds  float64             `json:"seconds"`
+	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it asked for
 }
 
 // inFull draws all that a model is told of its tools.
@@ -135,28 +133,28 @@ func handin(role nexus.Role) json.RawMessage {
 	case nexus.Reviewer:
 		return review.Schema()
 	case nexus.Scout:
-		return scout.Schema()
+		return agent.SubagentSchema()
 	default:
 		return nil
 	}
 }
 
 // roleOf returns a role as it is here; no role has all tools.
-func roleOf(a *frame.Console, name string) (cast.Role, error) {
+func roleOf(a *frame.Console, name string) (agent.Role, error) {
 	if name == "" {
-		return cast.Role{Tools: tool.Names(), Writes: cast.All}, nil
+		return agent.Role{Tools: tool.Names(), Writes: agent.WriteAll}, nil
 	}
 	dir, err := a.WorkDir()
 	if err != nil {
-		return cast.Role{}, err
+		return agent.Role{}, err
 	}
 	settings, _, err := a.Settings()
 	if err != nil {
-		return cast.Role{}, err
+		return agent.Role{}, err
 	}
 	roles, _, err := app.Casting(app.Top(dir), settings)
 	if err != nil {
-		return cast.Role{}, err
+		return agent.Role{}, err
 	}
 	r, ok := roles[nexus.Role(name)]
 	if !ok {
@@ -167,7 +165,7 @@ func roleOf(a *frame.Console, name string) (cast.Role, error) {
 
 // listing returns the tools of a role, with those that servers offer where
 // they are wanted.
-func listing(ctx context.Context, a *frame.Console, r cast.Role, offered bool) (*tool.Set, func(), error) {
+func listing(ctx context.Context, a *frame.Console, r agent.Role, offered bool) (*tool.Set, func(), error) {
 	if offered {
 		return setOf(ctx, a, "", r)
 	}
@@ -182,8 +180,8 @@ func listing(ctx context.Context, a *frame.Console, r cast.Role, offered bool) (
 }
 
 // told returns what decides how a role's tools are described.
-func told(c config.Config, r cast.Role) tool.Env {
-	return tool.Env{Writes: r.Writes != cast.Nothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
+func told(c config.Config, r agent.Role) tool.Env {
+	return tool.Env{Writes: r.Writes != agent.WriteNothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
 func toolSet(ctx context.Context, a *frame.Console, dir, role string) (*tool.Set, func(), error) {
@@ -196,7 +194,7 @@ func toolSet(ctx context.Context, a *frame.Console, dir, role string) (*tool.Set
 
 // setOf returns the tools of a role in a directory, those of servers included,
 // and what ends them.
-func setOf(ctx context.Context, a *frame.Console, dir string, r cast.Role) (*tool.Set, func(), error) {
+func setOf(ctx context.Context, a *frame.Console, dir string, r agent.Role) (*tool.Set, func(), error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -142,8 +141,8 @@ type watcher struct {
 	place *app.Place
 	lines bool // events as JSON on standard output
 	file  statusfile.Options
-	in    io.Reader         // answers questions; nil: nobody types any
-	set   channels.Settings // how people are asked
+	in    io.Reader       // answers questions; nil: nobody types any
+	set   config.Channels // how people are asked
 
 	shown *Screen
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // served is what nexus serve prints with --json.
@@ -33,7 +33,7 @@ func serveCommand(a *frame.Console) *cobra.Command {
 			return err
 		}
 		set := settings.Channels
-		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == channels.Web })
+		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
 		if listen != "" {
 			set.WebListen = listen
 		}
@@ -70,7 +70,7 @@ func serve(ctx context.Context, a *frame.Console, crew askpeople.Crew, public bo
 	if err != nil {
 		return err
 	}
-	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{channels.Web}, crew.Set.Order...)}
+	told := served{Address: page.Address(), URL: askpeople.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := a.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
 		return err
 	}
