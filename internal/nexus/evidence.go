@@ -122,6 +122,9 @@ type Evidence struct {
 	Coverage *Coverage `json:"coverage,omitempty"` // where somebody measured what tests go through
 }
 
+// Blobs returns the hashes of what was kept of it, empty for what was not.
+func (e Evidence) Blobs() []string { return []string{e.Output, e.All, e.Named, e.Raw} }
+
 // Flake is a test that failed and passed on one and the same tree.
 type Flake struct {
 	Test   string `json:"test"`

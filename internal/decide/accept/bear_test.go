@@ -336,6 +336,25 @@ func TestSee(t *testing.T) {
 	}
 }
 
+// TestSeeNamesOfAFailingCommand tells of a test that is to be written once: its
+// command fails, so that nobody is told that the test does not.
+func TestSeeNamesOfAFailingCommand(t *testing.T) {
+	const check = "go test -run '^TestNew$' ./..."
+	for name, c := range map[string]struct {
+		state nexus.GateState
+		want  nexus.RedSeen
+	}{
+		"it is not there":  {nexus.NotRun, nexus.RedSeen{Meant: []string{check}}},
+		"it is, and fails": {nexus.Fail, nexus.RedSeen{Meant: []string{check}}},
+		"it passes":        {nexus.Pass, nexus.RedSeen{Green: []string{"TestNew", check}}},
+	} {
+		own := []accept.Before{{Number: 1, Base: nexus.Evidence{State: c.state, Tree: "b"}}}
+		if diff := cmp.Diff(c.want, accept.See(nexus.Task{ID: "T1", Title: "TestNew passes", Criteria: []nexus.Criterion{{Text: "TestNew passes", Check: check}}}, accept.Base{Own: own})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // TestSeeSkippedWithoutNames counts the tests that do not run where the runner
 // does not name them.
 func TestSeeSkippedWithoutNames(t *testing.T) {
@@ -345,6 +364,29 @@ func TestSeeSkippedWithoutNames(t *testing.T) {
 		got := accept.See(nexus.Task{ID: "T1", Title: text, Criteria: []nexus.Criterion{{Text: text, Check: "test"}}}, accept.Base{Said: []nexus.Evidence{e}})
 		if diff := cmp.Diff(want, got.Aside); diff != "" {
 			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// TestWeighRename takes the suite for a criterion that asks for a new name, and
+// for no other, where the change does nothing but rename.
+func TestWeighRename(t *testing.T) {
+	green := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t", Counts: nexus.Counts{Passed: 3}}
+	for name, c := range map[string]struct {
+		title, text string
+		renamed     bool
+		by          nexus.Bearing
+	}{
+		"the new name":             {"Rename hello to greet", "It is called greet", true, nexus.LiteralBearing},
+		"both names":               {"Rename hello to greet", "greet takes the place of hello", true, nexus.LiteralBearing},
+		"the change does more":     {"Rename hello to greet", "It is called greet", false, ""},
+		"it asks for more":         {"Rename hello to greet", "greet prints two lines", true, ""},
+		"another name":             {"Rename hello to greet", "It is called bow", true, ""},
+		"the title says no rename": {"Add greet", "It is called greet", true, ""},
+	} {
+		w := accept.Work{Task: nexus.Task{ID: "T1", Title: c.title, Criteria: []nexus.Criterion{{Text: c.text, Check: "test"}}}, Changed: []string{"a.go"}, Base: []nexus.Evidence{green}, Now: []nexus.Evidence{green}, Renamed: c.renamed}
+		if all := accept.Weigh(w); len(all) != 1 || all[0].By != c.by {
+			t.Errorf("%s: %+v", name, all)
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		return err
 	}
 	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Ended}
+	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+		return err
+	}
 	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
 	}
@@ -257,7 +260,7 @@ func (w *work) seenBefore() string {
 		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
 	}
 	if len(f.Green) > 0 {
-		text += "\n\nThe task names this, and it does not fail now, so it shows nothing. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+		text += "\n\nThe task names this, and it does not fail now, so it shows nothing: it passes, or it is not there yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
 	}
 	if len(f.Aside) > 0 {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")

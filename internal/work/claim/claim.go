@@ -74,7 +74,7 @@ func Ask(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) str
 	for i, n := range open {
 		names[i] = fmt.Sprint(n)
 	}
-	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you hand in, for each of them one test that shows it: " +
+	text := "Nothing checks criterion " + strings.Join(names, ", ") + " yet. Name in checks, when you submit, for each of them one test that shows it: " +
 		"the criterion's number, the test, its file, and the command that runs that test alone. " +
 		"It is run without the work, where it must fail for what is missing, and with it, where it must pass. " +
 		"For one that no machine can check, such as taste, give only its number and why."

@@ -24,7 +24,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/keep"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
@@ -404,7 +403,7 @@ func (r Runner) keep(res sandbox.Result) (string, error) {
 	if r.Put == nil || len(res.Stdout)+len(res.Stderr) == 0 {
 		return "", nil
 	}
-	k := keep.New(maxKept)
+	k := sandbox.NewHeadTail(maxKept)
 	_, _ = k.Write(res.Stdout) // it never fails
 	_, _ = k.Write(res.Stderr)
 	data, _ := k.Bytes()

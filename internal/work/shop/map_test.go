@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/work/agent/cast"
+	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -52,7 +52,7 @@ type floor struct {
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
 	s, base, _ := shoptest.New(t)
-	roles, err := cast.Roles(nil)
+	roles, err := agent.Roles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
