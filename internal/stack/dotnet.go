@@ -13,14 +13,17 @@ import (
 func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
+		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
 		Stores: []Store{
 			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
 		},
-		Formats: dotnetFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
-			{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []Lone{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
+		Formats: dotnetFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
+				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []Lone{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
+			}
 		},
 	}
 }

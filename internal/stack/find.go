@@ -102,7 +102,7 @@ func byMake(p project, found []Found) []Found {
 	if len(found) == 0 || slices.ContainsFunc(found, func(f Found) bool { return f.Gate == "test" && f.Dir == "." }) || p.word("file:go.mod") || p.word("file:go.work") {
 		return nil
 	}
-	for _, step := range s.Steps {
+	for _, step := range rows(s.Steps) {
 		if step.Gate == "test" && p.holds(step.If) {
 			return []Found{{Stack: s.Name, Dir: p.dir, Step: step}}
 		}
@@ -155,7 +155,7 @@ func marked(patterns, names []string) bool {
 func (s Stack) steps(p project, taken map[string]bool) []Found {
 	var found []Found
 	have := map[string]bool{}
-	for _, step := range s.Steps {
+	for _, step := range rows(s.Steps) {
 		one := step.Gate + step.Beside
 		if have[one] || s.covered(p, one, taken) || !p.holds(step.If) {
 			continue

@@ -14,8 +14,18 @@ import (
 func golang() Stack {
 	return Stack{
 		Name: "go", Markers: []string{"go.mod", "go.work"},
+		Tests: Tests{
+			Ends:     []string{".go"},
+			Declares: `(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(|\.Run\("([^"]+)"`,
+			Skips:    `\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`,
+			Asserts:  `\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w+\(|cmp\.(?:Diff|Equal)\(|// (?:Unordered )?[Oo]utput:`,
+		},
+		Configs: []Config{
+			{Files: []string{"go.mod", "go.work"}, Runs: `^use\b`, Loads: `^replace\b|=> \.`},
+			{Files: []string{".golangci.*"}},
+		},
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
-		Formats:  goFormats(),
+		Formats:  goFormats,
 		find:     goFound,
 	}
 }

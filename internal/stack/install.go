@@ -33,7 +33,7 @@ type Install struct {
 func Installs() []Install {
 	var all []Install
 	for _, s := range All() {
-		for _, i := range s.Installs {
+		for _, i := range rows(s.Installs) {
 			i.Family = s.Name
 			all = append(all, i)
 		}

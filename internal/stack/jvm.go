@@ -15,19 +15,27 @@ import (
 func maven() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"}, Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers:   func(outer project, rel, _ string) bool { return outer.module(rel) },
+		covers: func(outer project, rel, _ string) bool { return outer.module(rel) },
+		Tests:  classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
+		Configs: []Config{
+			{Files: []string{"gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties"}, Runner: true},
+			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
+			{Files: []string{"checkstyle.xml", "detekt.yml"}},
+		},
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
 		Stores: []Store{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
 		},
-		Formats: jvmFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
-			{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
-			{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
-			{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
-			{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+		Formats: jvmFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
+				{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
+				{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
+				{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
+				{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
+				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []Part{{By: ByClass, Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []Lone{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+			}
 		},
 	}
 }
@@ -45,18 +53,23 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 func gradle() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
-		Runners:  []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
-		Yields:   []string{"pom.xml"},
-		covers:   func(outer project, rel, _ string) bool { return outer.included(rel) },
+		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
+		Yields:  []string{"pom.xml"},
+		covers:  func(outer project, rel, _ string) bool { return outer.included(rel) },
+		Configs: []Config{
+			{Files: []string{"gradle.properties", "*.gradle", "*.gradle.kts", "buildSrc/"}, Narrows: jvmNarrows, Loads: jvmLoads},
+		},
 		Listings: []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
 		Stores: []Store{
 			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
 			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
 		},
-		Steps: []Step{
-			{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
-			{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
-			{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
+				{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
+				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []Part{{By: ByClass, Args: someOfGradle(), Reports: true}}, Alone: []Lone{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+			}
 		},
 	}
 }
@@ -181,3 +194,23 @@ func pomPackages(text string) []Package {
 	}
 	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
 }
+
+// classTests are how tests are written in languages whose frameworks mark methods
+// of classes: those of the JVM and of .NET.
+func classTests(names []string, ends ...string) Tests {
+	return Tests{
+		Ends: ends, Names: names,
+		Declares: `(?:@(?:Test|ParameterizedTest|RepeatedTest|TestFactory)|\[(?:Test|Fact|Theory|TestMethod|TestCase)\b[^\]]*\])[^{;]{0,300}?\b(\w+)\s*\(`,
+		Skips:    `@(?:Disabled|Ignore)\b|\b[Aa]ssume(?:True|False|That)\(|\bSkip\s*=|\[Ignore`,
+		Asserts:  `\b[Aa]ssert\w*[.(]|\bverify\(|\.should`,
+	}
+}
+
+// What lines of a build of Maven's or Gradle's do: run less, or end before it can
+// tell; and do more than the build says.
+const (
+	jvmNarrows = `(?i)(?:\b|set)ignoreFailures|testFailureIgnore|test\.failure\.ignore|\bskipTests\b|maven\.test\.skip|TestsMatching|(?:in|ex)clude(?:d?Groups|Tags|Categories|Engines)\b|` +
+		`\bexcludedTaskNames\b|\btaskNames\b|\bdryRun\b|\boverwrite\b|deleteAllActions|\.exit\b|\bexitProcess\b|\bhalt\b`
+	jvmLoads = `\bdo(?:First|Last)\b|\bfinalizedBy\b|\bbuildFinished\b|test-results|surefire-reports|\bprint(?:ln|f)?\b|\b(?:java)?exec\b|\bProcessBuilder\b|(?:exec|antrun|groovy-maven|gmavenplus)(?:-maven)?-plugin|` +
+		`\bapply\s*\(?\s*from\b|javaagent|^<extension>|\bincludeBuild\b|^-f\b|^--?(?:file|settings-file|build-file|init-script)\b`
+)

@@ -23,20 +23,33 @@ func phpLone(tool string) []Lone {
 func php() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
-		Installs: phpInstalls(), Programs: words("php composer phpunit phpstan phpcs psalm pest"),
-		covers:   func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
+		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
+		Tests: Tests{
+			Ends:     []string{".php"},
+			Declares: `function (test\w+)\s*\(|\b(?:it|test)\(\s*['"]([^'"]+)`,
+			Skips:    `markTest(?:Skipped|Incomplete)|->skip\(`,
+			Asserts:  `->assert\w+\(|::assert\w+\(|\bexpect\(|->expectException`,
+			Only:     true,
+			Names:    []string{"*Test.php", "*Tests.php", "*Spec.php"},
+		},
+		Configs: []Config{
+			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
+		},
 		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []Store{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
 		},
-		Formats: phpFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
-			{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
-			{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
-			{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
-			{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
-			{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
+		Formats: phpFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
+				{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
+				{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
+				{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
+				{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
+				{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
+			}
 		},
 	}
 }

@@ -18,24 +18,38 @@ func python() Stack {
 			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
 			{},
 		},
-		Installs: pythonInstalls(), Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
-		covers:   func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
-		refine:   pythonTests,
+		Installs: pythonInstalls, Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
+		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
+		refine: pythonTests,
+		Tests: Tests{
+			Ends:     []string{".py"},
+			Declares: `(?m)^\s*(?:async )?def (test\w*)\(|^class (Test\w*)`,
+			Skips:    `pytest\.mark\.(?:skip|skipif|xfail)|unittest\.(?:skip|expectedFailure)|pytest\.(?:skip|xfail|importorskip)\(|self\.skipTest\(|__test__\s*=\s*False|collect_ignore|pytest_ignore_collect`,
+			Asserts:  `^\s*assert\b|\bself\.assert\w+\(|pytest\.raises\(|\.assert_(?:called|not_called|has_calls|any_call)`,
+			Only:     true,
+			Names:    []string{"conftest.py"},
+		},
+		Configs: []Config{
+			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
+			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
+		},
 		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
 		Stores: []Store{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
 			{Name: "uv", Tools: []string{"uv", "uvx"}, Home: ".cache/uv", From: "UV_CACHE_DIR", Var: "UV_CACHE_DIR"},
 			{Name: "poetry", Tools: []string{"poetry"}, Home: ".cache/pypoetry", From: "POETRY_CACHE_DIR", Var: "POETRY_CACHE_DIR"},
 		},
-		Formats: pythonFormats(),
-		Steps: []Step{
-			{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
-			{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
-			{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
-			{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
-			{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-			{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
-			{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+		Formats: pythonFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+				{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
+				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
+				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []Lone{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []Part{{By: ByPython, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []Lone{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+			}
 		},
 	}
 }

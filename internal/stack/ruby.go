@@ -20,18 +20,33 @@ func ruby() Stack {
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
-		Installs: rubyInstalls(), Programs: words("ruby bundle rake rspec rubocop rails"),
+		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
+		Tests: Tests{
+			Ends:     []string{".rb"},
+			Declares: `(?m)^\s*(?:it|specify|scenario|test|describe|context)\s*\(?\s*['"]([^'"]+)|^\s*def (test_\w+)`,
+			Skips:    `^\s*(?:skip|pending|xit|xdescribe|xcontext|xspecify)\b`,
+			Focuses:  `^\s*(?:fit|fdescribe|fcontext)\b|,\s*:?focus\b`,
+			Asserts:  `\bexpect[ ({]|\b(?:assert|refute)\w*\b|\.should\b|\.must_\w+`,
+			Only:     true,
+			Names:    []string{"*_spec.rb"},
+		},
+		Configs: []Config{
+			{Files: []string{"bin/rails"}, Runner: true},
+			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
+		},
 		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
-		Formats:  rubyFormats(),
-		Steps: []Step{
-			{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
-			{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
-			{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
-			{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
-			{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
-			{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
-			{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
-			{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
+		Formats:  rubyFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
+				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []Lone{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
+				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
+				{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
+				{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
+				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []Lone{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
+				{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
+				{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
+			}
 		},
 	}
 }

@@ -15,18 +15,36 @@ import (
 func rust() Stack {
 	return Stack{
 		Name: "rust", Markers: []string{"Cargo.toml"},
-		covers:   func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		covers: func(outer project, rel, _ string) bool { return outer.crate(rel) },
+		Tests: Tests{
+			Ends:     []string{".rs"},
+			Declares: `#\[(?:\w+::)?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub )?(?:async )?fn (\w+)`,
+			Skips:    `#\[ignore`,
+			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,
+			Only:     true,
+		},
+		Configs: []Config{
+			{
+				Files:   []string{"cargo.toml", ".cargo/config.toml"},
+				Runs:    `^\[\[test\]\]|^harness\b|^autotests\b|^(?:doc)?test\s*=`,
+				Narrows: `^(?:autotests|harness|(?:doc)?test)\s*=\s*false`,
+				Loads:   `^\s*(?:runner|rustc-wrapper|rustc)\s*=|^\[(?:patch|replace)\b`,
+			},
+			{Files: []string{"clippy.toml"}},
+		},
 		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
 		Stores: []Store{
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
 			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
 		},
-		Formats: rustFormats(),
-		Steps: []Step{
-			{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-			{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-			{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
-			{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+		Formats: rustFormats,
+		Steps: func() []Step {
+			return []Step{
+				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
+				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
+				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []Part{{By: ByCrate, Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []Lone{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+			}
 		},
 	}
 }
