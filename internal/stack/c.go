@@ -26,7 +26,8 @@ func cmake() Stack {
 			},
 			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
 		},
-		Formats: cFormats,
+		Outlines: cOutlines,
+		Formats:  cFormats,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", Args: shell(made), Format: "gcc"},
@@ -83,5 +84,12 @@ func cFormats() []read.Format {
 	return []read.Format{
 		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.GCC},
 		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: suite.CTest},
+	}
+}
+
+// cOutlines are how its files declare things.
+func cOutlines() []Outline {
+	return []Outline{
+		{Name: "C", Members: true, Ends: []string{".h", ".hpp", ".hh"}, Declares: []string{"class ", "struct ", "enum ", "typedef ", "namespace ", "template"}, Imports: []string{`#include "`}},
 	}
 }

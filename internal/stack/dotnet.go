@@ -14,6 +14,7 @@ func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
+		Outlines: dotnetOutlines,
 		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
 		Stores: []Store{
 			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
@@ -89,4 +90,11 @@ func projectPackages(text string) []Package {
 		}
 	})
 	return sortedPackages(all)
+}
+
+// dotnetOutlines are how its files declare things.
+func dotnetOutlines() []Outline {
+	return []Outline{
+		{Name: "C#", Members: true, Ends: []string{".cs"}, Tests: []string{"*Test.cs", "*Tests.cs", "*.Designer.cs", "*.g.cs"}, Declares: []string{"public class ", "public sealed class ", "public static class ", "public abstract class ", "public partial class ", "public interface ", "public enum ", "public record ", "public struct ", "public readonly struct "}, Imports: []string{"using "}, Between: "."},
+	}
 }

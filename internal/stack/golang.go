@@ -24,6 +24,7 @@ func golang() Stack {
 			{Files: []string{"go.mod", "go.work"}, Runs: `^use\b`, Loads: `^replace\b|=> \.`},
 			{Files: []string{".golangci.*"}},
 		},
+		Outlines: goOutlines,
 		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
 		Formats:  goFormats,
 		find:     goFound,
@@ -151,4 +152,11 @@ func goRequires(text string) []Package {
 		}
 	}
 	return all
+}
+
+// goOutlines are how its files declare things.
+func goOutlines() []Outline {
+	return []Outline{
+		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
+	}
 }

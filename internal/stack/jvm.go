@@ -22,6 +22,7 @@ func maven() Stack {
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 			{Files: []string{"checkstyle.xml", "detekt.yml"}},
 		},
+		Outlines: jvmOutlines,
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
 		Stores: []Store{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
@@ -214,3 +215,11 @@ const (
 	jvmLoads = `\bdo(?:First|Last)\b|\bfinalizedBy\b|\bbuildFinished\b|test-results|surefire-reports|\bprint(?:ln|f)?\b|\b(?:java)?exec\b|\bProcessBuilder\b|(?:exec|antrun|groovy-maven|gmavenplus)(?:-maven)?-plugin|` +
 		`\bapply\s*\(?\s*from\b|javaagent|^<extension>|\bincludeBuild\b|^-f\b|^--?(?:file|settings-file|build-file|init-script)\b`
 )
+
+// jvmOutlines are how its files declare things.
+func jvmOutlines() []Outline {
+	return []Outline{
+		{Name: "Java", Members: true, Ends: []string{".java"}, Tests: []string{"*Test.java", "*Tests.java", "*IT.java", "package-info.java"}, Declares: []string{"public class ", "public final class ", "public abstract class ", "public sealed ", "public non-sealed ", "public interface ", "public enum ", "public record ", "public @interface ", "class ", "interface ", "enum ", "record ", "final class ", "abstract class "}, Imports: []string{"import "}, Between: "."},
+		{Name: "Kotlin", Ends: []string{".kt"}, Tests: []string{"*Test.kt"}, Declares: []string{"class ", "data class ", "sealed class ", "sealed interface ", "abstract class ", "open class ", "enum class ", "value class ", "interface ", "fun interface ", "object ", "fun ", "suspend fun ", "typealias "}, Imports: []string{"import "}, Between: "."},
+	}
+}

@@ -43,6 +43,7 @@ func node() Stack {
 			{Files: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"}, Loads: `(?i)script-?shell|node-?options|^\s*preload`},
 			{Files: []string{"package.json", "biome.json", "biome.jsonc", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "playwright.config.*", "karma.conf.*", "cypress.config.*", ".mocharc*", ".eslintrc*", "eslint.config.*", "tsconfig*"}},
 		},
+		Outlines: nodeOutlines,
 		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
 		Stores: []Store{
 			{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
@@ -315,4 +316,12 @@ func readNode(in read.Input) read.Report {
 		return report.TAP(in)
 	}
 	return suite.Node(in)
+}
+
+// nodeOutlines are how its files declare things.
+func nodeOutlines() []Outline {
+	return []Outline{
+		{Name: "TypeScript", Members: true, Ends: []string{".ts", ".tsx", ".mts", ".cts"}, Tests: []string{"*.test.*", "*.spec.*", "*.d.ts"}, Declares: []string{"export "}, Imports: []string{"import ", "export ", "} from "}},
+		{Name: "JavaScript", Members: true, Ends: []string{".js", ".jsx", ".mjs", ".cjs"}, Tests: []string{"*.test.*", "*.spec.*", "*.min.js"}, Declares: []string{"export ", "function ", "async function ", "class ", "module.exports"}, Imports: []string{"import ", "export ", "} from ", "const ", "var "}},
+	}
 }

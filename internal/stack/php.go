@@ -36,6 +36,7 @@ func php() Stack {
 		Configs: []Config{
 			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
 		},
+		Outlines: phpOutlines,
 		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []Store{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
@@ -190,4 +191,11 @@ func composerLocked(text string) []Package {
 		all = append(all, found)
 	}
 	return sortedPackages(all)
+}
+
+// phpOutlines are how its files declare things.
+func phpOutlines() []Outline {
+	return []Outline{
+		{Name: "PHP", Ends: []string{".php"}, Tests: []string{"*Test.php"}, Declares: []string{"class ", "final class ", "abstract class ", "readonly class ", "interface ", "trait ", "enum ", "function "}, Imports: []string{"use "}, Between: `\`},
+	}
 }

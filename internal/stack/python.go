@@ -33,6 +33,7 @@ func python() Stack {
 			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
 			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
 		},
+		Outlines: pythonOutlines,
 		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
 		Stores: []Store{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
@@ -103,5 +104,12 @@ func pythonFormats() []read.Format {
 		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.Pyright},
 		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.Pytest},
 		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.Unittest},
+	}
+}
+
+// pythonOutlines are how its files declare things.
+func pythonOutlines() []Outline {
+	return []Outline{
+		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: "."},
 	}
 }

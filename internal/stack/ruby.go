@@ -34,6 +34,7 @@ func ruby() Stack {
 			{Files: []string{"bin/rails"}, Runner: true},
 			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
 		},
+		Outlines: rubyOutlines,
 		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
 		Formats:  rubyFormats,
 		Steps: func() []Step {
@@ -132,4 +133,11 @@ func gemPackages(text string) []Package {
 		}
 	}
 	return all
+}
+
+// rubyOutlines are how its files declare things.
+func rubyOutlines() []Outline {
+	return []Outline{
+		{Name: "Ruby", Ends: []string{".rb", ".rake"}, Tests: []string{"*_spec.rb", "*_test.rb", "test_*"}, Declares: []string{"class ", "module ", "def "}, Imports: []string{"require ", "require_relative "}},
+	}
 }

@@ -32,6 +32,7 @@ func rust() Stack {
 			},
 			{Files: []string{"clippy.toml"}},
 		},
+		Outlines: rustOutlines,
 		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
 		Stores: []Store{
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
@@ -85,5 +86,12 @@ func rustFormats() []read.Format {
 	return []read.Format{
 		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.Cargo},
 		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: suite.Cargo},
+	}
+}
+
+// rustOutlines are how its files declare things.
+func rustOutlines() []Outline {
+	return []Outline{
+		{Name: "Rust", Ends: []string{".rs"}, Tests: []string{"*_test.rs"}, Declares: []string{"pub fn ", "pub async fn ", "pub unsafe fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub type ", "pub mod ", "pub const ", "pub static ", "pub union ", "pub macro ", "impl ", "impl<", "macro_rules! "}, Imports: []string{"use ", "pub use ", "mod ", "pub mod "}, Between: "::", Tail: "#[cfg(test)]"},
 	}
 }

@@ -64,6 +64,8 @@ type Stack struct {
 	Tests   Tests    // how its tests are written
 	Configs []Config // how its checks are configured
 
+	Outlines func() []Outline // how its files are outlined in a code map
+
 	// find returns what judges the packages of a tree where Steps cannot say it.
 	find func(tree fs.FS) []Found
 	// covers reports whether what judges a package judges one in a directory
