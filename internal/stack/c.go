@@ -45,6 +45,7 @@ e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
 	const own = "has:meson.build:project( !file:CMakeLists.txt"
 	return Stack{
 		Name: "meson", Markers: []string{"meson.build"},
+		Verbs: mesonVerbs,
 		Steps: func() []Step {
 			return []Step{
 				{Gate: "build", If: own, Args: shell(made + `; exit $e`), Format: "gcc"},
@@ -93,3 +94,8 @@ func cOutlines() []Outline {
 		{Name: "C", Members: true, Ends: []string{".h", ".hpp", ".hh"}, Declares: []string{"class ", "struct ", "enum ", "typedef ", "namespace ", "template"}, Imports: []string{`#include "`}},
 	}
 }
+
+// mesonVerbs are what commands may do, see [Stack.Verbs].
+const mesonVerbs = `
+meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
+`

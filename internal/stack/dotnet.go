@@ -14,6 +14,7 @@ func dotnet() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
+		Verbs:    dotnetVerbs,
 		Outlines: dotnetOutlines,
 		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
 		Stores: []Store{
@@ -98,3 +99,8 @@ func dotnetOutlines() []Outline {
 		{Name: "C#", Members: true, Ends: []string{".cs"}, Tests: []string{"*Test.cs", "*Tests.cs", "*.Designer.cs", "*.g.cs"}, Declares: []string{"public class ", "public sealed class ", "public static class ", "public abstract class ", "public partial class ", "public interface ", "public enum ", "public record ", "public struct ", "public readonly struct "}, Imports: []string{"using "}, Between: "."},
 	}
 }
+
+// dotnetVerbs are what commands may do, see [Stack.Verbs].
+const dotnetVerbs = `
+dotnet | build test run format clean compile restore publish pack list sln msbuild vstest --info --list-sdks --list-runtimes --version | | write | | -c --configuration -f --framework -r --runtime -v --verbosity --filter --logger -l -p --project -o | =--source =-s =--configfile =--settings =--test-adapter-path =-a =--diag =--blame-crash-collect-always
+`

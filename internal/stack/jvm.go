@@ -22,6 +22,7 @@ func maven() Stack {
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 			{Files: []string{"checkstyle.xml", "detekt.yml"}},
 		},
+		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,
 		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
 		Stores: []Store{
@@ -60,6 +61,7 @@ func gradle() Stack {
 		Configs: []Config{
 			{Files: []string{"gradle.properties", "*.gradle", "*.gradle.kts", "buildSrc/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 		},
+		Verbs:    gradleVerbs,
 		Listings: []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
 		Stores: []Store{
 			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
@@ -223,3 +225,15 @@ func jvmOutlines() []Outline {
 		{Name: "Kotlin", Ends: []string{".kt"}, Tests: []string{"*Test.kt"}, Declares: []string{"class ", "data class ", "sealed class ", "sealed interface ", "abstract class ", "open class ", "enum class ", "value class ", "interface ", "fun interface ", "object ", "fun ", "suspend fun ", "typealias "}, Imports: []string{"import "}, Between: "."},
 	}
 }
+
+// mavenVerbs are what commands may do, see [Stack.Verbs].
+const mavenVerbs = `
+mvn   | clean validate initialize generate-sources process-sources generate-resources process-resources process-classes generate-test-sources process-test-sources process-test-resources test-compile prepare-package pre-integration-test post-integration-test pre-site site post-site site:site site:stage compile test-compile test package verify integration-test install dependency:tree dependency:resolve dependency:analyze dependency:list help:effective-pom spotless:check spotless:apply checkstyle:check spotbugs:check jacoco:report versions:display-dependency-updates surefire:test spring-boot:run javadoc:javadoc failsafe:integration-test fmt:check fmt:format jacoco:report jacoco:check jacoco:prepare-agent pmd:check pmd:pmd pmd:cpd-check enforcer:enforce license:check license:format rat:check apache-rat:check javadoc:jar source:jar resources:resources compiler:compile compiler:testCompile surefire:help surefire-report:report failsafe:verify formatter:format formatter:validate formatter:check impsort:sort impsort:check sortpom:sort sortpom:verify versions:display-plugin-updates versions:display-property-updates dependency:build-classpath dependency:go-offline dependency:analyze-only quarkus:dev quarkus:build spring-boot:build-info spring-boot:repackage clean:clean jar:jar war:war help:evaluate help:describe ktlint:check ktlint:format detekt:check tidy:check tidy:pom checkstyle:checkstyle spotbugs:spotbugs cyclonedx:makeAggregateBom japicmp:cmp-check -version -v --version | | each | | -pl --projects -T --threads -rf -P --activate-profiles | =-f =-s =-gs =-t =--file =--settings =--global-settings =--toolchains =-D =-l =--log-file =-emp =-ep
+sbt   | * !publish !release !eval !console !set !session !sonatype !ci-release !ciRelease !docker !reload !! !shell !consoleProject | | each | | | -D -J --sbt-dir --ivy -java-home --java-home -sbt-boot
+lein  | test compile check deps clean run | | text | | | 
+`
+
+// gradleVerbs are what commands may do, see [Stack.Verbs].
+const gradleVerbs = `
+gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
+`

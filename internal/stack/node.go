@@ -43,6 +43,7 @@ func node() Stack {
 			{Files: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"}, Loads: `(?i)script-?shell|node-?options|^\s*preload`},
 			{Files: []string{"package.json", "biome.json", "biome.jsonc", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "playwright.config.*", "karma.conf.*", "cypress.config.*", ".mocharc*", ".eslintrc*", "eslint.config.*", "tsconfig*"}},
 		},
+		Verbs:    nodeVerbs,
 		Outlines: nodeOutlines,
 		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
 		Stores: []Store{
@@ -325,3 +326,26 @@ func nodeOutlines() []Outline {
 		{Name: "JavaScript", Members: true, Ends: []string{".js", ".jsx", ".mjs", ".cjs"}, Tests: []string{"*.test.*", "*.spec.*", "*.min.js"}, Declares: []string{"export ", "function ", "async function ", "class ", "module.exports"}, Imports: []string{"import ", "export ", "} from ", "const ", "var "}},
 	}
 }
+
+// nodeVerbs are what commands may do, see [Stack.Verbs].
+const nodeVerbs = `
+npm  | ci install* i* test t tst run run-script start ls list build lint prune rebuild explain why root prefix bin pack dedupe uninstall remove rm un pkg:get config:get --version -v | exec x | write | --prefix | -w --workspace --filter --depth --loglevel --omit --include | --registry --global -g --location --script-shell --userconfig --globalconfig --cache --call -c --node-options --shell --git --editor --viewer --cafile --ca --https-proxy --proxy --init-module --package -p --before --tag --otp
+pnpm | install* i* test t run start ls list why build lint dev typecheck type-check format check fmt coverage e2e prune rebuild root bin -v --version remove rm uninstall | exec . | write | -C --dir | -F --filter --depth --reporter | --registry --global -g --global-dir --global-bin-dir --store-dir --modules-dir --virtual-store-dir --lockfile-dir --script-shell --userconfig --config. --shell-mode -c --latest --cafile --https-proxy --proxy --node-options --use-node-version --pnpmfile --global-pnpmfile
+yarn | install* test run start list why build lint dev typecheck type-check format check fmt coverage e2e -v pack --version remove workspaces:list workspaces:info | exec workspace workspaces:foreach workspaces:run . | write | --cwd | --include --exclude --from --since -j --jobs | --registry --global --global-folder --modules-folder --cache-folder --use-yarnrc --no-default-rc --prefix --link-folder --preferred-cache-folder --script-shell --https-proxy --proxy --latest --update-checksums --mutex
+bun  | install* i* test run start build lint dev typecheck format check pm:ls pm:bin pm:hash pm:pack pm:cache pm:whoami -v --version remove | . | write | --cwd | --outdir --target --outfile -t --filter -F --reporter --reporter-outfile --path-ignore-patterns --test-name-pattern --coverage-reporter | --preload -r --eval -e -p --print --import -i --install --config -c --env-file -g --global --registry --trust --shell --cafile --ca --cache-dir
+deno | run bundle test fmt lint check task doc info bench coverage --version | | write | | | --config -c --import-map --node-modules-dir --cert --location -r --reload --lock-write
+npx  | | . | write | | | only --no --no-install --offline
+bunx | | . | write | | | only --no-install
+turbo | run build test lint ls prune typecheck type-check check format | | text | --cwd | --filter | --api --token --team --cache-dir --remote-only
+nx   | build test lint run run-many affected graph format:check format:write show reset serve e2e | | text | | --target -t --projects | --runner --require
+next | build lint dev start info | | write | | -p --port | 
+ng   | build test lint serve version | | text | | | 
+prisma | generate validate format studio version migrate:dev migrate:status migrate:diff migrate:reset db:seed --version | | write | | --name --schema | --url
+gulp | * !deploy !publish !release !upload !push | | text | | | -f --gulpfile --require --cwd --preload
+grunt | * !deploy !publish !release !upload !push | | text | | | --gruntfile --tasks --npm --require --base
+lerna | run test build list ls changed diff clean bootstrap --version | | text | | --scope --ignore --since --concurrency | --registry
+rush | build rebuild test lint list check --version | | text | | | 
+wrangler | types --version | | text | | | 
+nest | build start info --version | | write | | | --exec -e
+electron-vite | build dev preview --version | | write | | | -c --config
+`

@@ -36,6 +36,7 @@ func php() Stack {
 		Configs: []Config{
 			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
 		},
+		Verbs:    phpVerbs,
 		Outlines: phpOutlines,
 		Listings: []Listing{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []Store{
@@ -199,3 +200,8 @@ func phpOutlines() []Outline {
 		{Name: "PHP", Ends: []string{".php"}, Tests: []string{"*Test.php"}, Declares: []string{"class ", "final class ", "abstract class ", "readonly class ", "interface ", "trait ", "enum ", "function "}, Imports: []string{"use "}, Between: `\`},
 	}
 }
+
+// phpVerbs are what commands may do, see [Stack.Verbs].
+const phpVerbs = `
+composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
+`

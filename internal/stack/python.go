@@ -33,6 +33,7 @@ func python() Stack {
 			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
 			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
 		},
+		Verbs:    pythonVerbs,
 		Outlines: pythonOutlines,
 		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
 		Stores: []Store{
@@ -113,3 +114,17 @@ func pythonOutlines() []Outline {
 		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: "."},
 	}
 }
+
+// pythonVerbs are what commands may do, see [Stack.Verbs].
+const pythonVerbs = `
+uv    | remove export pip:list pip:show pip:freeze pip:check pip:tree sync lock tree build version format --version venv | run | write | --directory --project | --group --extra --only-group --no-group --package -o --out-dir | --index-url --index --default-index --extra-index-url -i --find-links -f --with --with-requirements --with-editable --config-file --cache-dir --allow-insecure-host --keyring-provider --env-file --upgrade -U --upgrade-package -P --target --prefix --system --break-system-packages --no-verify-hashes --python -p --from -c --constraint --outdated --token --username --password --publish-url
+poetry | * !add !publish !config !self !update !cache !source !search !new !init !debug !run !shell | run | write | |  --with --without --only --extras -E | -C --directory -P --project --source
+pipenv | sync check graph verify --version | run | write | | | -r --requirements --pypi-mirror --python
+hatch | build fmt test version --version | run | write | | | -p --project
+pdm   | remove install sync list lock --version | run | write | | | -p --project -c --config
+coverage | report html xml json lcov combine erase --version | run | write | | -m --include --omit --source | --rcfile --plugins
+mkdocs | build serve get-deps --version | | write | | -d --site-dir | -f --config-file -t --theme
+alembic | upgrade downgrade revision check history current heads branches show stamp merge --version | | text | | -m --message --rev-id | -c --config -x --raiseerr -n --name
+django-admin | startproject startapp makemessages compilemessages check test version --version | | write | | | --pythonpath --settings --template
+pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
+`

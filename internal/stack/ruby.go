@@ -34,6 +34,7 @@ func ruby() Stack {
 			{Files: []string{"bin/rails"}, Runner: true},
 			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
 		},
+		Verbs:    rubyVerbs,
 		Outlines: rubyOutlines,
 		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
 		Formats:  rubyFormats,
@@ -141,3 +142,10 @@ func rubyOutlines() []Outline {
 		{Name: "Ruby", Ends: []string{".rb", ".rake"}, Tests: []string{"*_spec.rb", "*_test.rb", "test_*"}, Declares: []string{"class ", "module ", "def "}, Imports: []string{"require ", "require_relative "}},
 	}
 }
+
+// rubyVerbs are what commands may do, see [Stack.Verbs].
+const rubyVerbs = `
+bundle | install* check list show doctor clean --version -v | exec | write | | -j --jobs --retry --without | --gemfile -g --path --system --binstubs --standalone --with -r
+gem   | list build contents env environment which --version -v query specification | | write | | | -C --config-file -e --eval --source -s --install-dir -i
+rails | * !runner !r !console !c !dbconsole !db !credentials !secrets !encrypted !new !plugin !app !dev !deploy !publish !release | | write | | | -r -c --config --using
+`

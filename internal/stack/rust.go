@@ -32,6 +32,7 @@ func rust() Stack {
 			},
 			{Files: []string{"clippy.toml"}},
 		},
+		Verbs:    rustVerbs,
 		Outlines: rustOutlines,
 		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
 		Stores: []Store{
@@ -95,3 +96,9 @@ func rustOutlines() []Outline {
 		{Name: "Rust", Ends: []string{".rs"}, Tests: []string{"*_test.rs"}, Declares: []string{"pub fn ", "pub async fn ", "pub unsafe fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub type ", "pub mod ", "pub const ", "pub static ", "pub union ", "pub macro ", "impl ", "impl<", "macro_rules! "}, Imports: []string{"use ", "pub use ", "mod ", "pub mod "}, Between: "::", Tail: "#[cfg(test)]"},
 	}
 }
+
+// rustVerbs are what commands may do, see [Stack.Verbs].
+const rustVerbs = `
+cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
+rustup | show which --version | | text | | | 
+`

@@ -9,6 +9,7 @@ package stack
 
 import (
 	"io/fs"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
@@ -38,6 +39,15 @@ func Formats() read.Set {
 	return read.NewSet(golang, checks, tests)
 }
 
+// Verbs returns the rows of all stacks that say which commands may run.
+func Verbs() string {
+	var all strings.Builder
+	for _, s := range All() {
+		all.WriteString(s.Verbs)
+	}
+	return all.String()
+}
+
 // Read reads what a tool printed.
 func Read(in read.Input) read.Report { return Formats().Read(in) }
 
@@ -65,6 +75,10 @@ type Stack struct {
 	Configs []Config // how its checks are configured
 
 	Outlines func() []Outline // how its files are outlined in a code map
+
+	// Verbs are rows that say which of its commands may run, in the form of
+	// decide/policy/table/verbs.txt.
+	Verbs string
 
 	// find returns what judges the packages of a tree where Steps cannot say it.
 	find func(tree fs.FS) []Found
