@@ -19,7 +19,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/diff"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // Gate is the name that its evidence and findings carry.
@@ -69,7 +69,7 @@ type File struct {
 // among them, nor is one that stands elsewhere with the same text.
 func Lines(old, now string) map[int]bool {
 	was, is := trimmed(old), trimmed(now)
-	hunks := diff.Lines(was, is)
+	hunks := files.Hunks(was, is)
 	moved := map[string]int{} // lines that the change takes away
 	for _, h := range hunks {
 		for _, l := range was[h.From : h.From+h.Old] {

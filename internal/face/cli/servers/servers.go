@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // Standing is a server, and whether it may be used.
@@ -99,14 +99,14 @@ func Way(a *frame.App) func(names []string) (*egress.Way, error) {
 
 // Open returns the servers that agents may use in the repository at dir, and
 // says which they may not, and what to do about it. It starts none.
-func Open(a *frame.App, dir string) (*foreign.Servers, error) {
+func Open(a *frame.App, dir string) (*mcptools.Servers, error) {
 	all, err := Find(a, dir)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
 		a.Say("MCP servers of the repository are left out: %s", legible.Show(err.Error()))
 	} else if err != nil {
 		return nil, err
 	}
-	s := &foreign.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: func(text string) { a.Say("%s", text) }, Way: Way(a)}
+	s := &mcptools.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: func(text string) { a.Say("%s", text) }, Way: Way(a)}
 	for _, one := range all {
 		switch {
 		case one.Why != nil:

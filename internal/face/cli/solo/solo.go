@@ -38,7 +38,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/hidden"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
 // Spoken is what came of a session.
@@ -92,8 +92,8 @@ func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, tr
 	if !ok {
 		return nil, nil, frame.NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
 	}
-	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.ScoutTool }) // the repository is the user's own, and this is no run
-	role.Turns = 0                                                                                                                      // the limits say how many
+	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
+	role.Turns = 0                                                                                                                         // the limits say how many
 	s.role = role
 	if s.models, err = pick.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
@@ -216,7 +216,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, role nexus.Role
 // own, and what gives it back.
 func hands(a *frame.App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: files.HiddenRules{Show: c.Policy.Show},
 	}
 	own, err := portslot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/foreign"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
 // Parts are what the world of a run is built from.
@@ -50,7 +50,7 @@ type Parts struct {
 	Learn    func(string)        // makes Mask know another; may be nil
 	Tap      pick.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
-	Foreign  *foreign.Servers    // whose tools agents may use; nil: none
+	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
 	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
 	Headless bool                // nobody answers questions
 	Deliver  bool                // nothing but what landed is delivered, so models may be missing
