@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
@@ -107,7 +107,7 @@ type Shop struct {
 	Foreign    *mcptools.Servers // whose tools agents may use; nil for none
 	Code       *code.Kit         // whom agents may ask what code means; nil for nobody
 	Faults     faults.Check      // asks whether tests notice faults
-	Personas   []panel.Persona   // who reads a change; none: one for everything
+	Personas   []review.Persona  // who reads a change; none: one for everything
 	Meter      *measure.Meter    // holds changes to the definition of done; nil: nobody does
 	Leaks      *leak.Finder      // looks for secrets in changes; nil: nobody does
 	Fetched    fetched.User      // whose tools have fetched something that gates and agents may read

@@ -25,7 +25,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
-	"github.com/nexus-ai-builder/nexus/internal/work/verify"
 )
 
 func toolCommand(a *frame.App) *cobra.Command {
@@ -132,7 +131,7 @@ func handin(role nexus.Role) json.RawMessage {
 	case nexus.Planner:
 		return plan.Schema()
 	case nexus.Verifier:
-		return verify.Schema()
+		return review.VerdictSchema()
 	case nexus.Reviewer:
 		return review.Schema()
 	case nexus.Scout:

@@ -29,7 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
@@ -105,7 +105,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 		shop.Stands(p.Deputy)
 	}
 	shop.Faults = faults.Check(p.Config.Mutation)
-	if shop.Personas, err = panel.Named(p.Config.Personas); err != nil {
+	if shop.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}
 	shop.Fetched, shop.Meter = provide.Fetched(p.Env), provide.Meter(p.Config, p.Env)

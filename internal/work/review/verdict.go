@@ -1,9 +1,4 @@
-// Package verify reads a verifier's verdict and decides what follows from it.
-//
-// A verdict that cannot be read is none. Then the gates' own run decides, as it
-// decides in any case whether tests pass: a verdict can refuse a tree that is
-// green, and never make one pass that is not.
-package verify
+package review
 
 import (
 	"bytes"
@@ -12,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,23 +14,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Gate is the name that a verifier's findings carry.
-const Gate = "verify"
+// VerifierGate is the name that a verifier's findings carry.
+const VerifierGate = "verify"
 
-const (
-	maxText = 4_000   // bytes of a message
-	maxSize = 1 << 20 // bytes of a verdict
-)
+//go:embed verdict.json
+var verdictSchema []byte
 
-//go:embed schema.json
-var schema []byte
-
-// Schema returns the JSON Schema of a verdict. It asks for nothing that the
+// VerdictSchema returns the JSON Schema of a verdict. It asks for nothing that the
 // gates know: which tests pass, and how many.
-func Schema() json.RawMessage {
+func VerdictSchema() json.RawMessage {
 	var b bytes.Buffer
-	if json.Compact(&b, schema) != nil { // a test reads it
-		return schema
+	if json.Compact(&b, verdictSchema) != nil { // a test reads it
+		return verdictSchema
 	}
 	return b.Bytes()
 }
@@ -69,28 +58,28 @@ type fix struct {
 	Message   string `json:"message"`
 }
 
-// Asked is what a verifier was asked about.
-type Asked struct {
+// VerifierTask is what a verifier was asked about.
+type VerifierTask struct {
 	Criteria []nexus.Criterion // of the task, in order
 	Explain  bool              // the change touches what judges it, and the verifier has to explain that
 }
 
-// Parse reads a verdict on a tree that passed its gates. With an error it does
+// ParseVerdict reads a verdict on a tree that passed its gates. With an error it does
 // not count: Read is false, and Why says what is wrong.
-func Parse(data []byte, a Asked) (nexus.WorkVerified, error) {
-	v, err := parse(data, len(a.Criteria))
+func ParseVerdict(data []byte, a VerifierTask) (nexus.WorkVerified, error) {
+	v, err := readVerdict(data, len(a.Criteria))
 	if err != nil {
 		return nexus.WorkVerified{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
 	}
 	return v.judge(a), nil
 }
 
-func parse(data []byte, criteria int) (verdict, error) {
+func readVerdict(data []byte, criteria int) (verdict, error) {
 	var v verdict
-	if len(data) > maxSize {
-		return v, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxSize)
+	if len(data) > maxHandin {
+		return v, fmt.Errorf("it has %d bytes, the most is %d", len(data), maxHandin)
 	}
-	if problems := agent.Decode(data, schema, &v); len(problems) > 0 {
+	if problems := agent.Decode(data, verdictSchema, &v); len(problems) > 0 {
 		return v, errors.New(strings.Join(problems, "; "))
 	}
 	if v.Approved == nil {
@@ -117,8 +106,8 @@ func parse(data []byte, criteria int) (verdict, error) {
 // judge decides what follows from a verdict. The order is that of what weighs
 // most: test edits without a good reason, a criterion that is not met, poor
 // quality, and last that it does not approve.
-func (v verdict) judge(a Asked) nexus.WorkVerified {
-	f := nexus.WorkVerified{Read: true, Criteria: v.criteria(a.Criteria), Why: cut(v.Reasoning)}
+func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
+	f := nexus.WorkVerified{Read: true, Criteria: v.criteria(a.Criteria), Why: cutText(v.Reasoning)}
 	reason := ""
 	switch {
 	case v.tampers(a.Explain):
@@ -134,7 +123,7 @@ func (v verdict) judge(a Asked) nexus.WorkVerified {
 	}
 	f.Category = nexus.VerifierRejected
 	f.Why = reason
-	if r := cut(v.Reasoning); r != "" {
+	if r := cutText(v.Reasoning); r != "" {
 		f.Why += ": " + r
 	}
 	f.Findings = v.findings(f.Criteria)
@@ -170,8 +159,8 @@ func (v verdict) tampers(explain bool) bool {
 func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
 	var all []nexus.Finding
 	add := func(file string, line int, message string) {
-		if message = cut(message); message != "" {
-			all = append(all, nexus.Finding{Gate: Gate, File: clean(file), Line: line, Severity: nexus.Major, Message: message})
+		if message = cutText(message); message != "" {
+			all = append(all, nexus.Finding{Gate: VerifierGate, File: cleanPath(file), Line: line, Severity: nexus.Major, Message: message})
 		}
 	}
 	if m := v.TestModifications; m != nil && !m.Legitimate {
@@ -193,20 +182,4 @@ func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
 		}
 	}
 	return all
-}
-
-// clean returns a file as findings name it, empty where none is named.
-func clean(file string) string {
-	if file = strings.TrimSpace(file); file == "" {
-		return ""
-	}
-	return path.Clean(file)
-}
-
-func cut(text string) string {
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "?"))
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText], "") + " ..."
 }

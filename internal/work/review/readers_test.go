@@ -1,4 +1,4 @@
-package panel_test
+package review_test
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/work/panel"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
 func TestPersonasAreThoseOfTheConfiguration(t *testing.T) {
 	var names []string
-	for _, p := range panel.Personas() {
+	for _, p := range review.Personas() {
 		names = append(names, p.Name)
 		if p.Charge == "" || len(p.Categories) == 0 || len(p.Charge) > 600 {
 			t.Errorf("%+v", p)
@@ -27,14 +26,14 @@ func TestPersonasAreThoseOfTheConfiguration(t *testing.T) {
 	if d := cmp.Diff(config.Personas(), names); d != "" {
 		t.Error(d)
 	}
-	all, err := panel.Named([]string{"security", "tests", "security"})
+	all, err := review.PersonasNamed([]string{"security", "tests", "security"})
 	if err != nil || len(all) != 2 || all[1].Name != "tests" {
 		t.Errorf("%+v %v", all, err)
 	}
-	if _, err := panel.Named([]string{"boss"}); err == nil {
+	if _, err := review.PersonasNamed([]string{"boss"}); err == nil {
 		t.Error("a boss")
 	}
-	if all, err := panel.Named(nil); err != nil || len(all) != 1 || all[0].Name != "" {
+	if all, err := review.PersonasNamed(nil); err != nil || len(all) != 1 || all[0].Name != "" {
 		t.Errorf("%+v %v", all, err)
 	}
 }
@@ -63,7 +62,7 @@ func TestCut(t *testing.T) {
 		"one line":          {file("e", "+"+strings.Repeat("y", 1500)), []string{"diff --git a/e", "diff --git a/e", "diff --git a/e"}},
 		"nothing that ends": {strings.Repeat("z", 2500), []string{"zzz", "zzz", "zzz"}},
 	} {
-		got := panel.Cut(c.diff, 1_000)
+		got := review.CutDiff(c.diff, 1_000)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %d parts, want %d: %q", name, len(got), len(c.want), got)
 			continue
@@ -82,7 +81,7 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, diff string, bytes int) {
 		bytes = 1 + (bytes&0xffff)%500
 		kept := map[rune]int{}
-		for i, part := range panel.Cut(diff, bytes) {
+		for i, part := range review.CutDiff(diff, bytes) {
 			if len(part) > bytes {
 				t.Fatalf("part %d has %d bytes of %d", i, len(part), bytes)
 			}
@@ -99,13 +98,13 @@ func FuzzCut(f *testing.F) {
 }
 
 func TestSeats(t *testing.T) {
-	people, err := panel.Named([]string{"security", "tests"})
+	people, err := review.PersonasNamed([]string{"security", "tests"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	big := file("a", "+"+strings.Repeat("x\n+", 20_000)) + file("b", "+"+strings.Repeat("y\n+", 20_000))
 	var ids []nexus.SessionID
-	for _, s := range panel.Seats(people, big) {
+	for _, s := range review.Readers(people, big) {
 		ids = append(ids, s.Session("T1.2", 3))
 		if b := s.Brief(); !strings.Contains(b, "reader for "+s.Name) || !strings.Contains(b, fmt.Sprintf("cut into %d parts", s.Parts)) {
 			t.Error(b)
@@ -118,24 +117,24 @@ func TestSeats(t *testing.T) {
 	if d := cmp.Diff(want, ids); d != "" {
 		t.Error(d)
 	}
-	all := panel.Seats([]panel.Persona{{}}, file("a", "+x\n"))
+	all := review.Readers([]review.Persona{{}}, file("a", "+x\n"))
 	if len(all) != 1 || all[0].Session("T1.1", 1) != "T1.1/reviewer.1" || all[0].Brief() != "" {
 		t.Errorf("%+v", all)
 	}
-	if got := panel.Seats(people, strings.Repeat(file("a", strings.Repeat("+x\n", 16_000)), panel.MaxParts+1)); got != nil {
+	if got := review.Readers(people, strings.Repeat(file("a", strings.Repeat("+x\n", 16_000)), review.MaxParts+1)); got != nil {
 		t.Errorf("%d seats for what nobody reads", len(got))
 	}
 }
 
 func TestHold(t *testing.T) {
-	people, err := panel.Named([]string{"security", "tests"})
+	people, err := review.PersonasNamed([]string{"security", "tests"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seats := panel.Seats(people, "diff")
+	seats := review.Readers(people, "diff")
 	var both sync.WaitGroup
 	both.Add(2)
-	got, err := panel.Hold(t.Context(), seats, 1, func(_ context.Context, s panel.Seat) (review.Opinion, error) {
+	got, err := review.ReadAll(t.Context(), seats, 1, func(_ context.Context, s review.Reader) (review.Opinion, error) {
 		both.Done()
 		both.Wait() // both read at once
 		f := nexus.Finding{Severity: nexus.Major, Message: "bad " + s.Name}
@@ -155,7 +154,7 @@ func TestHold(t *testing.T) {
 		t.Error(err, d)
 	}
 	broken := errors.New("broken")
-	if _, err := panel.Hold(t.Context(), seats, 1, func(ctx context.Context, s panel.Seat) (review.Opinion, error) {
+	if _, err := review.ReadAll(t.Context(), seats, 1, func(ctx context.Context, s review.Reader) (review.Opinion, error) {
 		if s.Name == "tests" {
 			return review.Opinion{}, broken
 		}

@@ -1,6 +1,4 @@
-// Package panel says who reads a change: each persona that was chosen, and
-// each of them every part of a change that is too large to be read at once.
-package panel
+package review
 
 import (
 	"context"
@@ -13,11 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
 //go:embed personas.yaml
-var builtin []byte
+var builtinPersonas []byte
 
 const (
 	// PartBytes is the most of a diff that one reader is shown.
@@ -25,7 +22,7 @@ const (
 	// MaxParts bounds the parts of a change that is read at all.
 	MaxParts = 40
 
-	side = 4 // readers at once
+	parallelReaders = 4 // readers at once
 )
 
 // Persona is a reader who looks for one kind of thing. The zero Persona looks
@@ -39,15 +36,15 @@ type Persona struct {
 // Personas returns all that there are.
 func Personas() []Persona {
 	var all []Persona
-	if yaml.Unmarshal(builtin, &all) != nil { // a test reads it
+	if yaml.Unmarshal(builtinPersonas, &all) != nil { // a test reads it
 		return nil
 	}
 	return all
 }
 
-// Named returns the personas with these names, and one that looks for
+// PersonasNamed returns the personas with these names, and one that looks for
 // everything where there are none.
-func Named(names []string) ([]Persona, error) {
+func PersonasNamed(names []string) ([]Persona, error) {
 	if len(names) == 0 {
 		return []Persona{{}}, nil
 	}
@@ -65,24 +62,24 @@ func Named(names []string) ([]Persona, error) {
 	return all, nil
 }
 
-// Seat is one reader of one part.
-type Seat struct {
+// Reader is one reader of one part.
+type Reader struct {
 	Persona
 	Part, Parts int // from 1; 0 where there is but one
 	Diff        string
 }
 
-// Seats returns who reads what of a diff. A diff of more parts than are read
+// Readers returns who reads what of a diff. A diff of more parts than are read
 // has none: reading some of it would be no review.
-func Seats(people []Persona, diff string) []Seat {
-	parts := Cut(diff, PartBytes)
+func Readers(people []Persona, diff string) []Reader {
+	parts := CutDiff(diff, PartBytes)
 	if len(parts) > MaxParts {
 		return nil
 	}
-	var all []Seat
+	var all []Reader
 	for i, part := range parts {
 		for _, p := range people {
-			s := Seat{Persona: p, Diff: part}
+			s := Reader{Persona: p, Diff: part}
 			if len(parts) > 1 {
 				s.Part, s.Parts = i+1, len(parts)
 			}
@@ -93,7 +90,7 @@ func Seats(people []Persona, diff string) []Seat {
 }
 
 // Session names the seat's conversation in the n-th review of an attempt.
-func (s Seat) Session(of nexus.AttemptID, n int) nexus.SessionID {
+func (s Reader) Session(of nexus.AttemptID, n int) nexus.SessionID {
 	id := fmt.Sprintf("%s/%s.%d", of, nexus.Reviewer, n)
 	if s.Name != "" {
 		id += "-" + s.Name
@@ -105,13 +102,13 @@ func (s Seat) Session(of nexus.AttemptID, n int) nexus.SessionID {
 }
 
 // Is reports whether a reader sat there.
-func (s Seat) Is(r nexus.Reader) bool {
+func (s Reader) Is(r nexus.Reader) bool {
 	return r.Persona == s.Name && r.Part == s.Part && r.Parts == s.Parts
 }
 
 // Brief returns what the reader is told of its part; empty for one who reads
 // everything for everything.
-func (s Seat) Brief() string {
+func (s Reader) Brief() string {
 	var b strings.Builder
 	if s.Charge != "" {
 		fmt.Fprintf(&b, "Others read the same change for other things. You are the reader for %s. %s Use the categories %s.\n",
@@ -124,12 +121,12 @@ func (s Seat) Brief() string {
 	return b.String()
 }
 
-// Hold lets every seat read, some at once, and makes one review of what they
+// ReadAll lets every seat read, some at once, and makes one review of what they
 // say. An error is of one that could not even try; it ends the others.
-func Hold(ctx context.Context, seats []Seat, majors int, read func(context.Context, Seat) (review.Opinion, error)) (nexus.ReviewGiven, error) {
-	all := make([]review.Opinion, len(seats))
+func ReadAll(ctx context.Context, seats []Reader, majors int, read func(context.Context, Reader) (Opinion, error)) (nexus.ReviewGiven, error) {
+	all := make([]Opinion, len(seats))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(side)
+	g.SetLimit(parallelReaders)
 	for i, s := range seats {
 		g.Go(func() (err error) {
 			all[i], err = read(ctx, s)
@@ -145,5 +142,5 @@ func Hold(ctx context.Context, seats []Seat, majors int, read func(context.Conte
 	if err := g.Wait(); err != nil {
 		return nexus.ReviewGiven{}, err
 	}
-	return review.Merge(all, majors), nil
+	return Merge(all, majors), nil
 }

@@ -1,4 +1,4 @@
-package verify_test
+package review_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/verify"
+	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
 // good is a verdict that lets the work through.
@@ -16,9 +16,9 @@ const good = `{"approved":true,"criteria":[{"criterion":1,"met":true,"note":"Tes
 "quality":{"rating":"good","issues":[]},"fixes":[],"reasoning":"fine"}`
 
 // task is what the verdicts are about.
-var task = verify.Asked{Criteria: []nexus.Criterion{{Text: "it adds"}}}
+var task = review.VerifierTask{Criteria: []nexus.Criterion{{Text: "it adds"}}}
 
-func TestParse(t *testing.T) {
+func TestParseVerdict(t *testing.T) {
 	edits := `"files":["./a_test.go"],"legitimate":false,"reasoning":"it expects less"`
 	for name, c := range map[string]struct {
 		replace  []string
@@ -65,7 +65,7 @@ func TestParse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := verify.Parse([]byte(strings.NewReplacer(c.replace...).Replace(good)), verify.Asked{Criteria: task.Criteria, Explain: c.explain})
+			f, err := review.ParseVerdict([]byte(strings.NewReplacer(c.replace...).Replace(good)), review.VerifierTask{Criteria: task.Criteria, Explain: c.explain})
 			if err != nil || !f.Read {
 				t.Fatal(f, err)
 			}
@@ -100,7 +100,7 @@ func TestNoVerdict(t *testing.T) {
 		"a text":             strings.Replace(good, `"criterion":1`, `"criterion":"it adds"`, 1),
 		"two":                good + good,
 	} {
-		f, err := verify.Parse([]byte(data), task)
+		f, err := review.ParseVerdict([]byte(data), task)
 		if err == nil || f.Read || f.Category != "" || f.Why == "" {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
@@ -109,16 +109,16 @@ func TestNoVerdict(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	var v any
-	if err := json.Unmarshal(verify.Schema(), &v); err != nil {
+	if err := json.Unmarshal(review.VerdictSchema(), &v); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseVerdict(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"approved":true}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := verify.Parse(data, task)
+		v, err := review.ParseVerdict(data, task)
 		if (err == nil) != v.Read || v.Why == "" && err != nil {
 			t.Errorf("%+v, %v", v, err)
 		}

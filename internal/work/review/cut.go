@@ -1,4 +1,4 @@
-package panel
+package review
 
 import (
 	"strings"
@@ -9,16 +9,16 @@ const (
 	hunkMark = "@@ "
 )
 
-// Cut cuts a git diff into parts of at most so many bytes, between files where
+// CutDiff cuts a git diff into parts of at most so many bytes, between files where
 // that can be, else between hunks, else between lines. Each part of a file
 // begins with the file's head, so that it can be told what it is of.
-func Cut(diff string, bytes int) []string {
+func CutDiff(diff string, bytes int) []string {
 	if len(diff) <= bytes {
 		return []string{diff}
 	}
 	var parts []string
-	for _, file := range split(diff, fileMark) {
-		for _, piece := range pieces(file, bytes) {
+	for _, file := range splitBefore(diff, fileMark) {
+		for _, piece := range splitFile(file, bytes) {
 			if n := len(parts); n > 0 && len(parts[n-1])+len(piece) <= bytes {
 				parts[n-1] += piece
 				continue
@@ -29,18 +29,18 @@ func Cut(diff string, bytes int) []string {
 	return parts
 }
 
-// pieces cuts the diff of one file.
-func pieces(file string, bytes int) []string {
+// splitFile cuts the diff of one file.
+func splitFile(file string, bytes int) []string {
 	if len(file) <= bytes {
 		return []string{file}
 	}
-	hunks := split(file, hunkMark)
+	hunks := splitBefore(file, hunkMark)
 	head := ""
 	if !strings.HasPrefix(hunks[0], hunkMark) {
 		head, hunks = hunks[0], hunks[1:]
 	}
 	if len(head) > bytes/2 {
-		return chunks(file, bytes) // no diff of a file that has such a head
+		return splitLines(file, bytes) // no diff of a file that has such a head
 	}
 	var all []string
 	at := head
@@ -52,7 +52,7 @@ func pieces(file string, bytes int) []string {
 			at += h
 			continue
 		}
-		for _, c := range chunks(h, bytes-len(head)) { // at is the head
+		for _, c := range splitLines(h, bytes-len(head)) { // at is the head
 			all = append(all, head+c)
 		}
 	}
@@ -62,8 +62,8 @@ func pieces(file string, bytes int) []string {
 	return all
 }
 
-// chunks cuts text between lines, and a line that is too long within it.
-func chunks(text string, bytes int) []string {
+// splitLines cuts text between lines, and a line that is too long within it.
+func splitLines(text string, bytes int) []string {
 	bytes = max(1, bytes)
 	var all []string
 	at := ""
@@ -82,8 +82,8 @@ func chunks(text string, bytes int) []string {
 	return all
 }
 
-// split cuts text before each line that begins with the mark.
-func split(text, mark string) []string {
+// splitBefore cuts text before each line that begins with the mark.
+func splitBefore(text, mark string) []string {
 	var all []string
 	begin := 0
 	for i := 0; i < len(text); {
