@@ -46,7 +46,7 @@ func Try(t nexus.Task, number int, e nexus.Evidence, a Around) Trial {
 	}
 	switch fault := fault(c.Check, e); {
 	case hidden != "":
-		r.Wrong, r.Form, r.Vain = "nobody sees how many tests it runs: Nexus counts them itself, by name, and needs their output", countable(hidden), true
+		r.Wrong, r.Form, r.Vain = "it hides how many tests run: Nexus counts them by name in their output", countable(hidden), true
 	case e.State == nexus.Unverifiable && e.Exit == 0:
 		r.Wrong, r.Form, r.Vain = cmp.Or(e.Why, "its output was not understood"), countable(c.Check), true
 	case e.Passed() && (t.Kind == nexus.TestTask || !c.Red && standing(c) != ""):

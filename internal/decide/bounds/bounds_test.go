@@ -9,8 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 func file(path string, added ...string) bounds.File {
@@ -30,7 +28,7 @@ func made(path string, added ...string) bounds.File {
 func judged(all []nexus.Evidence) []string {
 	var got []string
 	for _, e := range all {
-		text := fmt.Sprintf("%s %s", strings.TrimPrefix(e.Gate, done.Prefix), e.State)
+		text := fmt.Sprintf("%s %s", strings.TrimPrefix(e.Gate, nexus.DonePrefix), e.State)
 		for _, f := range e.Findings {
 			text += fmt.Sprintf("; %s:%d %s", f.File, f.Line, f.Severity)
 		}
@@ -68,9 +66,9 @@ func TestEachBound(t *testing.T) {
 		"a licence that none knows": {bounds.Measured{Deps: []bounds.Dependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
 	} {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
-		got := judged(bounds.Judge(done.Default(), c.m))
+		got := judged(bounds.Judge(nexus.DefaultDone(), c.m))
 		if !c.m.Whole {
-			if len(got) != len(done.Bounds())-2 {
+			if len(got) != len(nexus.DoneBounds())-2 {
 				t.Errorf("%s: %v", name, got)
 			}
 			for _, g := range got {
@@ -87,8 +85,8 @@ func TestEachBound(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	r := done.Default()
-	r.Modes = map[string]done.Mode{done.Coverage: done.Block}
+	r := nexus.DefaultDone()
+	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
 	for name, c := range map[string]struct {
 		cover *bounds.Cover
 		want  string
@@ -125,21 +123,21 @@ func TestCoverage(t *testing.T) {
 // as the target wants is wrong, the rest is told. What nobody measured is no
 // percent.
 func TestNewLines(t *testing.T) {
-	r := done.Default()
-	r.Modes = map[string]done.Mode{done.Coverage: done.Block}
-	row := func(file string, from, lines int) evidence.Uncovered {
-		return evidence.Uncovered{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
+	r := nexus.DefaultDone()
+	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
+	row := func(file string, from, lines int) nexus.Uncovered {
+		return nexus.Uncovered{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
 	}
-	rows := []evidence.Uncovered{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
+	rows := []nexus.Uncovered{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
 	for name, c := range map[string]struct {
 		is   nexus.Coverage
 		want string
 	}{
 		"nothing measured": {nexus.Coverage{}, "pass"},
-		"enough":           {nexus.Coverage{New: evidence.Share{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
-		"a little":         {nexus.Coverage{New: evidence.Share{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
-		"too few":          {nexus.Coverage{New: evidence.Share{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
-		"none":             {nexus.Coverage{New: evidence.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
+		"enough":           {nexus.Coverage{New: nexus.Share{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
+		"a little":         {nexus.Coverage{New: nexus.Share{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
+		"too few":          {nexus.Coverage{New: nexus.Share{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
+		"none":             {nexus.Coverage{New: nexus.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
 		"unknown":          {nexus.Coverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
 	} {
 		all := bounds.Judge(r, bounds.Measured{Whole: true, Cover: &bounds.Cover{Now: 90, Measured: &c.is}})
@@ -155,7 +153,7 @@ func TestNewLines(t *testing.T) {
 		}
 	}
 	if got := bounds.Summary(nexus.Coverage{
-		Lines: evidence.Covered{Share: evidence.Share{Covered: 1, Total: 2}, Before: &evidence.Share{Covered: 3, Total: 4}}, New: evidence.Share{Covered: 1, Total: 3},
+		Lines: nexus.Covered{Share: nexus.Share{Covered: 1, Total: 2}, Before: &nexus.Share{Covered: 3, Total: 4}}, New: nexus.Share{Covered: 1, Total: 3},
 	}); got != "lines 50.0 % (-25.0), new lines 33.3 % (1 of 3)" {
 		t.Error(got)
 	}
@@ -165,24 +163,24 @@ func TestNewLines(t *testing.T) {
 // heard of.
 func TestModes(t *testing.T) {
 	m := bounds.Measured{Whole: true, Files: []bounds.File{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.Dependency{{Name: "x@1"}}}
-	for mode, want := range map[done.Mode][3]string{
-		done.Off:   {"", "", ""},
-		done.Warn:  {"pass false", "pass false", "unverifiable false"},
-		done.Block: {"fail true", "fail true", "unverifiable true"},
+	for mode, want := range map[nexus.BoundMode][3]string{
+		nexus.BoundOff:   {"", "", ""},
+		nexus.BoundWarn:  {"pass false", "pass false", "unverifiable false"},
+		nexus.BoundBlock: {"fail true", "fail true", "unverifiable true"},
 	} {
-		r := done.Default()
+		r := nexus.DefaultDone()
 		for n := range r.Modes {
 			r.Modes[n] = mode
 		}
 		got := map[string]string{}
 		for _, e := range bounds.Judge(r, m) {
-			got[strings.TrimPrefix(e.Gate, done.Prefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
+			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
 		}
-		if have := [3]string{got[done.Secrets], got[done.Sinks], got[done.Licences]}; have != want {
+		if have := [3]string{got[nexus.SecretsBound], got[nexus.SinksBound], got[nexus.LicencesBound]}; have != want {
 			t.Errorf("%s: %v", mode, have)
 		}
 	}
-	if got := bounds.Judge(done.Rules{}, m); got != nil {
+	if got := bounds.Judge(nexus.DoneRules{}, m); got != nil {
 		t.Errorf("no rules: %v", got)
 	}
 }
@@ -196,7 +194,7 @@ func TestSinks(t *testing.T) {
 	}
 	for end, lines := range harm {
 		for _, l := range lines {
-			if got := bounds.Judge(done.Default(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 1 {
+			if got := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 1 {
 				t.Errorf("%s: %s is not found", end, l)
 			}
 		}
@@ -207,7 +205,7 @@ func TestSinks(t *testing.T) {
 		"ts": {`regexp.exec(text)`, `el.textContent = name`, `el.innerHTML = ""`}, "c": {`snprintf(a, 4, "x");`}, "rs": {`// unsafe { x }`}, "sh": {`medieval x`},
 	} {
 		for _, l := range lines {
-			if got := bounds.Judge(done.Default(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 0 {
+			if got := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Whole: true, Files: []bounds.File{file("a."+end, l)}}); len(got) != 0 {
 				t.Errorf("%s: %s is found: %+v", end, l, got)
 			}
 		}
@@ -243,6 +241,6 @@ func FuzzRead(f *testing.F) {
 		if n > strings.Count(text, "\n")+1 {
 			t.Errorf("%d lines of %q", n, text)
 		}
-		bounds.Judge(done.Default(), bounds.Measured{Files: bounds.Read(text), Whole: true})
+		bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: bounds.Read(text), Whole: true})
 	})
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 )
 
 // TestTaken holds which files are deleted or rewritten beyond a task, and what
@@ -67,8 +66,8 @@ func TestTaken(t *testing.T) {
 		"a name that ends like it":    {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"see very-old.go"}}, state: nexus.Fail},
 		"another file of that folder": {files: []bounds.File{gone}, task: &bounds.Task{Texts: []string{"change lib/new.go"}}, state: nexus.Fail},
 	} {
-		r := done.Default()
-		r.Modes = map[string]done.Mode{done.Deletion: done.Block}
+		r := nexus.DefaultDone()
+		r.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
 		var state nexus.GateState
 		var names []string
 		all := bounds.Judge(r, bounds.Measured{Files: c.files, Planned: c.plan, Whole: true, Task: c.task})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/trail"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 )
 
 // Reach is how far a tree got with the gates. A higher one is better.
@@ -158,7 +157,7 @@ func Open(r *trail.Round) []nexus.Finding {
 		return v.Findings
 	}
 	if v := r.Verdict; v != nil && red(v.State) {
-		return evidence.Of(r.Evidence, v.Gate).Findings
+		return nexus.EvidenceOf(r.Evidence, v.Gate).Findings
 	}
 	return nil
 }

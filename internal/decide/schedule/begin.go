@@ -89,7 +89,7 @@ func next(s *state.State, t *state.Task) nexus.AttemptStarted {
 }
 
 // Best returns what the next attempt at a task starts from where a person names
-// nothing else; false where nothing is kept. See [keep.Best].
+// nothing else; false where nothing is kept. See [salvage.Best].
 func Best(t *state.Task) (salvage.Tree, bool) {
 	return salvage.Best(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }

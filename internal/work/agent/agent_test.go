@@ -399,7 +399,7 @@ func TestStopRules(t *testing.T) {
 		{name: "silent", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.Accepted, prompts: []string{"nudge", "nudge"}},
 		{
 			name: "silent with a schema", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.NoProgress, prompts: []string{"nudge", "nudge"},
-			change: func(b *bench) { b.brief.Schema = review.Schema() }, why: "3 answers without a call, and nothing was handed in",
+			change: func(b *bench) { b.brief.Schema = review.Schema() }, why: "3 answers without a call, and nothing was submitted",
 		},
 		{name: "answers in text", turns: many(9, llmtest.Turn{Say: "It is done."}), change: answers, want: nexus.Accepted},
 		{

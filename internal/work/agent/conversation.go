@@ -266,7 +266,7 @@ func (c *conversation) silent(stop llm.Stop, m llm.Message, flaw string) (*endin
 	case c.track.Silent <= maxSilent:
 		return nil, c.say(nudgeSilent, "nudge", 0)
 	case c.Schema != nil:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was handed in", c.track.Silent), text: text}, nil
+		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
 	default:
 		handin, err := json.Marshal(report{Summary: text, Status: "done"})
 		return &ending{outcome: nexus.Accepted, handin: handin, text: text}, err

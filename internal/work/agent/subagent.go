@@ -22,7 +22,7 @@ const (
 // Why a scout is called back.
 var (
 	ErrSubagentStopped = errors.New("it was called back")
-	ErrParentDone      = errors.New("it was called back: the one that sent it had handed in")
+	ErrParentDone      = errors.New("it was called back: the agent that sent it submitted its work")
 )
 
 var errWaitedEnough = errors.New("waited for long enough")

@@ -26,8 +26,8 @@ const nudgePrefix = "Nudge: "
 
 // The nudges.
 const (
-	nudgeSilent    = nudgePrefix + "you made no call. Go on with the tools, or call finish to hand in."
-	nudgeEmpty     = nudgePrefix + "your answer is empty. Go on with the tools, or write the answer."
+	nudgeSilent    = nudgePrefix + "you made no call. Continue with the tools, or call finish to submit your work."
+	nudgeEmpty     = nudgePrefix + "your answer is empty. Continue with the tools, or write the answer."
 	nudgeCut       = nudgePrefix + "your answer was cut off at its longest. Go on in smaller pieces: one file, or one part of a file, a call."
 	nudgeMalformed = nudgePrefix + "your calls could not be read, and none of them was made. Make them again, each with one JSON object as its input. "
 

@@ -90,9 +90,9 @@ func (c *conversation) answer(ctx context.Context, calls []llm.Call) []tool.Answ
 		case call.Flaw != "":
 			answers[i] = notDone(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
 		case finished:
-			answers[i] = notDone(call, "not done: you had handed in before this call")
+			answers[i] = notDone(call, "not done: you submitted before this call")
 		case call.Tool == finish && failed:
-			answers[i] = notDone(call, "not handed in: an earlier call of this answer failed; look at its result first")
+			answers[i] = notDone(call, "not submitted: an earlier call of this answer failed; look at its result first")
 		case on != "":
 			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; repair that first")
 		default:

@@ -12,7 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -50,7 +49,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		}
 		all = accept.Weigh(known)
 	}
-	open := slices.ContainsFunc(all, func(s criterion.Shown) bool { return s.By == "" && !s.Left })
+	open := slices.ContainsFunc(all, func(s nexus.CriterionShown) bool { return s.By == "" && !s.Left })
 	if open && known.Without == nil && len(tests) > 0 && len(rest) > 0 && w.a.Strategy != nexus.TDDSimple { // that one proves them next
 		p, err := w.apart(ctx, snap, tests, rest)
 		if err != nil {
@@ -66,7 +65,7 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	for _, b := range own {
 		all = append(all, accept.Command(known, b))
 	}
-	slices.SortFunc(all, func(a, b criterion.Shown) int { return a.Number - b.Number })
+	slices.SortFunc(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
 	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
 }
 
@@ -258,7 +257,7 @@ func (w *work) seenBefore() string {
 		text += "\n\nThis fails now, and has to pass when you are done:\n- " + strings.Join(f.Meant, "\n- ")
 	}
 	if len(f.Green) > 0 {
-		text += "\n\nThe task names this, and it does not fail now, so it shows nothing. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
+		text += "\n\nThe task names this, and it does not fail now, so it shows nothing: it passes, or it is not there yet. Write a test that fails without your change:\n- " + strings.Join(f.Green, "\n- ")
 	}
 	if len(f.Aside) > 0 {
 		text += "\n\nLeave this alone:\n- " + strings.Join(f.Aside, "\n- ")

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // Place is a directory of a tree with a lock file.
@@ -38,7 +38,7 @@ func Places(dir string) []Place {
 		return nil
 	}
 	defer root.Close() //nolint:errcheck // only read
-	files := stack.Files(dir)
+	files := stack.Files(os.DirFS(dir))
 	in := map[string][]string{}
 	for _, f := range files {
 		in[path.Dir(f)] = append(in[path.Dir(f)], path.Base(f))
@@ -122,7 +122,7 @@ func (p Place) Needs(g gate.Gate, says string) Need {
 
 func (p Place) wants(g gate.Gate, says string) Need {
 	switch g.Format {
-	case parse.GoBuild, parse.GoVet, parse.GoTestJSON, parse.GoFmt, parse.GolangCI:
+	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
 		return None
 	}
 	at := path.Clean("./" + filepath.ToSlash(g.Dir))

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend/ecosystem"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
 )
 
 // says returns the command of a gate, and the scripts of the package.json in

@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/evidence"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
 )
@@ -42,8 +41,8 @@ func (m *Meter) lines(ctx context.Context, c Change, found *bounds.Measured) err
 		return nil
 	}
 	k := &nexus.Coverage{
-		Lines: evidence.Covered{Share: all.Lines}, Branches: evidence.Covered{Share: all.Branches},
-		Functions: evidence.Covered{Share: all.Functions}, Statements: evidence.Covered{Share: all.Statements},
+		Lines: nexus.Covered{Share: all.Lines}, Branches: nexus.Covered{Share: all.Branches},
+		Functions: nexus.Covered{Share: all.Functions}, Statements: nexus.Covered{Share: all.Statements},
 	}
 	to.Measured = k
 	to.Now, _ = all.Lines.Percent()
@@ -71,8 +70,8 @@ func before(ctx context.Context, c Change, get func(string) ([]byte, error), to 
 	was, k := base.Sum(judged), to.Measured
 	to.Before, to.Had = was.Lines.Percent()
 	for _, s := range []struct {
-		to  *evidence.Covered
-		was evidence.Share
+		to  *nexus.Covered
+		was nexus.Share
 	}{{&k.Lines, was.Lines}, {&k.Branches, was.Branches}, {&k.Functions, was.Functions}, {&k.Statements, was.Statements}} {
 		if s.was.Total > 0 && s.to.Total > 0 {
 			s.to.Before = &s.was

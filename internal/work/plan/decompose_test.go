@@ -128,7 +128,7 @@ func TestDecompose(t *testing.T) {
 			name: "nothing to do", code: nexus.CodeNothingProposed, want: "no task: it is there already",
 			turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "it is there already"}}}}},
 		},
-		{name: "only words", turns: []llmtest.Turn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was handed in"},
+		{name: "only words", turns: []llmtest.Turn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was submitted"},
 		{name: "refuses", turns: []llmtest.Turn{{Fault: llmtest.Refuse}}, code: nexus.CodeNothingProposed, want: "no plan: I cannot"},
 	}
 	for _, c := range cases {
@@ -155,7 +155,7 @@ func TestDecomposeTries(t *testing.T) {
 	checked := func(check string) map[string]any {
 		return task("A", map[string]any{"criteria": []any{map[string]any{"text": "it says one", "check": check}}})
 	}
-	again := []string{"- A/AC-1 `sh bad.sh`: it cannot tell. Now: fails. Write: `sh good.sh`", "Put these checks right"}
+	again := []string{"- A/AC-1 `sh bad.sh`: it cannot tell. Now: fails. Write: `sh good.sh`", "Fix these checks"}
 	for name, c := range map[string]struct {
 		turns []llmtest.Turn
 		want  nexus.Criterion

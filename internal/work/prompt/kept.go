@@ -25,9 +25,9 @@ func start(base string, k Kept) string {
 	text := "Commit " + Line(base) + "."
 	switch {
 	case k.From != "" && k.Merged:
-		text += fmt.Sprintf(" Your worktree holds what %s came to, merged onto it. Before that, %s. Keep what is right of it and go on from there.", k.From, k.Reach)
+		text += fmt.Sprintf(" Your worktree holds what %s came to, merged onto it. Before that, %s. Keep what is right of it and continue from there.", k.From, k.Reach)
 	case k.From != "":
-		text += fmt.Sprintf(" Your worktree holds what %s came to: %s. Keep what is right of it and go on from there.", k.From, k.Reach)
+		text += fmt.Sprintf(" Your worktree holds what %s came to: %s. Keep what is right of it and continue from there.", k.From, k.Reach)
 	case k.Forgone != "":
 		text += " Nothing of earlier attempts is in your worktree: " + Line(k.Forgone) + "."
 	}

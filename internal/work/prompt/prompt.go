@@ -205,7 +205,7 @@ func (g Goal) Message() string {
 		{Title: "Goal", Body: g.Text},
 		{
 			Title: "Red before", Body: list(g.Red), Rank: 1,
-			Lead: "Earlier runs met these, and they are red before any work on this goal. No task is blamed for that. Plan a task that mends one only where the goal asks for it or cannot be met without it.",
+			Lead: "Earlier runs met these, and they are red before any work on this goal. No task is blamed for that. Plan a task that fixes one only where the goal asks for it or cannot be met without it.",
 		},
 	}, limit(g.Limit))
 	return text

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -188,10 +187,10 @@ func (s *Shop) coverage() string {
 		return ""
 	}
 	r := s.Meter.Rules
-	switch r.Modes[done.Coverage] {
-	case done.Block:
+	switch r.Modes[nexus.CoverageBound] {
+	case nexus.BoundBlock:
 		return fmt.Sprintf("Tests must go through %d %% of the new lines that can run.", r.NewMinimum)
-	case done.Warn:
+	case nexus.BoundWarn:
 		return fmt.Sprintf("It is reported when tests go through less than %d %% of the new lines that can run.", r.NewMinimum)
 	default:
 		return ""

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
 
@@ -54,7 +53,7 @@ func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Con
 		if err := os.RemoveAll(d); err != nil { // of an earlier session
 			return "", nil, err
 		}
-		if err := layer.Make(d); err != nil {
+		if err := sandbox.MakeLayer(d); err != nil {
 			return "", nil, err
 		}
 	}
@@ -94,12 +93,12 @@ func (k WriteGuard) take(ctx context.Context, dir string, last time.Time) ([]str
 	}
 	defer func() { _ = root.Close() }()
 	may := func(name string) bool { return k.Rule(name) == nil }
-	jobs := layer.Layer{Dir: dir + jobsSuffix, Tree: root}
+	jobs := sandbox.Layer{Dir: dir + jobsSuffix, Tree: root}
 	beside, err := jobs.Take(last, may) // it may be in use: nothing is cleared
 	if err != nil {
 		return nil, err
 	}
-	l := layer.Layer{Dir: dir, Tree: root}
+	l := sandbox.Layer{Dir: dir, Tree: root}
 	left, err := l.Take(time.Time{}, may)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/job"
@@ -122,8 +121,8 @@ type Answer struct {
 	Changed  bool   // the tree may be different now
 	Finished json.RawMessage
 	Duration time.Duration
-	Judged   nexus.Judgement // whether it might be made
-	Reached  []hosts.Reached // hosts that commands asked for since the call before
+	Judged   nexus.Judgement     // whether it might be made
+	Reached  []nexus.HostReached // hosts that commands asked for since the call before
 }
 
 // Set is the tools of one agent. It may be used by many goroutines once it

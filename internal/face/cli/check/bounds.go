@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/done"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -32,17 +31,17 @@ func (f checkFlags) partly() bool {
 
 // measured returns the gates with those behind them that measure, and the rules
 // that the change is held to.
-func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, done.Rules, error) {
+func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
 	if f.coverage {
-		mode := c.Done.Modes[done.Coverage]
-		if mode != done.Block || f.partly() { // the bounds are of all tests
-			mode = done.Warn
+		mode := c.Done.Modes[nexus.CoverageBound]
+		if mode != nexus.BoundBlock || f.partly() { // the bounds are of all tests
+			mode = nexus.BoundWarn
 		}
-		modes := map[string]done.Mode{}
+		modes := map[string]nexus.BoundMode{}
 		if f.bounded() {
 			modes = maps.Clone(c.Done.Modes)
 		}
-		modes[done.Coverage] = mode
+		modes[nexus.CoverageBound] = mode
 		c.Done.Modes = modes
 	}
 	if !f.bounded() && !f.coverage {
@@ -103,5 +102,5 @@ func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config
 
 // apart takes a name that stands for no command off those that were asked for.
 func apart(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n+": " == done.Prefix })
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n+": " == nexus.DonePrefix })
 }

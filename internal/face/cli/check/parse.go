@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/parse/raw"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
 // most is the most that is read of an output.
@@ -72,7 +72,7 @@ func listFormats(a *frame.App) error {
 		Tests bool   `json:"tests"`
 	}
 	var all []row
-	for _, f := range parse.Formats() {
+	for _, f := range read.Formats() {
 		all = append(all, row{f.Name, f.About, f.Tests})
 	}
 	return a.Answer(map[string][]row{"formats": all}, func(s view.Style) string {
@@ -102,7 +102,7 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	in := parse.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(dir), Find: stack.Finder(dir)}
+	in := read.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(os.DirFS(dir)), Find: stack.Finder(os.DirFS(dir))}
 	if in.Stdout, err = readAll(a.In, file); err != nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func parseOutput(a *frame.App, f parseFlags, args []string) error {
 		}
 	}
 	if format == "" {
-		in, format = parse.Named(in)
+		in, format = read.Named(in)
 	}
-	r := parse.Read(in)
+	r := read.Read(in)
 	r.Findings = raw.Brief(r.Findings)
 	u := understood{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
@@ -137,7 +137,7 @@ func whichOf(args []string) (format, file string, err error) {
 	case args[0] == "auto":
 		return "", cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
-	if _, ok := parse.Find(args[0]); ok {
+	if _, ok := read.Find(args[0]); ok {
 		return args[0], cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {

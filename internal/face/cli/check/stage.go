@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/portslot"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/layer"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
@@ -97,7 +96,7 @@ func (s *stage) layered(ctx context.Context, box *sandbox.Box, cache string) (bo
 		return false, err
 	}
 	s.done = func() { _ = os.RemoveAll(over); release() } // what gates wrote
-	if err := layer.Make(over); err != nil || !box.Layers(ctx, s.dir, over) {
+	if err := sandbox.MakeLayer(over); err != nil || !box.Layers(ctx, s.dir, over) {
 		s.done()
 		return false, err
 	}
@@ -215,17 +214,17 @@ func (s *stage) wrote(ctx context.Context) ([]string, error) {
 	return l.Differs(slices.DeleteFunc(names, func(name string) bool { _, err := l.Tree.Lstat(name); return err != nil }))
 }
 
-func (s *stage) layer() (layer.Layer, func(), error) {
+func (s *stage) layer() (sandbox.Layer, func(), error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return layer.Layer{}, nil, err
+		return sandbox.Layer{}, nil, err
 	}
-	return layer.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // only read
+	return sandbox.Layer{Dir: s.over, Tree: root}, func() { _ = root.Close() }, nil // only read
 }
 
 // held sorts what a layer holds into what git ignores and the rest. Where there
 // is no git, what is new counts as ignored.
-func (s *stage) held(ctx context.Context, l layer.Layer) (rest, ignored []string, err error) {
+func (s *stage) held(ctx context.Context, l sandbox.Layer) (rest, ignored []string, err error) {
 	names, err := l.Names()
 	if err != nil || len(names) == 0 {
 		return nil, nil, err

@@ -16,7 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/hosts"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -102,10 +101,10 @@ func toolCallCommand(a *frame.App) *cobra.Command {
 // called is what `tool call` prints. A call that fails is a result, too.
 type called struct {
 	llm.Result
-	Changed  bool            `json:"changed"` // the tree may be different now
-	Finished json.RawMessage `json:"finished,omitempty"`
-	Seconds  float64         `json:"seconds"`
-	Reached  []hosts.Reached `json:"reached,omitempty"` // hosts that it asked for
+	Changed  bool                `json:"changed"` // the tree may be different now
+	Finished json.RawMessage     `json:"finished,omitempty"`
+	Seconds  float64             `json:"seconds"`
+	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it asked for
 }
 
 // inFull draws all that a model is told of its tools.

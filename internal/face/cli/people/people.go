@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/webhook"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
 )
@@ -32,36 +32,36 @@ const again = 10 * time.Second
 type Crew struct {
 	App   *frame.App
 	Place *frame.Place
-	Set   channels.Settings
+	Set   config.Channels
 	Say   func(format string, args ...any)
 
 	Deliver func(context.Context, nexus.RunID) error // publishes what people agreed to while nobody conducts the run
 }
 
 // dir returns where the files of the channel file are.
-func dir(state string, c channels.Settings) string {
+func dir(state string, c config.Channels) string {
 	return cmp.Or(c.Dir, filepath.Join(state, "questions"))
 }
 
 // Check says what keeps the channels from being used, before anything begins.
 // State is the directory of the repository's state; empty where there is none.
-func Check(a *frame.App, state string, c channels.Settings) error {
+func Check(a *frame.App, state string, c config.Channels) error {
 	var all []error
 	for _, name := range c.Order {
 		switch name {
-		case channels.File:
+		case config.FileChannel:
 			if c.Dir != "" && !filepath.IsAbs(c.Dir) {
 				all = append(all, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channels.file.dir is no absolute path: " + c.Dir, Hint: "It must mean the same wherever nexus is started."})
 			} else if state != "" || c.Dir != "" {
 				all = append(all, file.Check(dir(state, c)))
 			}
-		case channels.Web:
+		case config.WebChannel:
 			_, err := Page(a, c)
 			all = append(all, err)
-		case channels.Webhook:
+		case config.WebhookChannel:
 			_, err := hook(a, c)
 			all = append(all, err)
-		case channels.Telegram:
+		case config.TelegramChannel:
 			_, err := chat(a, c)
 			all = append(all, err)
 		}
@@ -70,7 +70,7 @@ func Check(a *frame.App, state string, c channels.Settings) error {
 }
 
 // Page returns the options of the page, also with the error that they do not fit.
-func Page(a *frame.App, c channels.Settings) (web.Options, error) {
+func Page(a *frame.App, c config.Channels) (web.Options, error) {
 	token, err := secret(a, "channels.web.token_env", c.WebTokenEnv)
 	if err != nil {
 		return web.Options{}, err
@@ -80,7 +80,7 @@ func Page(a *frame.App, c channels.Settings) (web.Options, error) {
 }
 
 // hook returns the options of the webhook.
-func hook(a *frame.App, c channels.Settings) (webhook.Options, error) {
+func hook(a *frame.App, c config.Channels) (webhook.Options, error) {
 	key, err := secret(a, "channels.webhook.secret_env", c.WebhookSecretEnv)
 	if err != nil {
 		return webhook.Options{}, err
@@ -90,7 +90,7 @@ func hook(a *frame.App, c channels.Settings) (webhook.Options, error) {
 }
 
 // chat returns the options of the chat.
-func chat(a *frame.App, c channels.Settings) (telegram.Options, error) {
+func chat(a *frame.App, c config.Channels) (telegram.Options, error) {
 	token, err := secret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
 	if err != nil {
 		return telegram.Options{}, err
@@ -164,7 +164,7 @@ func (c Crew) Hand(ctx context.Context, desk *channel.Desk) {
 // each other's way.
 func (c Crew) keep(ctx context.Context, name string, desk *channel.Desk, seat *channel.Seat) {
 	serve := func(ctx context.Context) error { return c.serve(ctx, name, desk, seat) }
-	if name != channels.Web {
+	if name != config.WebChannel {
 		alone := serve
 		serve = func(ctx context.Context) error {
 			return sentlog.Alone(ctx, filepath.Join(c.Place.State, "channels", name+".lock"), alone)
@@ -187,9 +187,9 @@ func (c Crew) keep(ctx context.Context, name string, desk *channel.Desk, seat *c
 func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *channel.Seat) error {
 	complain := func(err error) { c.tell(ctx, err) }
 	switch name {
-	case channels.File:
+	case config.FileChannel:
 		return file.Serve(ctx, seat, file.Options{Dir: dir(c.Place.State, c.Set), Complain: complain})
-	case channels.Webhook:
+	case config.WebhookChannel:
 		o, err := hook(c.App, c.Set)
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func (c Crew) serve(ctx context.Context, name string, desk *channel.Desk, seat *
 		}
 		o.Complain, o.Say = complain, c.Say
 		return webhook.Serve(ctx, seat, book, o)
-	case channels.Telegram:
+	case config.TelegramChannel:
 		o, err := chat(c.App, c.Set)
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (c Crew) Listen(ctx context.Context, desk *channel.Desk, o web.Options) (*w
 }
 
 // Where says where the page is. A token that somebody chose is not shown.
-func Where(s *web.Server, c channels.Settings) string {
+func Where(s *web.Server, c config.Channels) string {
 	if c.WebTokenEnv != "" {
 		return s.Address() + "/?token=... (see " + c.WebTokenEnv + ")"
 	}

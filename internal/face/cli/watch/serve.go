@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 // served is what nexus serve prints with --json.
@@ -32,7 +32,7 @@ func serveCommand(a *frame.App) *cobra.Command {
 			return err
 		}
 		set := settings.Channels
-		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == channels.Web })
+		set.Order = slices.DeleteFunc(slices.Clone(set.Order), func(name string) bool { return name == config.WebChannel })
 		if listen != "" {
 			set.WebListen = listen
 		}
@@ -69,7 +69,7 @@ func serve(ctx context.Context, crew people.Crew, public bool, hosts []string) e
 	if err != nil {
 		return err
 	}
-	told := served{Address: page.Address(), URL: people.Where(page, crew.Set), Channels: append([]string{channels.Web}, crew.Set.Order...)}
+	told := served{Address: page.Address(), URL: people.Where(page, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := crew.App.Answer(told, func(view.Style) string { return fmt.Sprintf("questions are answered at %s\n", told.URL) }); err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/channels"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -208,7 +207,7 @@ func ask(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o O
 }
 
 // asking returns how people are asked; nobody is where no question waits.
-func asking(c config.Config, o Order) channels.Settings {
+func asking(c config.Config, o Order) config.Channels {
 	if o.Headless {
 		c.Channels.Order = nil
 	}

@@ -7,6 +7,7 @@
 package lone
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -14,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gosrc"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
 // longest bounds the name of a test; what is longer is no name.
@@ -150,7 +151,7 @@ func Touched(l stack.Lone, base, now string, changed []string, test, file string
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {
 			return true
 		}
-		text := gosrc.ReadSmall(filepath.Join(base, filepath.FromSlash(f))) + gosrc.ReadSmall(filepath.Join(now, filepath.FromSlash(f)))
+		text := gosrc.ReadSmall(os.DirFS(base), f) + gosrc.ReadSmall(os.DirFS(now), f)
 		if named(f) {
 			return text == "" || strings.Contains(text, last)
 		}
