@@ -93,7 +93,7 @@ type Lone struct {
 
 // Held is a command that runs the tests of a step, says what is still open when
 // they are done, and exits then, whatever that is: by what the runner can do
-// itself, or by a probe of ours, which writes lines as gate/hang reads them.
+// itself, or by a probe of ours, which writes lines as work/gate reads them.
 type Held struct {
 	If     string // see [Step.If]
 	Args   []string

@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
 )
 
@@ -185,7 +184,7 @@ func trial(t *testing.T, files map[string]string) (mutate.Trial, []mutate.File) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := goenv.Prepare(dir, t.TempDir())
+	setup, err := gate.PrepareGo(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +198,7 @@ func trial(t *testing.T, files map[string]string) (mutate.Trial, []mutate.File) 
 	}
 	return mutate.Trial{
 		Dir: dir, Gates: gates, Seed: "tree", Sample: 100, Now: time.Now,
-		Runner: gate.Runner{Box: box, Env: append(setup.Env, "GOCACHE="+strings.TrimSpace(string(out))), Readable: setup.Readable, Versions: &goenv.Versions{}},
+		Runner: gate.Runner{Box: box, Env: append(setup.Env, "GOCACHE="+strings.TrimSpace(string(out))), Readable: setup.Readable, Versions: &gate.ToolVersions{}},
 	}, all
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
 	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
@@ -119,7 +118,7 @@ type Shop struct {
 	Checkout string              // the user's, in which packages may be installed; only read
 	Caches   []string            // build caches of the user's, which gates may read
 	GateTime time.Duration       // of one gate; 0 for no limit of its own
-	Versions *goenv.Versions     // of tools, remembered
+	Versions *gate.ToolVersions  // of tools, remembered
 	Retry    llm.Policy          // how failed calls are tried again
 
 	// Draw returns the next of the numbers that belong to a name; nil draws

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/fix"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
@@ -28,7 +27,7 @@ func putRight(ctx context.Context, a *frame.App, f checkFlags, r gate.Runner, di
 	if err != nil {
 		return err
 	}
-	var files []fix.Changed
+	var files []gate.ChangedFile
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 			continue // deleted
@@ -41,9 +40,9 @@ func putRight(ctx context.Context, a *frame.App, f checkFlags, r gate.Runner, di
 		if err != nil {
 			return err
 		}
-		files = append(files, fix.Changed{Path: name, New: was == ""})
+		files = append(files, gate.ChangedFile{Path: name, New: was == ""})
 	}
-	done, err := fix.Run(ctx, r, gate.Tree{Dir: dir}, gates, files)
+	done, err := gate.AutoFix(ctx, r, gate.Tree{Dir: dir}, gates, files)
 	if err != nil {
 		return err
 	}

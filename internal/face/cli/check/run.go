@@ -25,7 +25,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/related"
@@ -351,20 +350,20 @@ func outsideOf(dir, cache string) string {
 
 // runner returns what runs gates in a directory.
 func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
-	setup, err := goenv.Prepare(dir, cache)
+	setup, err := gate.PrepareGo(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
 	}
 	shareBuilds(a, cache, &setup)
 	return gate.Runner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &goenv.Versions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, Versions: &gate.ToolVersions{},
 	}, nil
 }
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.App, cache string, s *goenv.Setup) {
+func shareBuilds(a *frame.App, cache string, s *gate.GoSetup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/exempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // Commands returns the commands.
@@ -41,7 +41,7 @@ func listCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := exempt.In(dir)
+		list, err := gate.QuarantineIn(dir)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func stand(ctx context.Context, a *frame.App, dir string, list quarantine.List) 
 	if err != nil {
 		return nil, err
 	}
-	there := exempt.There(dir)
+	there := gate.TestsIn(dir)
 	rows := make([]row, len(list))
 	for i, e := range list {
 		r := row{Entry: e, State: "active"}
@@ -191,7 +191,7 @@ func edit(a *frame.App, change func([]byte) ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	data, err := exempt.Read(dir)
+	data, err := gate.ReadQuarantine(dir)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func suggestCommand(a *frame.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := exempt.In(dir)
+		list, err := gate.QuarantineIn(dir)
 		if err != nil {
 			return err
 		}

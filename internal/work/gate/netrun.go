@@ -1,5 +1,4 @@
-// Package outside runs commands that may have a way out of their box.
-package outside
+package gate
 
 import (
 	"context"
@@ -9,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Run runs a command with a way out, nil for none, and returns which hosts it
+// runWithNetwork runs a command with a way out, nil for none, and returns which hosts it
 // asked for. What was refused stands at the end of its standard error.
-func Run(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []nexus.HostReached, error) {
+func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way *egress.Way) (sandbox.Result, []nexus.HostReached, error) {
 	if way == nil {
 		r, err := b.Run(ctx, c)
 		return r, nil, err

@@ -1,4 +1,4 @@
-package goenv_test
+package gate_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // TestVersionOfGo reads the version out of the go command, as that says it, and
@@ -25,7 +25,7 @@ func TestVersionOfGo(t *testing.T) {
 	env := []string{"PATH=" + filepath.Join(strings.TrimSpace(string(exe)), "bin")}
 	asked := 0
 	ask := func([]string) ([]byte, bool) { asked++; return []byte("go version of a script\n"), true }
-	var v goenv.Versions
+	var v gate.ToolVersions
 	if got := v.Of(env, []string{"go", "version"}, ask); got != want || asked != 0 {
 		t.Errorf("%q, want %q; asked %d times", got, want, asked)
 	}

@@ -1,4 +1,4 @@
-package weigh
+package gate
 
 import (
 	"regexp"
@@ -10,16 +10,16 @@ import (
 
 // Moves says where the lines of one tree stand in another one. The zero Moves
 // leaves everything where it is.
-type Moves map[string]move // by the name of the file before
+type Moves map[string]movedFile // by the name of the file before
 
-type move struct {
-	name  string // now
-	hunks []hunk // in the order of their lines
+type movedFile struct {
+	name  string      // now
+	hunks []movedHunk // in the order of their lines
 }
 
-// hunk stands for lines of before, from a line on, and those of now in their
+// movedHunk stands for lines of before, from a line on, and those of now in their
 // place.
-type hunk struct{ from, lines, to, now int }
+type movedHunk struct{ from, lines, to, now int }
 
 // ParseMoves reads a patch of git without lines of context, in which files that
 // were renamed are one.
@@ -37,7 +37,7 @@ func ParseMoves(patch string) Moves {
 			name, left = "", 0
 			if was, now, ok := strings.Cut(rest, " b/"); ok && !strings.Contains(now, " b/") {
 				name = strings.TrimPrefix(was, "a/")
-				all[name] = move{name: now}
+				all[name] = movedFile{name: now}
 			}
 			continue
 		}
@@ -45,7 +45,7 @@ func ParseMoves(patch string) Moves {
 		if m == nil || name == "" {
 			continue
 		}
-		h := hunk{number(m[1]), count(m[2]), number(m[3]), count(m[4])}
+		h := movedHunk{parseNumber(m[1]), hunkCount(m[2]), parseNumber(m[3]), hunkCount(m[4])}
 		left = h.lines + h.now
 		f := all[name]
 		f.hunks = append(f.hunks, h)
@@ -54,15 +54,15 @@ func ParseMoves(patch string) Moves {
 	return all
 }
 
-// count is the number of lines in the head of a hunk, which one line has not.
-func count(s string) int {
+// hunkCount is the number of lines in the head of a hunk, which one line has not.
+func hunkCount(s string) int {
 	if s == "" {
 		return 1
 	}
-	return number(s)
+	return parseNumber(s)
 }
 
-func number(s string) int {
+func parseNumber(s string) int {
 	n, _ := strconv.Atoi(s) // the pattern has digits only; what is too large is 0
 	return n
 }

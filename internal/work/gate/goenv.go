@@ -1,6 +1,4 @@
-// Package goenv prepares what the Go tools run with: their environment, their
-// caches, and which of their versions it is.
-package goenv
+package gate
 
 import (
 	"debug/buildinfo"
@@ -14,46 +12,46 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Setup is what the Go tools need besides the tree.
-type Setup struct {
+// GoSetup is what the Go tools need besides the tree.
+type GoSetup struct {
 	Env                []string
 	Readable, Writable []string
 }
 
 // Where the build cache and that of golangci-lint are, in the directory of all.
 const (
-	Build = "go-build"
-	Lint  = "golangci"
+	goBuildCache  = "go-build"
+	golangciCache = "golangci"
 )
 
-// Prepare makes ready the Go tools for a tree: no network, no other toolchain, no
+// PrepareGo makes ready the Go tools for a tree: no network, no other toolchain, no
 // change of go.mod, and every cache in the directory cache, which it creates.
 //
 // A build cache is trusted blindly by the go command, and a test may write
 // wherever a gate may. So cache must belong to the gates of one attempt, or
 // one landing, alone: not to the agent's own shell, and not to the next
 // attempt.
-func Prepare(dir, cache string) (Setup, error) {
-	build, lint := filepath.Join(cache, Build), filepath.Join(cache, Lint)
+func PrepareGo(dir, cache string) (GoSetup, error) {
+	build, lint := filepath.Join(cache, goBuildCache), filepath.Join(cache, golangciCache)
 	if err := os.MkdirAll(build, 0o700); err != nil {
-		return Setup{}, fmt.Errorf("go caches: %w", err)
+		return GoSetup{}, fmt.Errorf("go caches: %w", err)
 	}
 	mod := "-mod=readonly"
 	if tree := os.DirFS(dir); gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
 		mod = "-mod=vendor"
 	}
-	return Setup{
+	return GoSetup{
 		Env: sandbox.Gates(
 			"GOFLAGS="+mod+" -buildvcs=false", "GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "GOTELEMETRY=off",
 			"GOCACHE="+build, "GOLANGCI_LINT_CACHE="+lint,
 		),
-		Readable: System(), Writable: []string{cache},
+		Readable: SystemSettings(), Writable: []string{cache},
 	}, nil
 }
 
-// System returns the directories of the system in which tools keep their
+// SystemSettings returns the directories of the system in which tools keep their
 // settings, as far as they are there.
-func System() []string {
+func SystemSettings() []string {
 	var all []string
 	for _, dir := range []string{"/etc/php", "/etc/alternatives", "/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/gradle"} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -63,10 +61,10 @@ func System() []string {
 	return all
 }
 
-// built returns what the go command that a PATH leads to would say of its version,
+// builtVersion returns what the go command that a PATH leads to would say of its version,
 // as it was built into it, which takes no process. Empty where that cannot be
 // told: a script stands in front of it, say.
-func built(env []string) string {
+func builtVersion(env []string) string {
 	path := ""
 	for _, e := range env {
 		if rest, ok := strings.CutPrefix(e, "PATH="); ok {
@@ -94,9 +92,9 @@ func built(env []string) string {
 	return ""
 }
 
-// Versions remembers which version of a tool a PATH leads to. It may be used
+// ToolVersions remembers which version of a tool a PATH leads to. It may be used
 // by many goroutines.
-type Versions struct {
+type ToolVersions struct {
 	mu   sync.Mutex // guards seen
 	seen map[string]string
 }
@@ -104,7 +102,7 @@ type Versions struct {
 // Of returns the first line that a command says about its version, empty where
 // it cannot. Run runs it; env are the variables that it runs with. A nil
 // Versions asks each time.
-func (v *Versions) Of(env, args []string, run func(args []string) (stdout []byte, ok bool)) string {
+func (v *ToolVersions) Of(env, args []string, run func(args []string) (stdout []byte, ok bool)) string {
 	key := strings.Join(args, " ")
 	for _, e := range env {
 		if strings.HasPrefix(e, "PATH=") || strings.HasPrefix(e, "GOROOT=") {
@@ -120,7 +118,7 @@ func (v *Versions) Of(env, args []string, run func(args []string) (stdout []byte
 	}
 	var said string
 	if key := strings.Join(args, " "); key == "go version" {
-		said = built(env)
+		said = builtVersion(env)
 	}
 	if said == "" {
 		out, ok := run(args)

@@ -1,4 +1,4 @@
-package lone_test
+package gate_test
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // project is a small project of a stack.
@@ -113,11 +112,11 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := goenv.Prepare(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareGo(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	lend := gate.Runner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &goenv.Versions{}}
+	lend := gate.Runner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{}}
 	gates, err := detect.Gates(tree.Dir, config.Gates{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,4 @@
-// Package turned says which tests a change turns green: those of its tests
-// that fail where the rest of the change is not there, and pass where it is.
-package turned
+package gate
 
 import (
 	"os"
@@ -12,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// Tests returns the tests that a gate found red in one tree and not in
+// FixedTests returns the tests that a gate found red in one tree and not in
 // another, sorted. Before is what it said of the base with the tests of now, and
 // now what it says of the tree at is, both as they are and not against
 // anything. Was is the directory of the base, and changed are the files that
@@ -21,11 +19,11 @@ import (
 // Where a package of Go does not compile, its own sources tell which of its
 // tests are other ones than before. Of other tools, a file that does not load
 // stands for its tests.
-func Tests(before, now nexus.Evidence, was, is string, changed []string) []string {
+func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []string {
 	if now.State != nexus.Pass && now.State != nexus.Fail {
 		return nil
 	}
-	red := names(now)
+	red := redTests(now)
 	var found []string
 	add := func(name string) {
 		if name != "" && !red[name] && !slices.Contains(found, name) {
@@ -45,7 +43,7 @@ func Tests(before, now nexus.Evidence, was, is string, changed []string) []strin
 		case f.Test != "":
 			add(f.Test)
 		case slices.Contains(changed, f.File) && !strings.HasSuffix(f.File, ".go"):
-			if !about(now, f.File) {
+			if !mentions(now, f.File) {
 				add(f.File)
 			}
 		}
@@ -63,11 +61,11 @@ func Tests(before, now nexus.Evidence, was, is string, changed []string) []strin
 		}
 	}
 	slices.Sort(found)
-	return tops(found)
+	return topTests(found)
 }
 
-// names are the tests, and whole packages, that a gate has something to say of.
-func names(e nexus.Evidence) map[string]bool {
+// redTests are the tests, and whole packages, that a gate has something to say of.
+func redTests(e nexus.Evidence) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range e.Findings {
 		all[f.Test] = true
@@ -75,15 +73,15 @@ func names(e nexus.Evidence) map[string]bool {
 	return all
 }
 
-// about reports whether a gate still has something against a file.
-func about(e nexus.Evidence, file string) bool {
+// mentions reports whether a gate still has something against a file.
+func mentions(e nexus.Evidence, file string) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.File == file })
 }
 
 func hasGo(dir string) bool { return len(gosrc.Modules(os.DirFS(dir))) > 0 }
 
-// tops drops a test of Go where one of its subtests says it more closely.
-func tops(all []string) []string {
+// topTests drops a test of Go where one of its subtests says it more closely.
+func topTests(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
 		return slices.ContainsFunc(all, func(sub string) bool { return strings.HasPrefix(sub, name+"/") })
 	})

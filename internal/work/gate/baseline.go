@@ -1,6 +1,4 @@
-// Package weigh says of two judgements of a gate, one of a tree and one of the
-// base that it was made from, what got worse.
-package weigh
+package gate
 
 import (
 	"fmt"
@@ -14,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Against weighs what a gate says now against what it said of the base: only
+// AgainstBase weighs what a gate says now against what it said of the base: only
 // what got worse counts. Two findings are the same when gate, code, file, test
 // and message agree; lines, addresses and durations may differ. Where nothing
 // is new the gate has passed, and Why says what was there before.
@@ -22,8 +20,8 @@ import (
 // The tests that one of the wants names are held to it whatever they were on
 // the base. Where a gate passes and fewer tests ran, a finding says so, which
 // is no failure: somebody has to say why.
-func Against(base, now nexus.Evidence, wants []string) nexus.Evidence {
-	e := against(base, now, wants)
+func AgainstBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	e := compareWithBase(base, now, wants)
 	was, is := base.Counts.Passed+base.Counts.Failed, e.Counts.Passed+e.Counts.Failed
 	if e.State == nexus.Pass && base.Gate == e.Gate && base.Tree != "" && is < was {
 		e.Findings = append(slices.Clone(e.Findings), nexus.Finding{
@@ -34,39 +32,39 @@ func Against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return e
 }
 
-func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
+func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if base.Gate != now.Gate || base.Tree == "" {
 		base = nexus.Evidence{} // nothing was there before
 	}
-	if now.State == nexus.NotRun && Unran(now) && base.State == nexus.Fail && Unran(base) {
+	if now.State == nexus.NotRun && ranNothing(now) && base.State == nexus.Fail && ranNothing(base) {
 		base.State = nexus.NotRun // earlier versions had another word for it
 	}
 	switch {
-	case Lacks(now) && Lacks(base): // nobody can hold that against the work
+	case lacksTool(now) && lacksTool(base): // nobody can hold that against the work
 		now.State, now.Findings = nexus.NotRun, nil // that of the base tells it, once
 		return now
-	case Rewrote(now) && Rewrote(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
+	case rewroteTree(now) && rewroteTree(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
 		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })
 	}): // its command judges nothing, and the work did not make it so
 		now.State, now.Why = nexus.NotRun, now.Why+", as before the work began"
 		return now
 	case base.Hung() && now.Hung():
-		return hanging(base, now, wants)
+		return compareHanging(base, now, wants)
 	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
 		now.State, now.Why = nexus.Fail, "the base passes on this machine: "+now.Why
 		return now
 	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail || base.State == nexus.Unverifiable && base.Exit == 0 && now.Exit != 0):
 		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it ran before the work began and now it does not: "+now.Why, ": ")
 		return now
-	case now.State == nexus.NotRun && base.State == nexus.NotRun && Unran(now):
-		return unran(base, now, wants)
+	case now.State == nexus.NotRun && base.State == nexus.NotRun && ranNothing(now):
+		return compareUnran(base, now, wants)
 	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
 		return now
-	case Beyond(base) || Beyond(now):
+	case beyondLimit(base) || beyondLimit(now):
 		now.Why = "too many findings to tell which were there before"
 		return now
 	}
-	w := weighed(base, now, wants)
+	w := compareFindings(base, now, wants)
 	var why []string
 	if n := len(w.flaky); n > 0 {
 		why = append(why, fmt.Sprintf("flaky: %s", strings.Join(w.flaky, ", ")))
@@ -75,10 +73,10 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case len(w.fresh) > 0 && len(w.old) > 0:
 		why = append(why, fmt.Sprintf("%d more findings were there before the work began", len(w.old)))
 	case len(w.fresh) == 0 && len(w.old) > 0 && untested(base, now):
-		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + first(now.Findings)}
+		now.State, why = nexus.Unverifiable, []string{"no test could run, neither on the base nor now: " + firstFinding(now.Findings)}
 	case len(w.fresh) == 0 && len(w.old) > 0:
 		now.State = nexus.Pass
-		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", len(w.old), first(now.Findings)))
+		why = append(why, fmt.Sprintf("%d findings were there before the work began: %s", len(w.old), firstFinding(now.Findings)))
 	case len(w.fresh) == 0 && len(w.flaky) > 0:
 		now.State = nexus.Pass
 	}
@@ -89,14 +87,14 @@ func against(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// Unran reports whether a gate's findings say why none of its tests ran.
-func Unran(e nexus.Evidence) bool { return raw.Nothing(e.Findings, e.Counts) != "" }
+// ranNothing reports whether a gate's findings say why none of its tests ran.
+func ranNothing(e nexus.Evidence) bool { return raw.Nothing(e.Findings, e.Counts) != "" }
 
-// unran weighs a gate that ran no test and did not on the base: that is no
+// compareUnran weighs a gate that ran no test and did not on the base: that is no
 // pass, and nobody's failure. What it names and did not name then is the
 // work's: its own tests that cannot be loaded, for example.
-func unran(base, now nexus.Evidence, wants []string) nexus.Evidence {
-	w := weighed(base, now, wants)
+func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
+	w := compareFindings(base, now, wants)
 	if len(w.fresh) == 0 {
 		now.Why += ", as before the work began"
 		return now
@@ -105,18 +103,18 @@ func unran(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// Beyond reports whether a gate found more than anybody compares.
-func Beyond(e nexus.Evidence) bool {
+// beyondLimit reports whether a gate found more than anybody compares.
+func beyondLimit(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMore })
 }
 
-func hangs(f nexus.Finding) bool { return f.Code == raw.CodeHang }
+func isHang(f nexus.Finding) bool { return f.Code == raw.CodeHang }
 
-// hanging weighs a gate that does not end and did not on the base: that alone
+// compareHanging weighs a gate that does not end and did not on the base: that alone
 // is nobody's failure. It got worse where the tests ended before and do not
 // now, where a test that is wanted was under way, and where something keeps the
 // runner that did not before.
-func hanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
+func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	meant := accept.ReadAll(wants).On(base.Findings)
 	switch {
 	case now.State == nexus.Timeout && base.State != nexus.Timeout:
@@ -125,7 +123,7 @@ func hanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 		return now
 	}
 	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
-		return !hangs(f) || f.File == "" || slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return hangs(b) && b.File == f.File })
+		return !isHang(f) || f.File == "" || slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return isHang(b) && b.File == f.File })
 	})
 	if base.State == nexus.Environmental && len(fresh) > 0 {
 		now.State, now.Findings, now.Why = nexus.Fail, fresh, "nothing in these files kept the runner before: "+now.Why
@@ -146,34 +144,34 @@ func ofTheTree(f nexus.Finding) bool {
 func untested(base, now nexus.Evidence) bool {
 	fewer := now.Counts.Passed < base.Counts.Passed && now.Counts.Passed+now.Counts.Failed == 0
 	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) ||
-		base.Counts.Passed == 0 && now.Counts.Passed == 0 && len(now.Findings) > 0 && !slices.ContainsFunc(now.Findings, loaded)
+		base.Counts.Passed == 0 && now.Counts.Passed == 0 && len(now.Findings) > 0 && !slices.ContainsFunc(now.Findings, wasLoaded)
 	return fewer || none && strings.Contains(now.Command, "test")
 }
 
-// loaded reports whether a finding of a test runner is about more than a file
+// wasLoaded reports whether a finding of a test runner is about more than a file
 // that it could not read: some count such a file as a test that failed.
-func loaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
+func wasLoaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
 
-// weight is what findings come to against those of a base.
-type weight struct {
+// baseline is what findings come to against those of a base.
+type baseline struct {
 	fresh []nexus.Finding
 	old   []string
 	flaky []string
 }
 
-// weighed sorts findings into those that the base does not have, each as often
+// compareFindings sorts findings into those that the base does not have, each as often
 // as it became more frequent, those that it has, and those of flaky tests.
-func weighed(base, now nexus.Evidence, wants []string) weight {
+func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 	_, told := gosrc.ParseTest(strings.Fields(now.Command)) // what its tests say can be compared
 	before := map[nexus.Finding][]nexus.Finding{}
 	for _, f := range base.Findings {
-		before[same(f)] = append(before[same(f)], f)
+		before[findingKey(f)] = append(before[findingKey(f)], f)
 	}
 	meant := accept.ReadAll(wants).On(base.Findings)
-	var w weight
+	var w baseline
 	var open []nexus.Finding
 	for _, f := range now.Findings {
-		k := same(f)
+		k := findingKey(f)
 		at := -1
 		if f.Test == "" && f.Line > 0 && !meant.Mean(f) {
 			at = slices.IndexFunc(before[k], func(b nexus.Finding) bool { return b.Line == f.Line })
@@ -186,7 +184,7 @@ func weighed(base, now nexus.Evidence, wants []string) weight {
 		w.old = append(w.old, accept.Label(f))
 	}
 	for _, f := range open {
-		k := same(f)
+		k := findingKey(f)
 		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
 		switch {
 		case meant.Mean(f), len(before[k]) > 0 && meant.Mean(before[k][0]):
@@ -195,7 +193,7 @@ func weighed(base, now nexus.Evidence, wants []string) weight {
 			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
 		case f.Test != "" && slices.Contains(now.Unsure, f.Test):
 			w.old = append(w.old, accept.Label(f))
-		case len(before[k]) > 0 && (f.Test == "" || !told || !otherwise(before[k][0], f)):
+		case len(before[k]) > 0 && (f.Test == "" || !told || !saysOtherwise(before[k][0], f)):
 			before[k] = before[k][1:]
 			w.old = append(w.old, accept.Label(f))
 		default:
@@ -205,18 +203,18 @@ func weighed(base, now nexus.Evidence, wants []string) weight {
 	return w
 }
 
-// otherwise reports whether a test that failed before fails for something
+// saysOtherwise reports whether a test that failed before fails for something
 // that it did not say then.
-func otherwise(base, now nexus.Finding) bool {
-	was, all := SaidBy(base)
-	is, _ := SaidBy(now)
+func saysOtherwise(base, now nexus.Finding) bool {
+	was, all := PiecesOf(base)
+	is, _ := PiecesOf(now)
 	return all && len(is.Minus(was)) > 0
 }
 
-// same reduces a finding to what tells it from others. A test that fails
-// fails, whatever it says; see [otherwise].
-func same(f nexus.Finding) nexus.Finding {
-	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normal(f.Message)}
+// findingKey reduces a finding to what tells it from others. A test that fails
+// fails, whatever it says; see [saysOtherwise].
+func findingKey(f nexus.Finding) nexus.Finding {
+	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normalise(f.Message)}
 	if f.Test != "" {
 		k.File, k.Message = "", ""
 	}
@@ -234,15 +232,15 @@ var (
 	blanks     = regexp.MustCompile(`\s+`)
 )
 
-// normal takes out of a message what differs from run to run.
-func normal(s string) string {
+// normalise takes out of a message what differs from run to run.
+func normalise(s string) string {
 	s = durations.ReplaceAllString(addresses.ReplaceAllString(s, "0x"), "0s")
 	s = lineWords.ReplaceAllString(places.ReplaceAllString(s, "$1:"), "$1")
 	s = temporary.ReplaceAllString(goroutines.ReplaceAllString(s, "goroutine"), "/tmp")
 	return strings.TrimSpace(blanks.ReplaceAllString(s, " "))
 }
 
-func first(all []nexus.Finding) string {
+func firstFinding(all []nexus.Finding) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -258,18 +256,18 @@ func first(all []nexus.Finding) string {
 	}
 }
 
-// Rewrote reports whether a gate changed what it was to look at.
-func Rewrote(e nexus.Evidence) bool {
+// rewroteTree reports whether a gate changed what it was to look at.
+func rewroteTree(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeRewrote })
 }
 
-// Lacks reports whether a gate could not run because its tool is missing.
-func Lacks(e nexus.Evidence) bool {
+// lacksTool reports whether a gate could not run because its tool is missing.
+func lacksTool(e nexus.Evidence) bool {
 	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
 }
 
-// Wanted reports whether one of the texts names a test, or means all tests that
+// wantsTest reports whether one of the texts names a test, or means all tests that
 // fail.
-func Wanted(test string, texts []string) bool {
+func wantsTest(test string, texts []string) bool {
 	return accept.ReadAll(texts).Mean(nexus.Finding{Test: test})
 }

@@ -1,4 +1,4 @@
-package weigh
+package gate
 
 import (
 	"maps"
@@ -12,14 +12,14 @@ import (
 // from run to run.
 type Pieces map[string]bool
 
-// SaidBy takes apart what a test said. Whole is false when some of it is
+// PiecesOf takes apart what a test said. Whole is false when some of it is
 // missing.
-func SaidBy(f nexus.Finding) (p Pieces, whole bool) {
+func PiecesOf(f nexus.Finding) (p Pieces, whole bool) {
 	p = Pieces{}
 	begins := regexp.MustCompile(`^\s*[^\s:/]+\.go:\d+: |^panic: `)
 	one := ""
 	add := func() {
-		if s := normal(one); s != "" {
+		if s := normalise(one); s != "" {
 			p[f.Code+" "+s] = true
 		}
 		one = ""

@@ -1,4 +1,4 @@
-package hang
+package gate
 
 import (
 	"fmt"
@@ -14,29 +14,29 @@ import (
 // what it is, " at ", a file and a line. See [stack.Held].
 const Mark = "nexus: still open: "
 
-// most bounds how many things are named.
-const most = 20
+// maxHandles bounds how many things are named.
+const maxHandles = 20
 
-// Handles returns what keeps a runner from exiting, as far as its output says:
+// OpenHandles returns what keeps a runner from exiting, as far as its output says:
 // that of jest --detectOpenHandles, or of a probe.
-func Handles(in raw.Input) []nexus.Finding {
+func OpenHandles(in raw.Input) []nexus.Finding {
 	probe := regexp.MustCompile(`^(?:# )?` + Mark + `(.+) at (\S.*?):(\d+)(?::(\d+))?$`)
 	jest := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
 	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
 	var found []nexus.Finding
 	add := func(what, file, line, column string) {
 		f := nexus.Finding{Code: raw.CodeHang, File: in.Place(file), Line: raw.Number(line), Column: raw.Number(column)}
-		f.Message = fmt.Sprintf("%s is still open when the tests are done, and keeps the runner from exiting", called(what))
+		f.Message = fmt.Sprintf("%s is still open when the tests are done, and keeps the runner from exiting", handleName(what))
 		if f.File == "" {
 			f.Line, f.Column = 0, 0
 		}
-		if !slices.Contains(found, f) && len(found) < most {
+		if !slices.Contains(found, f) && len(found) < maxHandles {
 			found = append(found, f)
 		}
 	}
 	detected, open := false, ""
 	for _, l := range in.Text() {
-		l = l[:min(len(l), longest)]
+		l = l[:min(len(l), maxWatchedLine)]
 		if m := probe.FindStringSubmatch(strings.TrimLeft(l, " ")); m != nil {
 			add(m[1], m[2], m[3], m[4])
 			continue
@@ -52,8 +52,8 @@ func Handles(in raw.Input) []nexus.Finding {
 	return found
 }
 
-// called says what a kind of handle is.
-func called(kind string) string {
+// handleName says what a kind of handle is.
+func handleName(kind string) string {
 	for _, x := range []struct{ pattern, what string }{
 		{`^TCPSERVERWRAP$`, "a server that listens"},
 		{`^PIPESERVERWRAP$`, "a server on a socket"},
@@ -74,12 +74,12 @@ func called(kind string) string {
 	return kind
 }
 
-// Running returns the test that was under way when a runner was ended, or the
+// RunningTest returns the test that was under way when a runner was ended, or the
 // file of it, empty where the output does not tell.
-func Running(format string, in raw.Input) (test, file string) {
+func RunningTest(format string, in raw.Input) (test, file string) {
 	all := in.Text()
 	for i := range all {
-		all[i] = all[i][:min(len(all[i]), longest)]
+		all[i] = all[i][:min(len(all[i]), maxWatchedLine)]
 	}
 	last := func(pattern string) string {
 		re := regexp.MustCompile(pattern)
@@ -92,7 +92,7 @@ func Running(format string, in raw.Input) (test, file string) {
 	}
 	switch format {
 	case "pytest":
-		return pytest(all)
+		return pytestRunning(all)
 	case "unittest":
 		return unfinished(all, `^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`), ""
 	case "cargo-test":
@@ -122,8 +122,8 @@ func unfinished(all []string, begins, ends string) string {
 	return open
 }
 
-// pytest names tests only with -v, and else the file whose tests run.
-func pytest(all []string) (test, file string) {
+// pytestRunning names tests only with -v, and else the file whose tests run.
+func pytestRunning(all []string) (test, file string) {
 	named := regexp.MustCompile(`^(\S+\.py::\S.*?)(?: (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*)? *$`)
 	dots := regexp.MustCompile(`^(\S+\.py) [.FEsxX]*( +\[ *\d+%\])?$`)
 	for _, l := range slices.Backward(all) {

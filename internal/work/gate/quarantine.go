@@ -1,6 +1,4 @@
-// Package exempt finds the record of tests in quarantine: in a commit, or in a
-// directory, and what of it is there.
-package exempt
+package gate
 
 import (
 	"context"
@@ -16,16 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
 )
 
-// maxBytes is more than a record may have.
-const maxBytes = 1 << 20
+// maxQuarantine is more than a record may have.
+const maxQuarantine = 1 << 20
 
-// At returns the record of a commit or tree, none where it has no such file.
+// QuarantineAt returns the record of a commit or tree, none where it has no such file.
 // One that cannot be read protects nothing, and is an error.
-func At(ctx context.Context, repo git.Repo, rev string) (quarantine.List, error) {
-	entry, err := blob(ctx, repo, rev)
+func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (quarantine.List, error) {
+	entry, err := quarantineBlob(ctx, repo, rev)
 	if err != nil || entry == "" {
 		return nil, err
 	}
@@ -34,30 +31,30 @@ func At(ctx context.Context, repo git.Repo, rev string) (quarantine.List, error)
 		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file", Hint: "A link says nothing: write the record there."}
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
-	text, _, err := repo.RunTo(ctx, maxBytes, "cat-file", "blob", name)
+	text, _, err := repo.RunTo(ctx, maxQuarantine, "cat-file", "blob", name)
 	if err != nil {
 		return nil, err
 	}
 	return quarantine.Parse([]byte(text))
 }
 
-// blob returns how a tree names the record, empty where it has none.
-func blob(ctx context.Context, repo git.Repo, rev string) (string, error) {
+// quarantineBlob returns how a tree names the record, empty where it has none.
+func quarantineBlob(ctx context.Context, repo git.Repo, rev string) (string, error) {
 	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", quarantine.File)
 }
 
-// Changed reports whether two commits or trees have different records.
-func Changed(ctx context.Context, repo git.Repo, from, to string) (bool, error) {
-	was, err := blob(ctx, repo, from)
+// QuarantineChanged reports whether two commits or trees have different records.
+func QuarantineChanged(ctx context.Context, repo git.Repo, from, to string) (bool, error) {
+	was, err := quarantineBlob(ctx, repo, from)
 	if err != nil {
 		return false, err
 	}
-	is, err := blob(ctx, repo, to)
+	is, err := quarantineBlob(ctx, repo, to)
 	return was != is, err
 }
 
-// Read returns the text of the record in a directory, nil where there is none.
-func Read(dir string) ([]byte, error) {
+// ReadQuarantine returns the text of the record in a directory, nil where there is none.
+func ReadQuarantine(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -69,25 +66,25 @@ func Read(dir string) ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxBytes:
+	case !info.Mode().IsRegular() || info.Size() > maxQuarantine:
 		return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: quarantine.File + " is no file of a sensible size", Hint: "A link says nothing: write the record there."}
 	}
 	return root.ReadFile(quarantine.File)
 }
 
-// In returns the record in a directory.
-func In(dir string) (quarantine.List, error) {
-	data, err := Read(dir)
+// QuarantineIn returns the record in a directory.
+func QuarantineIn(dir string) (quarantine.List, error) {
+	data, err := ReadQuarantine(dir)
 	if err != nil {
 		return nil, err
 	}
 	return quarantine.Parse(data)
 }
 
-// There returns what tells whether a test of a name stands in the files of a
+// TestsIn returns what tells whether a test of a name stands in the files of a
 // directory, by the last word of it: test files, and sources of languages whose
 // tests stand there. In doubt it does.
-func There(dir string) func(test string) bool {
+func TestsIn(dir string) func(test string) bool {
 	var files []string
 	for _, f := range stack.Files(os.DirFS(dir)) {
 		switch filepath.Ext(f) {
@@ -100,7 +97,7 @@ func There(dir string) func(test string) bool {
 		}
 	}
 	return func(test string) bool {
-		_, last := lone.Leaf(test)
+		_, last := leafName(test)
 		if _, name, ok := gosrc.TestName(test); ok {
 			last, _, _ = strings.Cut(name, "/")
 		}

@@ -1,4 +1,4 @@
-package weigh_test
+package gate_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/weigh"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 const patch = `diff --git a/a.go b/b.go
@@ -41,7 +41,7 @@ index 1..2 100644
 `
 
 func TestMoves(t *testing.T) {
-	m := weigh.ParseMoves(patch)
+	m := gate.ParseMoves(patch)
 	for _, tt := range []struct {
 		file string
 		line int
@@ -88,17 +88,17 @@ func TestAgainstManyFindings(t *testing.T) {
 		}
 		fmt.Fprintf(&patch, "diff --git a/%d.go b/%s\n@@ -0,0 +1,2 @@\n+a\n+b\n", i, to)
 	}
-	moves := weigh.ParseMoves(patch.String())
+	moves := gate.ParseMoves(patch.String())
 	for i, f := range base.Findings {
 		base.Findings[i] = moves.Of(f)
 	}
-	if e := weigh.Against(base, now, nil); e.State != nexus.Pass || !strings.Contains(e.Why, "1000 findings were there before") {
+	if e := gate.AgainstBase(base, now, nil); e.State != nexus.Pass || !strings.Contains(e.Why, "1000 findings were there before") {
 		t.Errorf("%s, %s, %d findings", e.State, e.Why, len(e.Findings))
 	}
 	fresh := now.Findings[500]
 	fresh.Line = 7
 	now.Findings = append([]nexus.Finding{fresh}, now.Findings...)
-	if e := weigh.Against(base, now, nil); e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].Line != 7 {
+	if e := gate.AgainstBase(base, now, nil); e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].Line != 7 {
 		t.Errorf("%s, %s, %v", e.State, e.Why, e.Findings)
 	}
 }
@@ -109,7 +109,7 @@ func FuzzMoves(f *testing.F) {
 	f.Add("diff --git a/x b/x\n@@ -9999999999999999999,3 +1,0 @@\n", "x", 2)
 	f.Fuzz(func(t *testing.T, patch, file string, line int) {
 		line = max(0, line%1_000_000)
-		if got := weigh.ParseMoves(patch).Of(nexus.Finding{File: file, Line: line}); line == 0 && got.Line != 0 {
+		if got := gate.ParseMoves(patch).Of(nexus.Finding{File: file, Line: line}); line == 0 && got.Line != 0 {
 			t.Errorf("%s:%d is at %d", file, line, got.Line)
 		}
 	})
@@ -138,7 +138,7 @@ func TestMovesKeepOrder(t *testing.T) {
 			}
 			at, shift = at+del, shift+add-del
 		}
-		m, last := weigh.ParseMoves(b.String()), 0
+		m, last := gate.ParseMoves(b.String()), 0
 		for line := 1; line < at+5; line++ {
 			if got := m.Of(nexus.Finding{File: "x", Line: line}).Line; !gone[line] {
 				if got <= last {

@@ -1,4 +1,4 @@
-package turned_test
+package gate_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/turned"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 func tree(t *testing.T, files map[string]string) string {
@@ -61,7 +61,7 @@ func TestTests(t *testing.T) {
 		"and does not now":         {before: file("a.test.js"), now: file("a.test.js"), was: empty, is: empty},
 		"another file":             {before: file("b.js"), now: pass, was: empty, is: empty},
 	} {
-		if got := strings.Join(turned.Tests(c.before, c.now, c.was, c.is, []string{"a.test.js", "m_test.go"}), " "); got != c.want {
+		if got := strings.Join(gate.FixedTests(c.before, c.now, c.was, c.is, []string{"a.test.js", "m_test.go"}), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

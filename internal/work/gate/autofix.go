@@ -1,7 +1,4 @@
-// Package fix lets the formatters and linters of a project put right what
-// they can by themselves, in the files that a change touched and nowhere else,
-// before any gate is asked about them.
-package fix
+package gate
 
 import (
 	"bytes"
@@ -16,54 +13,53 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // Bounds of putting things right: what takes longer is left to the agent.
 const (
-	longest   = 2 * time.Minute // of one command
-	mostFiles = 200             // that one command is given
-	mostBytes = 4 << 20         // of a file that is watched
+	maxFixTime  = 2 * time.Minute // of one command
+	maxFixFiles = 200             // that one command is given
+	maxFixBytes = 4 << 20         // of a file that is watched
 )
 
-// Changed is a file of a change.
-type Changed struct {
+// ChangedFile is a file of a change.
+type ChangedFile struct {
 	Path string // relative to the tree, with slashes
 	New  bool   // the change brought it
 }
 
-// Done is what was put right.
-type Done struct {
+// Fixed is what was put right.
+type Fixed struct {
 	Files    []string // that are not as they were
 	Commands []string // that did it
 }
 
 // String says it in a line, empty where nothing was put right.
-func (d Done) String() string {
+func (d Fixed) String() string {
 	if len(d.Files) == 0 {
 		return ""
 	}
 	return strings.Join(d.Files, ", ") + " by " + strings.Join(d.Commands, "; ")
 }
 
-// Commands returns the commands that put files right, in the order of the
+// fixCommands returns the commands that put files right, in the order of the
 // gates that would find fault with them.
-func Commands(dir string, gates []gate.Gate, files []Changed) []gate.Gate {
-	var all []gate.Gate
+func fixCommands(dir string, gates []Gate, files []ChangedFile) []Gate {
+	var all []Gate
 	for _, g := range gates {
 		for _, f := range g.Fix {
-			words := command(f, theirs(dir, g, f, files))
-			if words == nil || slices.ContainsFunc(all, func(o gate.Gate) bool { return o.Dir == g.Dir && slices.Equal(o.Args, words) }) {
+			words := fixCommand(f, fixableFiles(dir, g, f, files))
+			if words == nil || slices.ContainsFunc(all, func(o Gate) bool { return o.Dir == g.Dir && slices.Equal(o.Args, words) }) {
 				continue
 			}
-			all = append(all, gate.Gate{Name: g.Name, Dir: g.Dir, Args: words, Format: g.Format, Timeout: longest})
+			all = append(all, Gate{Name: g.Name, Dir: g.Dir, Args: words, Format: g.Format, Timeout: maxFixTime})
 		}
 	}
 	return all
 }
 
-// command fills the files into a fixer's command, nil where there are none.
-func command(f stack.Fixer, files []string) []string {
+// fixCommand fills the files into a fixer's command, nil where there are none.
+func fixCommand(f stack.Fixer, files []string) []string {
 	if len(files) == 0 {
 		return nil
 	}
@@ -86,8 +82,8 @@ func command(f stack.Fixer, files []string) []string {
 	return words
 }
 
-// theirs returns the files that a fixer is for, as seen from its directory.
-func theirs(dir string, g gate.Gate, f stack.Fixer, files []Changed) []string {
+// fixableFiles returns the files that a fixer is for, as seen from its directory.
+func fixableFiles(dir string, g Gate, f stack.Fixer, files []ChangedFile) []string {
 	var all []string
 	for _, c := range files {
 		at, here := c.Path, true
@@ -101,19 +97,19 @@ func theirs(dir string, g gate.Gate, f stack.Fixer, files []Changed) []string {
 		}
 		all = append(all, at)
 	}
-	return all[:min(len(all), mostFiles)]
+	return all[:min(len(all), maxFixFiles)]
 }
 
-// Run puts the files of a change right. A command that cannot be started, or
+// AutoFix puts the files of a change right. A command that cannot be started, or
 // does not end, puts nothing right; what one changes besides is put back. An
 // error is the machinery's.
-func Run(ctx context.Context, r gate.Runner, t gate.Tree, gates []gate.Gate, files []Changed) (Done, error) {
-	var d Done
-	commands := Commands(t.Dir, gates, files)
+func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []ChangedFile) (Fixed, error) {
+	var d Fixed
+	commands := fixCommands(t.Dir, gates, files)
 	if len(commands) == 0 {
 		return d, nil
 	}
-	w, err := watch(t.Dir, files)
+	w, err := watchFiles(t.Dir, files)
 	if err != nil {
 		return d, err
 	}
@@ -141,20 +137,20 @@ func Run(ctx context.Context, r gate.Runner, t gate.Tree, gates []gate.Gate, fil
 	return d, nil
 }
 
-// guard knows the files in the directories of a change as they were.
-type guard struct {
+// fixGuard knows the files in the directories of a change as they were.
+type fixGuard struct {
 	root *os.Root
 	dirs []string
 	was  map[string][]byte
 	mine map[string]bool // of the change
 }
 
-func watch(dir string, files []Changed) (*guard, error) {
+func watchFiles(dir string, files []ChangedFile) (*fixGuard, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	w := &guard{root: root, mine: map[string]bool{}}
+	w := &fixGuard{root: root, mine: map[string]bool{}}
 	for _, f := range files {
 		w.mine[f.Path] = true
 		if d := path.Dir(f.Path); !slices.Contains(w.dirs, d) {
@@ -166,7 +162,7 @@ func watch(dir string, files []Changed) (*guard, error) {
 }
 
 // now reads the files in the directories of the change.
-func (w *guard) now() map[string][]byte {
+func (w *fixGuard) now() map[string][]byte {
 	all := map[string][]byte{}
 	for _, dir := range w.dirs {
 		f, err := w.root.Open(dir)
@@ -178,7 +174,7 @@ func (w *guard) now() map[string][]byte {
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
 			info, err := w.root.Lstat(name)
-			if err != nil || !info.Mode().IsRegular() || info.Size() > mostBytes {
+			if err != nil || !info.Mode().IsRegular() || info.Size() > maxFixBytes {
 				continue
 			}
 			if data, err := w.root.ReadFile(name); err == nil {
@@ -190,7 +186,7 @@ func (w *guard) now() map[string][]byte {
 }
 
 // restore puts the files back that back says, and those that are gone.
-func (w *guard) restore(back func(name string) bool) error {
+func (w *fixGuard) restore(back func(name string) bool) error {
 	now := w.now()
 	var err error
 	for name, data := range w.was {
@@ -207,7 +203,7 @@ func (w *guard) restore(back func(name string) bool) error {
 }
 
 // settle takes the files as they are now, and returns those that changed.
-func (w *guard) settle() []string {
+func (w *fixGuard) settle() []string {
 	now := w.now()
 	var changed []string
 	for name, data := range now {

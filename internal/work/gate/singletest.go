@@ -1,10 +1,4 @@
-// Package lone says how one test of a suite is run alone, and whether the work
-// had a hand in it: so that a flaky test can be told from a broken one.
-//
-// Names of tests come from the output of tools that ran the tree's code. They
-// become arguments of a command, never words of a shell, and patterns that
-// match nothing else.
-package lone
+package gate
 
 import (
 	"os"
@@ -19,22 +13,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// longest bounds the name of a test; what is longer is no name.
-const longest = 1000
+// maxTestName bounds the name of a test; what is longer is no name.
+const maxTestName = 1000
 
-// Args returns the command that runs a test alone, as findings call it. Dir is
+// SingleTest returns the command that runs a test alone, as findings call it. Dir is
 // where the gate runs, below the tree. It is not ok where the runner cannot be
 // told, or the name could be taken for something else.
-func Args(l stack.Lone, dir, test string) (args []string, ok bool) {
-	if len(l.Args) == 0 || test == "" || len(test) > longest || strings.ContainsFunc(test, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
+func SingleTest(l stack.Lone, dir, test string) (args []string, ok bool) {
+	if len(l.Args) == 0 || test == "" || len(test) > maxTestName || strings.ContainsFunc(test, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
 		return nil, false
 	}
-	name, file, ok := word(l.Name, test)
-	if !ok || name == "" || option(name) || option(file) {
+	name, file, ok := testWord(l.Name, test)
+	if !ok || name == "" || isOption(name) || isOption(file) {
 		return nil, false
 	}
 	if file != "" && dir != "" && dir != "." {
-		if file, ok = strings.CutPrefix(file, path.Clean(dir)+"/"); !ok || option(file) {
+		if file, ok = strings.CutPrefix(file, path.Clean(dir)+"/"); !ok || isOption(file) {
 			return nil, false
 		}
 	}
@@ -55,12 +49,12 @@ func Args(l stack.Lone, dir, test string) (args []string, ok bool) {
 	return args, true
 }
 
-// option reports whether a runner could take a word for something other than a
+// isOption reports whether a runner could take a word for something other than a
 // name: an option, or a file of arguments.
-func option(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
+func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
 
-// word turns the name of a test into what its runner is given.
-func word(how, test string) (name, file string, ok bool) {
+// testWord turns the name of a test into what its runner is given.
+func testWord(how, test string) (name, file string, ok bool) {
 	titles := strings.Split(test, " > ")
 	switch how {
 	case stack.NamePytest:
@@ -101,28 +95,28 @@ func word(how, test string) (name, file string, ok bool) {
 		if len(titles) < 2 {
 			return "", "", false
 		}
-		return "(?:^| )" + joined(titles) + "$", "", true
+		return "(?:^| )" + joinTitles(titles) + "$", "", true
 	case stack.NameTitles:
-		return "^" + joined(titles) + "$", "", true
+		return "^" + joinTitles(titles) + "$", "", true
 	case stack.NameInFile:
 		if len(titles) < 2 || path.Ext(titles[0]) == "" {
 			return "", "", false
 		}
-		return "^ ?" + joined(titles[1:]) + "$", titles[0], true
+		return "^ ?" + joinTitles(titles[1:]) + "$", titles[0], true
 	case stack.NameLast:
 		last := len(titles) - 1
 		name = "^" + regexp.QuoteMeta(titles[last]) + "$"
 		if last > 0 {
-			name = "^(?:" + joined(titles[:last]) + " )?" + regexp.QuoteMeta(titles[last]) + "$"
+			name = "^(?:" + joinTitles(titles[:last]) + " )?" + regexp.QuoteMeta(titles[last]) + "$"
 		}
 		return name, "", true
 	}
 	return "", "", false
 }
 
-// joined is a pattern of titles with spaces between, as runners of JavaScript
+// joinTitles is a pattern of titles with spaces between, as runners of JavaScript
 // see them; one title may have the mark in it.
-func joined(titles []string) string {
+func joinTitles(titles []string) string {
 	q := make([]string, len(titles))
 	for i, t := range titles {
 		q[i] = regexp.QuoteMeta(t)
@@ -130,57 +124,57 @@ func joined(titles []string) string {
 	return strings.Join(q, " (?:> )?")
 }
 
-// program begins a program of its own in C or C++, or tests of a framework.
-var program = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
+// hasMain begins a program of its own in C or C++, or tests of a framework.
+var hasMain = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
 
-// Touched reports whether the work may have had a hand in a test: it changed
+// TouchesTest reports whether the work may have had a hand in a test: it changed
 // the file that the finding is about, one with the test in it, or one that
 // serves tests. In doubt it did. Now is the tree; a file that is gone counts
 // with what base had.
-func Touched(l stack.Lone, base, now string, changed []string, test, file string) bool {
-	leaf, last := Leaf(test)
+func TouchesTest(l stack.Lone, base, now string, changed []string, test, file string) bool {
+	leaf, last := leafName(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
 		switch {
 		case f == file:
 			return true
 		case !filepath.IsLocal(f):
 			return false
-		case testfile.Part(f) && !named(f):
+		case testfile.Part(f) && !isTestFile(f):
 			return true // a helper, or data
 		}
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {
 			return true
 		}
 		text := gosrc.ReadSmall(os.DirFS(base), f) + gosrc.ReadSmall(os.DirFS(now), f)
-		if named(f) {
+		if isTestFile(f) {
 			return text == "" || strings.Contains(text, last)
 		}
-		if l.Name == stack.NameCTest && program.MatchString(text) {
+		if l.Name == stack.NameCTest && hasMain.MatchString(text) {
 			return true // nothing says of which test it is the program
 		}
 		return strings.Contains(text, leaf)
 	})
 }
 
-// named reports whether a file is a test by its own name: what it says
+// isTestFile reports whether a file is a test by its own name: what it says
 // concerns no other.
-func named(file string) bool {
+func isTestFile(file string) bool {
 	return regexp.MustCompile(`^test_\w+\.py$|(?:_test|\.test|\.spec|_spec|Test)\.\w+$`).MatchString(path.Base(file))
 }
 
-// Wanted reports whether one of the texts names a test, by all its name or by
+// NamesTest reports whether one of the texts names a test, by all its name or by
 // the last part of it.
-func Wanted(test string, texts []string) bool {
-	leaf, _ := Leaf(test)
+func NamesTest(test string, texts []string) bool {
+	leaf, _ := leafName(test)
 	word := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])` + regexp.QuoteMeta(leaf) + `(?:$|[^\pL\pN_])`)
 	return slices.ContainsFunc(texts, func(s string) bool {
 		return strings.Contains(s, test) || word.MatchString(s)
 	})
 }
 
-// Leaf returns the last part of a test's name as it stands in the code, and
+// leafName returns the last part of a test's name as it stands in the code, and
 // the last word of that.
-func Leaf(test string) (name, last string) {
+func leafName(test string) (name, last string) {
 	name = test
 	if i := strings.Index(name, " with data set "); i > 0 {
 		name = name[:i]

@@ -1,4 +1,4 @@
-package lone_test
+package gate_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/lone"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // with is a command of a runner that calls its tests so.
@@ -63,12 +63,12 @@ func TestArgs(t *testing.T) {
 		{stack.NamePlay, "", "adds", ""},
 		{"", "", "c", ""},
 	} {
-		args, ok := lone.Args(with(tt.name), tt.dir, tt.test)
+		args, ok := gate.SingleTest(with(tt.name), tt.dir, tt.test)
 		if got := strings.Join(args, " "); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s %q: %q, %v; want %q", tt.name, tt.test, got, ok, tt.want)
 		}
 	}
-	if _, ok := lone.Args(stack.Lone{}, "", "a"); ok {
+	if _, ok := gate.SingleTest(stack.Lone{}, "", "a"); ok {
 		t.Error("a runner that cannot")
 	}
 }
@@ -104,7 +104,7 @@ func TestTouched(t *testing.T) {
 		{stack.NameCTest, "CMakeLists.txt", "other", "", true},
 		{stack.NameCTest, "a.py", "other", "", false},
 	} {
-		if got := lone.Touched(with(tt.how), dir, dir, []string{tt.changed}, tt.test, tt.file); got != tt.want {
+		if got := gate.TouchesTest(with(tt.how), dir, dir, []string{tt.changed}, tt.test, tt.file); got != tt.want {
 			t.Errorf("%s %s after %s: %v", tt.how, tt.test, tt.changed, got)
 		}
 	}
@@ -121,7 +121,7 @@ func TestWanted(t *testing.T) {
 		{"tests.test_a.T.test_b (i=1)", "test_b passes", true},
 		{"suite > adds none", "it adds", false},
 	} {
-		if got := lone.Wanted(tt.test, []string{tt.text}); got != tt.want {
+		if got := gate.NamesTest(tt.test, []string{tt.text}); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.test, tt.text, got)
 		}
 	}
@@ -136,7 +136,7 @@ func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, test string) {
 		for _, how := range []string{stack.NamePytest, stack.NameUnittest, stack.NameTitles, stack.NameInFile, stack.NameLast, stack.NameExact, stack.NameCTest, stack.NameRuby, stack.NamePHP, stack.NameNextest, stack.NameMethod, stack.NameDotted, stack.NameMinitest, stack.NamePlay} {
 			l := stack.Lone{Name: how, Args: []string{"run", "{test}"}}
-			args, ok := lone.Args(l, "", test)
+			args, ok := gate.SingleTest(l, "", test)
 			if !ok {
 				continue
 			}
@@ -156,8 +156,8 @@ func FuzzArgs(f *testing.F) {
 					t.Errorf("%s %q: %q", how, test, args)
 				}
 			}
-			lone.Touched(l, ".", ".", []string{test}, test, "")
-			lone.Wanted(test, []string{test})
+			gate.TouchesTest(l, ".", ".", []string{test}, test, "")
+			gate.NamesTest(test, []string{test})
 		}
 	})
 }

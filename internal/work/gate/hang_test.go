@@ -1,4 +1,4 @@
-package hang_test
+package gate_test
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/hang"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-func signs() hang.Signs {
-	return hang.Signs{Over: `^\d+ passed`, Linger: 10 * time.Second, Told: `^ok \d+`, Quiet: time.Minute}
+func signs() gate.HangSigns {
+	return gate.HangSigns{Over: `^\d+ passed`, Linger: 10 * time.Second, Told: `^ok \d+`, Quiet: time.Minute}
 }
 
 // heard plays a runner that says each of its words after the given time, and
 // returns how long it was left alone after the last.
-func heard(t *testing.T, s hang.Signs, words ...any) (lived time.Duration, end hang.End) {
+func heard(t *testing.T, s gate.HangSigns, words ...any) (lived time.Duration, end gate.HangEnd) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, w := hang.Over(t.Context(), s)
+		ctx, w := gate.WatchHang(t.Context(), s)
 		for _, x := range words {
 			switch x := x.(type) {
 			case string:
@@ -50,20 +50,20 @@ func heard(t *testing.T, s hang.Signs, words ...any) (lived time.Duration, end h
 
 func TestWatch(t *testing.T) {
 	for name, tt := range map[string]struct {
-		signs hang.Signs
+		signs gate.HangSigns
 		words []any
 		lives time.Duration
-		want  hang.End
+		want  gate.HangEnd
 	}{
-		"it said that all is over":        {signs(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, hang.End{Over: true, Hung: true}},
-		"in two pieces, with colours":     {signs(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, hang.End{Over: true, Hung: true}},
-		"it goes on to say something":     {signs(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, hang.End{Over: true, Hung: true}},
-		"it is silent within a test":      {signs(), []any{"ok 1\n"}, time.Minute, hang.End{Hung: true}},
-		"it has told of no test yet":      {signs(), []any{"begin\n"}, time.Hour, hang.End{}},
-		"nobody limits it":                {hang.Signs{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, hang.End{Over: true}},
-		"the word has no end of its line": {signs(), []any{"3 passed"}, time.Hour, hang.End{Over: true}},
-		"a long line":                     {signs(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, hang.End{Over: true, Hung: true}},
-		"nothing is looked for":           {hang.Signs{}, []any{"3 passed\nok 1\n"}, time.Hour, hang.End{}},
+		"it said that all is over":        {signs(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"in two pieces, with colours":     {signs(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"it goes on to say something":     {signs(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"it is silent within a test":      {signs(), []any{"ok 1\n"}, time.Minute, gate.HangEnd{Hung: true}},
+		"it has told of no test yet":      {signs(), []any{"begin\n"}, time.Hour, gate.HangEnd{}},
+		"nobody limits it":                {gate.HangSigns{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, gate.HangEnd{Over: true}},
+		"the word has no end of its line": {signs(), []any{"3 passed"}, time.Hour, gate.HangEnd{Over: true}},
+		"a long line":                     {signs(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
+		"nothing is looked for":           {gate.HangSigns{}, []any{"3 passed\nok 1\n"}, time.Hour, gate.HangEnd{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lived, end := heard(t, tt.signs, tt.words...)
@@ -78,10 +78,10 @@ func TestWatch(t *testing.T) {
 // time is up does not count as hanging.
 func TestExitInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, w := hang.Over(t.Context(), signs())
+		ctx, w := gate.WatchHang(t.Context(), signs())
 		w.Heard([]byte("3 passed\n"))
 		<-ctx.Done()
-		if !errors.Is(context.Cause(ctx), hang.ErrHung) {
+		if !errors.Is(context.Cause(ctx), gate.ErrHung) {
 			t.Error(context.Cause(ctx))
 		}
 		if end := w.Close(nil); end.Hung || !end.Over {
@@ -124,11 +124,11 @@ func TestHandles(t *testing.T) {
 			is("a child process (PROCESSWRAP)", "a b/x.js", 3, 4), is("the thread Thread-1 (loop)", "", 0, 0),
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, hang.Handles(tt.in)); diff != "" {
+		if diff := cmp.Diff(tt.want, gate.OpenHandles(tt.in)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if n := len(hang.Handles(raw.Input{Root: "/t", Stdout: []byte(many())})); n != 20 {
+	if n := len(gate.OpenHandles(raw.Input{Root: "/t", Stdout: []byte(many())})); n != 20 {
 		t.Errorf("%d things are named", n)
 	}
 }
@@ -154,7 +154,7 @@ func TestRunning(t *testing.T) {
 		{"minitest", "A#test_a = 0.00 s = .\nA#test_b = ", "A#test_b", ""},
 		{"jest", "anything", "", ""},
 	} {
-		test, file := hang.Running(tt.format, raw.Input{Stdout: []byte(tt.out)})
+		test, file := gate.RunningTest(tt.format, raw.Input{Stdout: []byte(tt.out)})
 		if test != tt.test || file != tt.file {
 			t.Errorf("%s: %q, %q of %q", tt.format, test, file, tt.out)
 		}
@@ -175,7 +175,7 @@ func TestOver(t *testing.T) {
 			t.Errorf("%s says nothing", format)
 			continue
 		}
-		if _, end := heard(t, hang.Signs{Over: f.Over, Linger: time.Second}, "a test\n"+line+"\n"); !end.Over {
+		if _, end := heard(t, gate.HangSigns{Over: f.Over, Linger: time.Second}, "a test\n"+line+"\n"); !end.Over {
 			t.Errorf("%s: %q is not heard by %q", format, line, f.Over)
 		}
 	}
@@ -187,15 +187,15 @@ func FuzzHandles(f *testing.F) {
 	f.Add([]byte("tests/test_b.py .F\ntest a ... "))
 	f.Fuzz(func(t *testing.T, out []byte) {
 		in := raw.Input{Root: "/t", Stdout: out}
-		for _, h := range hang.Handles(in) {
+		for _, h := range gate.OpenHandles(in) {
 			if h.Code != raw.CodeHang || h.Message == "" || strings.HasPrefix(h.File, "/") || strings.Contains(h.File, "..") && strings.HasPrefix(h.File, "../") || h.Line < 0 {
 				t.Errorf("%+v", h)
 			}
 		}
 		for _, format := range []string{"pytest", "unittest", "cargo-test", "ctest", "minitest"} {
-			hang.Running(format, in)
+			gate.RunningTest(format, in)
 		}
-		ctx, w := hang.Over(t.Context(), signs())
+		ctx, w := gate.WatchHang(t.Context(), signs())
 		w.Heard(out)
 		w.Close(context.Cause(ctx))
 	})

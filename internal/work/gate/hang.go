@@ -1,7 +1,4 @@
-// Package hang notices test runners that have told how their tests ended and
-// do not exit, and reads what keeps them: a server that listens on, a timer, a
-// thread.
-package hang
+package gate
 
 import (
 	"bytes"
@@ -14,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Signs say how a runner is seen to hang. The zero Signs see nothing.
-type Signs struct {
+// HangSigns say how a runner is seen to hang. The zero Signs see nothing.
+type HangSigns struct {
 	Over   string        // pattern of the line with which it has told how all its tests ended; empty: it says that only when it exits
 	Linger time.Duration // how long it may be silent after that; 0: for ever
 	Told   string        // pattern of a line that tells how one test ended, for a runner without Over
@@ -25,35 +22,35 @@ type Signs struct {
 // ErrHung is the cause with which a runner is ended that hangs.
 var ErrHung = errors.New("the test runner does not exit")
 
-// End is what was seen of a run.
-type End struct {
+// HangEnd is what was seen of a run.
+type HangEnd struct {
 	Over bool // it told how all its tests ended
 	Hung bool // it was ended, as it was silent for too long after that
 
 	Wrote []string // files of the tree that it changed, of a gate that is only to look
 }
 
-// Watch listens to a runner.
-type Watch struct {
+// HangWatch listens to a runner.
+type HangWatch struct {
 	mu   sync.Mutex // the timer's goroutine and the listener
-	end  End
+	end  HangEnd
 	told bool
 	line []byte // that has no end yet
 	over *regexp.Regexp
 	test *regexp.Regexp
-	s    Signs
+	s    HangSigns
 	wait *time.Timer
 	stop context.CancelCauseFunc
 }
 
-// longest is the part of a line that is looked at.
-const longest = 4 << 10
+// maxWatchedLine is the part of a line that is looked at.
+const maxWatchedLine = 4 << 10
 
-// Over returns a context that ends, with [ErrHung], when the runner that is
+// WatchHang returns a context that ends, with [ErrHung], when the runner that is
 // heard hangs. [Watch.Close] gives it back.
-func Over(ctx context.Context, s Signs) (context.Context, *Watch) {
+func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 	ctx, stop := context.WithCancelCause(ctx)
-	w := &Watch{s: s, stop: stop}
+	w := &HangWatch{s: s, stop: stop}
 	if s.Over != "" {
 		w.over = regexp.MustCompile(s.Over)
 	}
@@ -64,26 +61,26 @@ func Over(ctx context.Context, s Signs) (context.Context, *Watch) {
 }
 
 // Hears reports whether there is anything to listen to.
-func (s Signs) Hears() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
+func (s HangSigns) Hears() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
 
 // Heard takes output as it arrives.
-func (w *Watch) Heard(p []byte) {
+func (w *HangWatch) Heard(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
-			w.line = append(w.line, p[:min(len(p), max(0, longest-len(w.line)))]...)
+			w.line = append(w.line, p[:min(len(p), max(0, maxWatchedLine-len(w.line)))]...)
 			break
 		}
-		w.look(append(w.line, p[:min(i, max(0, longest-len(w.line)))]...))
+		w.look(append(w.line, p[:min(i, max(0, maxWatchedLine-len(w.line)))]...))
 		w.line, p = w.line[:0], p[i+1:]
 	}
 	w.rest()
 }
 
 // look takes a whole line.
-func (w *Watch) look(line []byte) {
+func (w *HangWatch) look(line []byte) {
 	if w.end.Over || w.over == nil && (w.test == nil || w.told) {
 		return
 	}
@@ -97,7 +94,7 @@ func (w *Watch) look(line []byte) {
 }
 
 // rest begins to wait anew: something was said.
-func (w *Watch) rest() {
+func (w *HangWatch) rest() {
 	var long time.Duration
 	switch {
 	case w.end.Over:
@@ -114,7 +111,7 @@ func (w *Watch) rest() {
 	}
 }
 
-func (w *Watch) hung() {
+func (w *HangWatch) hung() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop != nil {
@@ -125,7 +122,7 @@ func (w *Watch) hung() {
 
 // Close ends the watch and returns what was seen. Cause is why the run ended
 // that was watched, if not by itself.
-func (w *Watch) Close(cause error) End {
+func (w *HangWatch) Close(cause error) HangEnd {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.wait != nil {

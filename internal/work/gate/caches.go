@@ -1,7 +1,4 @@
-// Package caches gives the commands that work on a tree caches of their own
-// over those that others made, which they read and cannot write: tests stay
-// fast, and what one attempt builds reaches no other, nor its own gates.
-package caches
+package gate
 
 import (
 	"os"
@@ -14,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
-// Caches says where there are some to read.
+// Caches gives the commands that work on a tree caches of their own over
+// those that others made, which they read and cannot write: tests stay fast,
+// and what one attempt builds reaches no other, nor its own gates.
 type Caches struct {
 	Exe    string   // this program, which builds call for their cache; empty for none
 	State  string   // directory of the repository's state
@@ -36,7 +33,7 @@ func (c Caches) Warm() string { return filepath.Join(c.State, "gocache") }
 // the tree. Every other gate may run what an agent wrote, so that it reads
 // this and writes to caches that are gone when it ends. Linters keep what they
 // found, among themselves.
-func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, error) {
+func (c Caches) Own(tree, dir string, g Gate) (GoSetup, func() error, error) {
 	build := filepath.Join(dir, "own")
 	switch g.Format {
 	case read.GoBuild, read.GoVet:
@@ -44,18 +41,18 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, e
 		return setup, func() error { return nil }, err
 	case read.GolangCI:
 		lint := filepath.Join(dir, "lint")
-		if err := gocache.Lay(filepath.Join(lint, goenv.Lint)); err != nil {
-			return goenv.Setup{}, nil, err
+		if err := gocache.Lay(filepath.Join(lint, golangciCache)); err != nil {
+			return GoSetup{}, nil, err
 		}
 		setup, err := c.Go(tree, lint, filepath.Join(lint, "own"), build)
 		return setup, func() error { return nil }, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return goenv.Setup{}, nil, err
+		return GoSetup{}, nil, err
 	}
 	once, err := os.MkdirTemp(filepath.Dir(dir), "once-")
 	if err != nil {
-		return goenv.Setup{}, nil, err
+		return GoSetup{}, nil, err
 	}
 	setup, err := c.Go(tree, once, filepath.Join(once, "own"), build)
 	if err == nil {
@@ -71,7 +68,7 @@ func (c Caches) Own(tree, dir string, g gate.Gate) (goenv.Setup, func() error, e
 
 // Shell returns the caches of an agent's own commands, which use programs like
 // those of the gates.
-func (c Caches) Shell(tree, dir string, words []string) (goenv.Setup, error) {
+func (c Caches) Shell(tree, dir string, words []string) (GoSetup, error) {
 	setup, err := c.Go(tree, dir, filepath.Join(dir, "own"))
 	if err != nil {
 		return setup, err
@@ -81,7 +78,7 @@ func (c Caches) Shell(tree, dir string, words []string) (goenv.Setup, error) {
 }
 
 // show adds what the user's tools have fetched.
-func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup, error) {
+func (c Caches) show(setup GoSetup, dir string, words []string) (GoSetup, error) {
 	s, err := c.User.Show(dir, words)
 	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
 	return setup, err
@@ -90,13 +87,13 @@ func (c Caches) show(setup goenv.Setup, dir string, words []string) (goenv.Setup
 // Go prepares the Go tools for a tree with caches of its own below dir, the
 // build's in own. What other builds have made, and the user, and the gates of
 // the base, is read and not written.
-func (c Caches) Go(tree, dir, own string, others ...string) (goenv.Setup, error) {
+func (c Caches) Go(tree, dir, own string, others ...string) (GoSetup, error) {
 	if gosrc.IsFile(os.DirFS(tree), "go.mod") || gosrc.IsFile(os.DirFS(tree), "go.work") { // elsewhere the go command is rare, and makes the directories itself
-		if err := gocache.Lay(filepath.Join(dir, goenv.Build)); err != nil {
-			return goenv.Setup{}, err
+		if err := gocache.Lay(filepath.Join(dir, goBuildCache)); err != nil {
+			return GoSetup{}, err
 		}
 	}
-	setup, err := goenv.Prepare(tree, dir)
+	setup, err := PrepareGo(tree, dir)
 	if err != nil || c.Exe == "" {
 		return setup, err
 	}

@@ -1,4 +1,4 @@
-package hang_test
+package gate_test
 
 import (
 	"os"
@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/goenv"
 )
 
 // TestTools runs suites whose tests all pass, and which leave something open,
@@ -85,7 +84,7 @@ func judged(t *testing.T, dir string) nexus.Evidence {
 	t.Helper()
 	box, err := sandbox.Find(t.Context(), sandbox.Auto)
 	testenv.NeedMachine(t, "a sandbox", err)
-	setup, err := goenv.Prepare(dir, t.TempDir())
+	setup, err := gate.PrepareGo(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func judged(t *testing.T, dir string) nexus.Evidence {
 	}
 	for _, g := range gates {
 		if g.Tests {
-			r := gate.Runner{Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable, Timeout: 5 * time.Minute, Versions: &goenv.Versions{}}
+			r := gate.Runner{Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable, Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{}}
 			e, err := r.Judge(t.Context(), gate.Tree{Dir: dir, Hash: "t"}, g)
 			if err != nil {
 				t.Fatal(err)
