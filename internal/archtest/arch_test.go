@@ -24,6 +24,7 @@ var may = map[string][]string{
 	"sys":    {"nexus", "stack"},
 	"work":   {"nexus", "stack", "decide", "sys"},
 	"run":    {"nexus", "stack", "decide", "sys", "work"},
+	"app":    {"nexus", "stack", "decide", "sys", "work", "run"},
 	"face":   {"nexus", "decide", "sys"},
 }
 

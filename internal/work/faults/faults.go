@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
 )
 
@@ -47,7 +46,7 @@ func (c Check) Judge(ctx context.Context, of Case) (e nexus.Evidence, told bool,
 	if e, ok := of.Known(ctx, of.Snapshot.Tree, mutate.Gate); ok {
 		return e, true, nil
 	}
-	files, err := look.FreshIn(ctx, of.Trees.Git(), of.Base, of.Snapshot.Commit)
+	files, err := mutate.FreshIn(ctx, of.Trees.Git(), of.Base, of.Snapshot.Commit)
 	if err != nil {
 		return e, false, fmt.Errorf("look for new lines: %w", err)
 	}

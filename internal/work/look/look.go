@@ -16,7 +16,7 @@ import (
 // had at the base, and false where there is and was none.
 func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
 	return func(file string) (now, before []string, ok bool) {
-		if data, err := content(dir, file); err == nil {
+		if data, err := ReadFile(dir, file); err == nil {
 			now, ok = lines(string(data)), true
 		}
 		if old, err := repo.Run(ctx, "cat-file", "blob", base+":"+file); err == nil {
@@ -29,7 +29,7 @@ func Texts(ctx context.Context, repo git.Repo, dir, base string) func(file strin
 // Around returns the lines of a file of a commit that are at most n away from a
 // line, and the number of the first, 0 where there are none.
 func Around(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
-	t, err := text(ctx, repo, commit, file)
+	t, err := TextAt(ctx, repo, commit, file)
 	if err != nil || strings.ContainsRune(*t, 0) {
 		return 0, nil // it is gone, or nothing to read
 	}
@@ -51,7 +51,7 @@ func lines(text string) []string {
 
 // Marked reports whether a file below dir still has the marks of a conflict.
 func Marked(dir, file string) bool {
-	data, err := content(dir, file)
+	data, err := ReadFile(dir, file)
 	if err != nil {
 		return false
 	}
@@ -66,8 +66,8 @@ func Marked(dir, file string) bool {
 // maxFile is how much of a file is read to look at it.
 const maxFile = 32 << 20
 
-// content reads a regular file below dir and follows no link out of it.
-func content(dir, file string) ([]byte, error) {
+// ReadFile reads a regular file below dir and follows no link out of it.
+func ReadFile(dir, file string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err

@@ -32,11 +32,11 @@ func Renamed(ctx context.Context, repo git.Repo, base, commit string, only func(
 		case c.Status != "M":
 			return false, nil
 		}
-		old, err := text(ctx, repo, base, was)
+		old, err := TextAt(ctx, repo, base, was)
 		if err != nil {
 			return false, nil //nolint:nilerr // what cannot be compared is no rename
 		}
-		now, err := text(ctx, repo, commit, c.Path)
+		now, err := TextAt(ctx, repo, commit, c.Path)
 		if err != nil || len(*old) >= maxText || len(*now) >= maxText || !only(was, c.Path) || !only(*old, *now) {
 			return false, nil //nolint:nilerr // as above
 		}

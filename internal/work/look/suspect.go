@@ -62,12 +62,12 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 		}
 		f := tamper.File{Path: c.Path}
 		if c.Status != "A" {
-			if f.Old, err = text(ctx, repo, from, c.Path); err != nil {
+			if f.Old, err = TextAt(ctx, repo, from, c.Path); err != nil {
 				return nil, err
 			}
 		}
 		if c.Status != "D" {
-			if f.New, err = text(ctx, repo, to, c.Path); err != nil {
+			if f.New, err = TextAt(ctx, repo, to, c.Path); err != nil {
 				return nil, err
 			}
 		}
@@ -76,9 +76,9 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 	return tamper.Look(files), nil
 }
 
-// text returns a file of a commit or tree, cut where it is too long to be
+// TextAt returns a file of a commit or tree, cut where it is too long to be
 // compared.
-func text(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
+func TextAt(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
 	out, _, err := repo.RunTo(ctx, maxText, "cat-file", "-p", rev+":"+file)
 	return &out, err
 }

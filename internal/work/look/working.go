@@ -29,12 +29,12 @@ func Working(ctx context.Context, repo git.Repo, base string) ([]nexus.Finding, 
 			}
 		}
 		f := tamper.File{Path: p}
-		if old, err := text(ctx, repo, base, p); err == nil {
+		if old, err := TextAt(ctx, repo, base, p); err == nil {
 			f.Old = old
 		} else if _, quit := errors.AsType[*git.ExitError](err); !quit {
 			return nil, err
 		}
-		switch now, err := content(repo.Work, p); {
+		switch now, err := ReadFile(repo.Work, p); {
 		case err == nil:
 			said := string(now[:min(len(now), maxText)])
 			f.New = &said

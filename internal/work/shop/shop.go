@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/fetched"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -77,7 +77,7 @@ const (
 type Shop struct {
 	Run   nexus.RunID
 	Trees *worktree.Store
-	Blobs *blob.Store
+	Blobs *journal.BlobStore
 	Box   *sandbox.Box
 	Net   *egress.Grant // who may go out of it, and where to; nil: nobody
 	Roles map[nexus.Role]agent.Role

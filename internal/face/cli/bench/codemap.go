@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func mapCommand(a *frame.App) *cobra.Command {
+func mapCommand(a *frame.Console) *cobra.Command {
 	var n, tokens int
 	c := a.Command("map REPOSITORY [COMMIT...] [flags]", "measure whether maps show what fixes changed", func(ctx context.Context, args []string) error {
 		f, err := measureMaps(ctx, args[0], args[1:], n, tokens)

@@ -11,13 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -26,7 +25,7 @@ const benchRun nexus.RunID = "bench"
 
 // conducted runs sessions as a run does: one task each, all at once.
 func (l *loop) conducted(ctx context.Context) (Spent, error) {
-	p, err := l.app.Open(ctx, frame.Makes)
+	p, err := l.app.Open(ctx, app.Makes)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -66,7 +65,7 @@ func (l *loop) conducted(ctx context.Context) (Spent, error) {
 
 // world returns what acts: all of it for attempts, and sessions alone else,
 // after which it drains the run.
-func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
+func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-chan struct{}, func() error, error) {
 	if l.kind == durableLoop {
 		blobs, err := p.Blobs()
 		w := &hall{loop: l, meter: m, blobs: blobs, drain: make(chan struct{})}
@@ -108,7 +107,7 @@ func (l *loop) world(ctx context.Context, p *frame.Place, m *meter) (run.World, 
 type hall struct {
 	*loop
 	meter *meter
-	blobs *blob.Store
+	blobs *journal.BlobStore
 	ended atomic.Int64
 	drain chan struct{} // closed when all sessions have ended
 }

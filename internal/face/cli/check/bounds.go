@@ -31,7 +31,7 @@ func (f checkFlags) partly() bool {
 
 // measured returns the gates with those behind them that measure, and the rules
 // that the change is held to.
-func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
+func (f checkFlags) measured(a *frame.Console, dir string, c config.Config, gates []gate.Gate) ([]gate.Gate, nexus.DoneRules, error) {
 	if f.coverage {
 		mode := c.Done.Modes[nexus.CoverageBound]
 		if mode != nexus.BoundBlock || f.partly() { // the bounds are of all tests
@@ -56,7 +56,7 @@ func (f checkFlags) measured(a *frame.App, dir string, c config.Config, gates []
 
 // bound holds the change since the base to the definition of done, and puts
 // that behind what the gates said. What only warns changes no verdict.
-func bound(ctx context.Context, a *frame.App, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
+func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c config.Config, said verdict.Verdict, taken measure.Taken) (verdict.Verdict, error) {
 	if !f.bounded() && !f.coverage {
 		return said, nil
 	}

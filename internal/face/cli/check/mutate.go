@@ -17,14 +17,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
 )
 
 // mutants puts faults into the lines that are new since the base, and says
 // last which of them no test notices. It works on a copy: the working tree is
 // the user's.
-func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settings config.Config, all []nexus.Evidence) ([]nexus.Evidence, error) {
+func mutants(ctx context.Context, a *frame.Console, f checkFlags, dir string, settings config.Config, all []nexus.Evidence) ([]nexus.Evidence, error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func mutants(ctx context.Context, a *frame.App, f checkFlags, dir string, settin
 	if err != nil {
 		return nil, err
 	}
-	files, err := look.Fresh(ctx, repo, commit)
+	files, err := mutate.Fresh(ctx, repo, commit)
 	if err != nil {
 		return nil, fmt.Errorf("look for new lines: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
@@ -42,7 +43,7 @@ type understood struct {
 	Coverage raw.Coverage    `json:"coverage,omitzero"`
 }
 
-func parseCommand(a *frame.App) *cobra.Command {
+func parseCommand(a *frame.Console) *cobra.Command {
 	var f parseFlags
 	var c *cobra.Command
 	c = a.Command("parse [FORMAT] [FILE]", "say what the output of a build, lint or test tool means", func(_ context.Context, args []string) error {
@@ -65,7 +66,7 @@ func parseCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func listFormats(a *frame.App) error {
+func listFormats(a *frame.Console) error {
 	type row struct {
 		Name  string `json:"name"`
 		About string `json:"about"`
@@ -84,7 +85,7 @@ func listFormats(a *frame.App) error {
 	})
 }
 
-func parseOutput(a *frame.App, f parseFlags, args []string) error {
+func parseOutput(a *frame.Console, f parseFlags, args []string) error {
 	shape, err := shapeOf(a, f.shape)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func whichOf(args []string) (format, file string, err error) {
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
 		return "", args[0], nil
 	}
-	return "", "", frame.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
+	return "", "", app.NotFound("format", args[0], "See nexus parse --list; without a format it is recognised.")
 }
 
 func readAll(in io.Reader, file string) ([]byte, error) {

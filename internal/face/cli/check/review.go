@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func reviewCommand(a *frame.App) *cobra.Command {
+func reviewCommand(a *frame.Console) *cobra.Command {
 	var o critic.Order
 	var personas []string
 	var shape string

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
@@ -41,7 +42,7 @@ type checkFlags struct {
 	rerun                    int
 }
 
-func checkCommand(a *frame.App) *cobra.Command {
+func checkCommand(a *frame.Console) *cobra.Command {
 	var f checkFlags
 	c := a.Command("check", "run the gates on the working tree", func(ctx context.Context, _ []string) error {
 		for shape, set := range map[string]bool{"junit": f.junit, "sarif": f.sarif, "github": f.github} {
@@ -84,12 +85,12 @@ func checkCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func checkTree(ctx context.Context, a *frame.App, f checkFlags, shape string) error {
+func checkTree(ctx context.Context, a *frame.Console, f checkFlags, shape string) error {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return err
 	}
-	dir = frame.Top(dir)
+	dir = app.Top(dir)
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) 
 			if off, err := detect.Off(dir, c); err == nil && slices.Contains(off, n) {
 				hint = "The configuration switches it off; nexus config --explain says where."
 			}
-			return nil, frame.NotFound("gate", n, hint)
+			return nil, app.NotFound("gate", n, hint)
 		}
 	}
 	return picked, nil
@@ -197,7 +198,7 @@ func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
 	return detect.Off(dir, c)
 }
 
-func listGates(a *frame.App, gates []gate.Gate, off []string) error {
+func listGates(a *frame.Console, gates []gate.Gate, off []string) error {
 	for _, name := range off {
 		a.Say("%s: off, %s", name, verdict.Off)
 	}
@@ -233,7 +234,7 @@ type judged struct {
 
 // judge runs the gates and says how each ends, and what was measured beside
 // them.
-func judge(ctx context.Context, a *frame.App, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
+func judge(ctx context.Context, a *frame.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got judged, err error) {
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
@@ -313,11 +314,11 @@ func aside(names, files []string) func(gate.Gate) string {
 
 // own returns what runs gates on the working tree itself, and the record of
 // tests in quarantine that it has.
-func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
+func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(dir), a.Trust(), a.Env, box)
+	grant, err := network.Reachable(settings.Network, app.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
 		return r, s, err
 	}
@@ -334,7 +335,7 @@ func own(ctx context.Context, a *frame.App, f checkFlags, box *sandbox.Box, dir,
 }
 
 // cacheOf returns where what the gates of a directory build is kept.
-func cacheOf(a *frame.App, dir string) string {
+func cacheOf(a *frame.Console, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
@@ -349,7 +350,7 @@ func outsideOf(dir, cache string) string {
 }
 
 // runner returns what runs gates in a directory.
-func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
+func runner(a *frame.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
 	setup, err := gate.PrepareGo(dir, cache)
 	if err != nil {
 		return gate.Runner{}, err
@@ -363,7 +364,7 @@ func runner(a *frame.App, box *sandbox.Box, dir, cache string, settings config.C
 
 // shareBuilds lets the Go tools read what the user's own builds have made,
 // without writing there.
-func shareBuilds(a *frame.App, cache string, s *gate.GoSetup) {
+func shareBuilds(a *frame.Console, cache string, s *gate.GoSetup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -58,7 +58,7 @@ func newStage(ctx context.Context, box *sandbox.Box, dir, cache string, alike bo
 }
 
 // staged makes a stage, and a runner that judges there.
-func staged(ctx context.Context, a *frame.App, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
+func staged(ctx context.Context, a *frame.Console, own gate.Runner, box *sandbox.Box, dir, cache string, settings config.Config, alike bool) (*stage, gate.Runner, error) {
 	s, err := newStage(ctx, box, dir, outsideOf(dir, cache), alike)
 	if err != nil {
 		return nil, own, err
@@ -145,7 +145,7 @@ func (s *stage) copied(ctx context.Context, at string, alike bool) error {
 
 // runner returns a runner that judges here, with what one for the working tree
 // has of the configuration and the record.
-func (s *stage) runner(a *frame.App, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
+func (s *stage) runner(a *frame.Console, own gate.Runner, box *sandbox.Box, cache string, settings config.Config) (gate.Runner, error) {
 	if s.over != "" {
 		return s.fit(a, own), nil
 	}
@@ -155,7 +155,7 @@ func (s *stage) runner(a *frame.App, own gate.Runner, box *sandbox.Box, cache st
 }
 
 // fit lets a runner judge here.
-func (s *stage) fit(a *frame.App, r gate.Runner) gate.Runner {
+func (s *stage) fit(a *frame.Console, r gate.Runner) gate.Runner {
 	if s.over != "" {
 		r.Over, r.Reset, r.Wrote = s.over, s.clear, s.wrote
 		return programmed(r, s.dir)

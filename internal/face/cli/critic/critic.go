@@ -54,7 +54,7 @@ func (r Report) Evidence() nexus.Evidence {
 const tries = 2
 
 // Review lets models read a change.
-func Review(ctx context.Context, a *frame.App, c config.Config, o Order, traffic wire.Traffic) (r Report, err error) {
+func Review(ctx context.Context, a *frame.Console, c config.Config, o Order, traffic wire.Traffic) (r Report, err error) {
 	people, err := review.PersonasNamed(c.Personas)
 	if err != nil {
 		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.Personas(), ", ") + "."}
@@ -104,7 +104,7 @@ func Review(ctx context.Context, a *frame.App, c config.Config, o Order, traffic
 
 // read lets one reader read, and another model in its place where that one
 // cannot be read. Without money there is no review, and that is an error.
-func (s *subject) read(ctx context.Context, a *frame.App, sitting *solo.Sitting, seat review.Reader) (review.Opinion, error) {
+func (s *subject) read(ctx context.Context, a *frame.Console, sitting *solo.Sitting, seat review.Reader) (review.Opinion, error) {
 	var o review.Opinion
 	failed := ""
 	for n := range tries {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
@@ -26,7 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
 )
 
-func toolCommand(a *frame.App) *cobra.Command {
+func toolCommand(a *frame.Console) *cobra.Command {
 	return a.Parent("tool", "list the agents' tools, and call one", toolListCommand(a), toolCallCommand(a))
 }
 
@@ -42,7 +43,7 @@ type toolList struct {
 	Writes agent.Scope `json:"writes"` // what the role may change in the tree
 }
 
-func toolListCommand(a *frame.App) *cobra.Command {
+func toolListCommand(a *frame.Console) *cobra.Command {
 	var role string
 	var offered bool
 	c := a.Command("list [--role ROLE] [--mcp] [--json]", "list the tools that agents have", func(ctx context.Context, _ []string) error {
@@ -76,7 +77,7 @@ func toolListCommand(a *frame.App) *cobra.Command {
 	return c
 }
 
-func toolCallCommand(a *frame.App) *cobra.Command {
+func toolCallCommand(a *frame.Console) *cobra.Command {
 	var dir, role string
 	c := a.Command("call NAME JSON [--dir DIR] [--role ROLE]", "call a tool as an agent would, and print its result", func(ctx context.Context, args []string) error {
 		if !json.Valid([]byte(args[1])) {
@@ -141,7 +142,7 @@ func handin(role nexus.Role) json.RawMessage {
 }
 
 // roleOf returns a role as it is here; no role has all tools.
-func roleOf(a *frame.App, name string) (agent.Role, error) {
+func roleOf(a *frame.Console, name string) (agent.Role, error) {
 	if name == "" {
 		return agent.Role{Tools: tool.Names(), Writes: agent.WriteAll}, nil
 	}
@@ -153,20 +154,20 @@ func roleOf(a *frame.App, name string) (agent.Role, error) {
 	if err != nil {
 		return agent.Role{}, err
 	}
-	roles, _, err := wire.Casting(frame.Top(dir), settings)
+	roles, _, err := wire.Casting(app.Top(dir), settings)
 	if err != nil {
 		return agent.Role{}, err
 	}
 	r, ok := roles[nexus.Role(name)]
 	if !ok {
-		return r, frame.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
+		return r, app.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
 	}
 	return r, nil
 }
 
 // listing returns the tools of a role, with those that servers offer where
 // they are wanted.
-func listing(ctx context.Context, a *frame.App, r agent.Role, offered bool) (*tool.Set, func(), error) {
+func listing(ctx context.Context, a *frame.Console, r agent.Role, offered bool) (*tool.Set, func(), error) {
 	if offered {
 		return setOf(ctx, a, "", r)
 	}
@@ -185,7 +186,7 @@ func told(c config.Config, r agent.Role) tool.Env {
 	return tool.Env{Writes: r.Writes != agent.WriteNothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
-func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, func(), error) {
+func toolSet(ctx context.Context, a *frame.Console, dir, role string) (*tool.Set, func(), error) {
 	r, err := roleOf(a, role)
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +196,7 @@ func toolSet(ctx context.Context, a *frame.App, dir, role string) (*tool.Set, fu
 
 // setOf returns the tools of a role in a directory, those of servers included,
 // and what ends them.
-func setOf(ctx context.Context, a *frame.App, dir string, r agent.Role) (*tool.Set, func(), error) {
+func setOf(ctx context.Context, a *frame.Console, dir string, r agent.Role) (*tool.Set, func(), error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return nil, nil, err
@@ -209,7 +210,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r agent.Role) (*tool.S
 		return nil, nil, err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, frame.NotFound("directory", dir, "Name one that exists with --dir.")
+		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
 	}
 	box, err := sandbox.Find(ctx, sandbox.Mode(settings.Sandbox))
 	if err != nil {
@@ -219,7 +220,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r agent.Role) (*tool.S
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := network.Reachable(settings.Network, frame.Top(here), a.Trust(), a.Env, box)
+	grant, err := network.Reachable(settings.Network, app.Top(here), a.Trust(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -230,7 +231,7 @@ func setOf(ctx context.Context, a *frame.App, dir string, r agent.Role) (*tool.S
 	if err != nil {
 		return nil, nil, err
 	}
-	foreign, err := servers.Open(a, frame.Top(dir))
+	foreign, err := servers.Open(a, app.Top(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err

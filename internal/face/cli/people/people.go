@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/file"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram"
@@ -30,8 +31,8 @@ const again = 10 * time.Second
 
 // Crew is everything that asks people of one repository.
 type Crew struct {
-	App   *frame.App
-	Place *frame.Place
+	App   *frame.Console
+	Place *app.Place
 	Set   config.Channels
 	Say   func(format string, args ...any)
 
@@ -45,7 +46,7 @@ func dir(state string, c config.Channels) string {
 
 // Check says what keeps the channels from being used, before anything begins.
 // State is the directory of the repository's state; empty where there is none.
-func Check(a *frame.App, state string, c config.Channels) error {
+func Check(a *frame.Console, state string, c config.Channels) error {
 	var all []error
 	for _, name := range c.Order {
 		switch name {
@@ -70,7 +71,7 @@ func Check(a *frame.App, state string, c config.Channels) error {
 }
 
 // Page returns the options of the page, also with the error that they do not fit.
-func Page(a *frame.App, c config.Channels) (web.Options, error) {
+func Page(a *frame.Console, c config.Channels) (web.Options, error) {
 	token, err := secret(a, "channels.web.token_env", c.WebTokenEnv)
 	if err != nil {
 		return web.Options{}, err
@@ -80,7 +81,7 @@ func Page(a *frame.App, c config.Channels) (web.Options, error) {
 }
 
 // hook returns the options of the webhook.
-func hook(a *frame.App, c config.Channels) (webhook.Options, error) {
+func hook(a *frame.Console, c config.Channels) (webhook.Options, error) {
 	key, err := secret(a, "channels.webhook.secret_env", c.WebhookSecretEnv)
 	if err != nil {
 		return webhook.Options{}, err
@@ -90,7 +91,7 @@ func hook(a *frame.App, c config.Channels) (webhook.Options, error) {
 }
 
 // chat returns the options of the chat.
-func chat(a *frame.App, c config.Channels) (telegram.Options, error) {
+func chat(a *frame.Console, c config.Channels) (telegram.Options, error) {
 	token, err := secret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
 	if err != nil {
 		return telegram.Options{}, err
@@ -108,7 +109,7 @@ func chat(a *frame.App, c config.Channels) (telegram.Options, error) {
 }
 
 // secret returns what a variable holds, which nobody is shown from then on.
-func secret(a *frame.App, setting, name string) (string, error) {
+func secret(a *frame.Console, setting, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}

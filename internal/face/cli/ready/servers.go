@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -19,12 +20,12 @@ import (
 
 // checkServers asks each MCP server that is trusted for its tools, and says of
 // the others why they are not used.
-func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []Check {
+func checkServers(ctx context.Context, a *frame.Console, box *sandbox.Box) []Check {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
 	}
-	dir = frame.Top(dir)
+	dir = app.Top(dir)
 	all, err := servers.Find(a, dir)
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
@@ -46,7 +47,7 @@ func checkServers(ctx context.Context, a *frame.App, box *sandbox.Box) []Check {
 }
 
 // reach starts or reaches a server.
-func reach(ctx context.Context, a *frame.App, box *sandbox.Box, dir string, s servers.Standing) Check {
+func reach(ctx context.Context, a *frame.Console, box *sandbox.Box, dir string, s servers.Standing) Check {
 	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
 	tmp, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {

@@ -27,7 +27,7 @@ type Standing struct {
 // Find returns the servers that hold for the repository at dir, whatever they
 // are good for, in the order of their names. Where a file of it is broken, that
 // is the error, and the others are there.
-func Find(a *frame.App, dir string) (all []Standing, err error) {
+func Find(a *frame.Console, dir string) (all []Standing, err error) {
 	c, origins, err := a.Settings()
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Find(a *frame.App, dir string) (all []Standing, err error) {
 
 // Items returns what somebody has to agree to: the repository's servers, and
 // what servers said of their tools when they were last met.
-func Items(a *frame.App, dir string) ([]trust.Item, error) {
+func Items(a *frame.Console, dir string) ([]trust.Item, error) {
 	all, err := Find(a, dir)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Items(a *frame.App, dir string) ([]trust.Item, error) {
 
 // Way gives programs of servers a way out to the hosts and presets that the
 // user named for them, and to nothing that is denied.
-func Way(a *frame.App) func(names []string) (*egress.Way, error) {
+func Way(a *frame.Console) func(names []string) (*egress.Way, error) {
 	return func(names []string) (*egress.Way, error) {
 		c, _, err := a.Settings()
 		if err != nil {
@@ -99,7 +99,7 @@ func Way(a *frame.App) func(names []string) (*egress.Way, error) {
 
 // Open returns the servers that agents may use in the repository at dir, and
 // says which they may not, and what to do about it. It starts none.
-func Open(a *frame.App, dir string) (*mcptools.Servers, error) {
+func Open(a *frame.Console, dir string) (*mcptools.Servers, error) {
 	all, err := Find(a, dir)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work does not stop for it
 		a.Say("MCP servers of the repository are left out: %s", legible.Show(err.Error()))

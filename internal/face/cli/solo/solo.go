@@ -18,11 +18,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
@@ -57,12 +58,12 @@ type Spoken struct {
 // Sitting is what sessions of one command have in common: the role, its models
 // and one purse. Its sessions may be had at once.
 type Sitting struct {
-	app    *frame.App
+	app    *frame.Console
 	config config.Config
 	role   agent.Role
 	top    string // the repository's, whose customs hold
-	models *pick.Models
-	tap    pick.Tap
+	models *provider.Models
+	tap    provider.Tap
 	box    *sandbox.Box
 	desk   *desk
 	stop   context.CancelCauseFunc
@@ -70,17 +71,17 @@ type Sitting struct {
 
 // Sit opens what sessions in a role need. It refuses where nothing may start.
 // The context that it returns ends when the kill switch is thrown.
-func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, traffic wire.Traffic, heard func(nexus.Fact)) (*Sitting, context.Context, error) {
+func Sit(ctx context.Context, a *frame.Console, c config.Config, name nexus.Role, traffic wire.Traffic, heard func(nexus.Fact)) (*Sitting, context.Context, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, nil, err
 	}
 	halt := a.Switch("")
-	if p, err := a.Open(ctx, frame.Reads); err == nil {
+	if p, err := a.Open(ctx, app.Reads); err == nil {
 		p.Close()
 		halt = a.Switch(p.State)
 	}
-	s := &Sitting{app: a, config: c, top: frame.Top(dir)}
+	s := &Sitting{app: a, config: c, top: app.Top(dir)}
 	if err := errors.Join(halt.Err(), wire.Agreed(s.top, a.Trust())); err != nil {
 		return nil, nil, err
 	}
@@ -90,12 +91,12 @@ func Sit(ctx context.Context, a *frame.App, c config.Config, name nexus.Role, tr
 	}
 	role, ok := roles[name]
 	if !ok {
-		return nil, nil, frame.NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
+		return nil, nil, app.NotFound("role", string(name), "Use assistant, planner, coder, tester, reviewer or merger.")
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
 	role.Turns = 0                                                                                                                         // the limits say how many
 	s.role = role
-	if s.models, err = pick.NewModels(c, a.Env, a.Now); err != nil {
+	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
 	}
 	if s.box, err = sandbox.Find(ctx, sandbox.Mode(c.Sandbox)); err != nil {
@@ -202,7 +203,7 @@ func (s *Sitting) Converse(ctx context.Context, t Talk) (Spoken, error) {
 
 // Session lets an agent work in the working directory: no plan, no gates, no
 // landing, and nothing is journaled.
-func Session(ctx context.Context, a *frame.App, c config.Config, role nexus.Role, text string, traffic wire.Traffic, heard func(nexus.Fact)) (Spoken, error) {
+func Session(ctx context.Context, a *frame.Console, c config.Config, role nexus.Role, text string, traffic wire.Traffic, heard func(nexus.Fact)) (Spoken, error) {
 	s, ctx, err := Sit(ctx, a, c, role, traffic, heard)
 	if err != nil {
 		return Spoken{}, err
@@ -214,7 +215,7 @@ func Session(ctx context.Context, a *frame.App, c config.Config, role nexus.Role
 
 // hands returns what an agent works with in a directory that is the user's
 // own, and what gives it back.
-func hands(a *frame.App, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
+func hands(a *frame.Console, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
 		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: files.HiddenRules{Show: c.Policy.Show},
 	}
@@ -257,7 +258,7 @@ func (f *forgetful) Get(hash string) ([]byte, error) {
 	if hash == f.hash {
 		return f.last, nil
 	}
-	return nil, frame.NotFound("blob", hash, "A session outside of any run keeps none.")
+	return nil, app.NotFound("blob", hash, "A session outside of any run keeps none.")
 }
 
 // desk is where a session outside of any run asks leave to spend.

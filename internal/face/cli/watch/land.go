@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -16,10 +17,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func landCommand(a *frame.App) *cobra.Command {
+func landCommand(a *frame.Console) *cobra.Command {
 	target := ""
 	c := a.Command("land [RUN] [--target BRANCH] [--json]", "move your branch to what a run landed, merged if the branch moved", func(ctx context.Context, args []string) error {
-		return asking(ctx, a, frame.First(args), func(p *frame.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
+		return asking(ctx, a, frame.First(args), func(p *app.Place, r journal.Run) error { return land(ctx, a, p, r, target) })
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, 1)
 	c.Flags().StringVar(&target, "target", "", "`BRANCH` to move; without it, the one that was checked out when the run began")
@@ -29,7 +30,7 @@ func landCommand(a *frame.App) *cobra.Command {
 
 // land asks for what landed in a run to be on a branch, and does it where
 // nobody conducts the run.
-func land(ctx context.Context, a *frame.App, p *frame.Place, r journal.Run, target string) error {
+func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, target string) error {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return err

@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func resumeCommand(a *frame.App) *cobra.Command {
+func resumeCommand(a *frame.Console) *cobra.Command {
 	var o wire.Order
 	c := a.Command("resume [RUN] [flags]", "go on with a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, frame.Changes)
+		p, err := a.Open(ctx, app.Changes)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -22,7 +23,7 @@ type served struct {
 	Channels []string `json:"channels"`
 }
 
-func serveCommand(a *frame.App) *cobra.Command {
+func serveCommand(a *frame.Console) *cobra.Command {
 	var listen string
 	var public bool
 	var hosts []string
@@ -36,7 +37,7 @@ func serveCommand(a *frame.App) *cobra.Command {
 		if listen != "" {
 			set.WebListen = listen
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}

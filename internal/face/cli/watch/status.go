@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -24,7 +25,7 @@ type told struct {
 }
 
 // before returns what was tried before a run began.
-func before(ctx context.Context, p *frame.Place, run nexus.RunID) ([]regress.Row, error) {
+func before(ctx context.Context, p *app.Place, run nexus.RunID) ([]regress.Row, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -46,9 +47,9 @@ func planned(s *state.State) []nexus.Task {
 	return all
 }
 
-func statusCommand(a *frame.App) *cobra.Command {
+func statusCommand(a *frame.Console) *cobra.Command {
 	c := a.Command("status [RUN] [--json]", "say where a run stands", func(ctx context.Context, args []string) error {
-		return a.Look(ctx, frame.First(args), func(p *frame.Place, r journal.Run, s *state.State) error {
+		return a.Look(ctx, frame.First(args), func(p *app.Place, r journal.Run, s *state.State) error {
 			t, err := table(ctx, p, r.ID, s)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
@@ -30,7 +31,7 @@ import (
 
 // Carry takes a run, new or interrupted, to its end: with progress on the
 // way, and a report after it.
-func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
+func Carry(ctx context.Context, a *frame.Console, p *app.Place, o Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func Carry(ctx context.Context, a *frame.App, p *frame.Place, o Order) error {
 
 // Unready leaves a status file that says that the run could not begin, where
 // one is wanted, and returns why it could not.
-func Unready(a *frame.App, c config.Config, o Order, why error) error {
+func Unready(a *frame.Console, c config.Config, o Order, why error) error {
 	file := statusfile.Options{Path: c.StatusFile, PID: os.Getpid(), Now: a.Now}
 	if file.Path == "" {
 		return why
@@ -120,7 +121,7 @@ func hurry(ctx context.Context) func(end func(error)) (stop func() bool) {
 
 // conduct takes the run as the only process that does. The state is nil when
 // the run could not be taken up. Its context's end drains the run.
-func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
+func conduct(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, o *Order, file statusfile.Options) (*state.State, error) {
 	tap, err := o.Traffic.Open(a.Mask.Mask)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func conduct(ctx context.Context, a *frame.App, p *frame.Place, c config.Config,
 
 // ask takes answers to questions from whoever sits at the run's own terminal,
 // and from the people whom the configuration names.
-func ask(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order, shown *screen.Screen) {
+func ask(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, o Order, shown *screen.Screen) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	if a.Person() && !o.Headless && o.Goal.Mode != nexus.Draft { // a plan is agreed to next, from the same keyboard
@@ -217,7 +218,7 @@ func asking(c config.Config, o Order) config.Channels {
 // letGo releases the worktrees of a run while it is held: they are unmounted,
 // and the next who holds it uses them. One that is lost has its next holder
 // already, so that they stay as they are.
-func letGo(ctx context.Context, a *frame.App, lease *journal.Lease, release func() error) {
+func letGo(ctx context.Context, a *frame.Console, lease *journal.Lease, release func() error) {
 	if errors.Is(lease.Renew(ctx), &nexus.Error{Code: nexus.CodeLeaseLost}) {
 		return
 	}
@@ -228,7 +229,7 @@ func letGo(ctx context.Context, a *frame.App, lease *journal.Lease, release func
 
 // inherit takes over the worktrees that a killed process left of a run that
 // this one holds.
-func inherit(ctx context.Context, a *frame.App, w run.World, id nexus.RunID) {
+func inherit(ctx context.Context, a *frame.Console, w run.World, id nexus.RunID) {
 	l, ok := w.(*local.World)
 	if !ok {
 		return
@@ -241,7 +242,7 @@ func inherit(ctx context.Context, a *frame.App, w run.World, id nexus.RunID) {
 }
 
 // patience is how long a run waits for others who make worktrees before it
-// leaves to [frame.Place.Sweep] what a killed process had half made.
+// leaves to [app.Place.Sweep] what a killed process had half made.
 const patience = 10 * time.Second
 
 // confines names what confines the work of a world.
@@ -254,7 +255,7 @@ func confines(w run.World) string {
 
 // begin names a new run and returns the facts that begin it; none for a run
 // that is taken up.
-func begin(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o *Order) ([]nexus.Fact, error) {
+func begin(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, o *Order) ([]nexus.Fact, error) {
 	if o.Run != "" {
 		return nil, nil
 	}
@@ -269,7 +270,7 @@ func begin(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 
 // opening says how this process takes the run up: with what other runs have
 // spent today and, again, with the limits that hold now.
-func opening(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, id nexus.RunID, again bool) (run.Opening, error) {
+func opening(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, id nexus.RunID, again bool) (run.Opening, error) {
 	o := run.Opening{Process: journal.Self(), Reopen: again}
 	var err error
 	if o.Spent, err = p.Journal.Spent(ctx, a.Now(), id); err == nil && again {
@@ -291,7 +292,7 @@ func (h held) Events(ctx context.Context, after int64) events {
 }
 
 // accept returns the facts that begin a run.
-func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]nexus.Fact, error) {
+func accept(ctx context.Context, p *app.Place, c config.Config, o Order) ([]nexus.Fact, error) {
 	commit, branch, err := p.Repo.Head(ctx)
 	if err != nil {
 		return nil, err
@@ -340,7 +341,7 @@ func accept(ctx context.Context, p *frame.Place, c config.Config, o Order) ([]ne
 
 // unused names a new run. A seed draws the same names again, and no two runs
 // may share one.
-func unused(ctx context.Context, p *frame.Place, now time.Time, draw func(string) uint64) (nexus.RunID, error) {
+func unused(ctx context.Context, p *app.Place, now time.Time, draw func(string) uint64) (nexus.RunID, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return "", err

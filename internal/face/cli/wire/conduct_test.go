@@ -44,7 +44,7 @@ func TestLetGo(t *testing.T) {
 			}
 			var said bytes.Buffer
 			released := false
-			letGo(t.Context(), &frame.App{Out: &said, Err: &said}, lease, func() error { released = true; return nil })
+			letGo(t.Context(), &frame.Console{Out: &said, Err: &said}, lease, func() error { released = true; return nil })
 			if released != c.want || said.Len() > 0 {
 				t.Errorf("released: %v, said %q", released, said.String())
 			}

@@ -3,17 +3,18 @@ package wire
 import (
 	"context"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // Decompose lets the planner make the plan of an order, and nothing else.
-func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o *Order) error {
+func Decompose(ctx context.Context, a *frame.Console, p *app.Place, o *Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -45,12 +46,12 @@ func Decompose(ctx context.Context, a *frame.App, p *frame.Place, o *Order) erro
 // Estimate fills in what the order's plan is thought to take, by what earlier
 // runs of the repository came to. A nil place, or one where nothing ran, has
 // no past; nor has one whose past cannot be read.
-func Estimate(ctx context.Context, a *frame.App, p *frame.Place, o *Order) error {
+func Estimate(ctx context.Context, a *frame.Console, p *app.Place, o *Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
 	}
-	models, err := pick.NewModels(settings, a.Env, a.Now)
+	models, err := provider.NewModels(settings, a.Env, a.Now)
 	if err != nil {
 		return err
 	}

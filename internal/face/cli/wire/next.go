@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -15,7 +16,7 @@ import (
 // Next returns what would be sent for a task now, with the settings as they are
 // now; fresh says that it would begin an attempt. It asks no model and changes
 // nothing of the run.
-func Next(ctx context.Context, a *frame.App, p *frame.Place, s *state.State, t *state.Task, role nexus.Role) (u attempt.Upcoming, fresh bool, err error) {
+func Next(ctx context.Context, a *frame.Console, p *app.Place, s *state.State, t *state.Task, role nexus.Role) (u attempt.Upcoming, fresh bool, err error) {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return u, false, err

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -34,7 +34,7 @@ type Order struct {
 
 	Traffic Traffic // where it is recorded to, or played from
 
-	tap     pick.Tap // opened from Traffic
+	tap     provider.Tap // opened from Traffic
 	on      string
 	pr      bool
 	deliver bool   // publish and land what landed, and nothing else
@@ -43,7 +43,7 @@ type Order struct {
 }
 
 // OrderFlags are the flags of every command that conducts a run.
-func OrderFlags(a *frame.App, c *cobra.Command, o *Order) {
+func OrderFlags(a *frame.Console, c *cobra.Command, o *Order) {
 	c.Flags().BoolVar(&o.Headless, "headless", false, "ask nobody: every question is answered by its stated fallback")
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
 	o.Traffic.Flags(c)

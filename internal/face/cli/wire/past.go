@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
@@ -88,7 +89,7 @@ func routingOf(c config.Config, past *history.Stats, untested bool) nexus.Routin
 // its own, nil for none. What it began with stays, unless a flag says
 // something else now; caps that no flag can set are those of today's
 // configuration.
-func limits(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
+func limits(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func limits(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, 
 	l.DayMoney, l.RoleMoney, l.ProviderMoney, l.RunTokens = c.Limits.DayMoney, c.Limits.RoleMoney, c.Limits.ProviderMoney, c.Limits.RunTokens
 	l.Fixes = c.Limits.Fixes
 	l.Alerts = c.Limits.Alerts // who is there may be another now
-	for key := range a.Flags {
+	for key := range a.Set {
 		switch key {
 		case "budget.run":
 			l.RunMoney = c.Limits.RunMoney

@@ -3,8 +3,8 @@ package wire
 import (
 	"context"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spend"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
@@ -12,7 +12,7 @@ import (
 
 // stand returns who answers in the place of people, nil where nobody does. What
 // it has spent in the run before counts.
-func stand(ctx context.Context, p *frame.Place, c config.Config, o Order) (*deputy.Deputy, error) {
+func stand(ctx context.Context, p *app.Place, c config.Config, o Order) (*deputy.Deputy, error) {
 	if o.Headless || len(c.Channels.Auto) == 0 {
 		return nil, nil
 	}

@@ -3,8 +3,8 @@ package wire
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
 )
@@ -23,22 +23,22 @@ func (t *Traffic) Flags(c *cobra.Command) {
 }
 
 // Open opens the directories that are named.
-func (t Traffic) Open(mask func([]byte) []byte) (pick.Tap, error) {
+func (t Traffic) Open(mask func([]byte) []byte) (provider.Tap, error) {
 	switch {
 	case t.Record != "":
 		r, err := record.Create(t.Record, mask)
-		return pick.Recording(r), err
+		return provider.Recording(r), err
 	case t.Replay != "":
 		p, err := record.Load(t.Replay, mask)
-		return pick.Playing(p), err
+		return provider.Playing(p), err
 	default:
-		return pick.Tap{}, nil
+		return provider.Tap{}, nil
 	}
 }
 
 // Play opens the recording that answers, where one does: what is looked at
 // before the run begins asks no provider then, and needs no key.
-func (o *Order) Play(a *frame.App) error {
+func (o *Order) Play(a *frame.Console) error {
 	if o.Traffic.Replay == "" {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (o *Order) Play(a *frame.App) error {
 
 // Leave says what could not be recorded, and what was played to requests that
 // are not quite those of the recording.
-func Leave(a *frame.App, t pick.Tap) {
+func Leave(a *frame.Console, t provider.Tap) {
 	a.Complain(t.Close())
 	if n, first := t.Odd(); n > 0 {
 		a.Say("%s of the recording went to requests that show another tree than then, as when tasks land in another order; the first: %s",

@@ -12,10 +12,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -30,7 +31,7 @@ type events = iter.Seq2[nexus.Event, error]
 
 // world builds what does the work of a run. What it returns second releases
 // it all.
-func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o Order) (run.World, func() error, error) {
+func world(ctx context.Context, a *frame.Console, p *app.Place, c config.Config, o Order) (run.World, func() error, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		exe = "" // builds are slower without it
@@ -67,11 +68,11 @@ func world(ctx context.Context, a *frame.App, p *frame.Place, c config.Config, o
 
 // Ready refuses what could not work anyway, before anything is recorded: a
 // model that nobody knows, a provider without a key.
-func Ready(a *frame.App, c config.Config, o Order) error {
+func Ready(a *frame.Console, c config.Config, o Order) error {
 	if o.deliver {
 		return nil // as a rule it asks no model
 	}
-	models, err := pick.NewModels(c, a.Env, a.Now)
+	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func Ready(a *frame.App, c config.Config, o Order) error {
 
 // gates returns the names of the gates that judge the work, in their order;
 // those of submodules do not.
-func gates(p *frame.Place, c config.Config) ([]string, error) {
+func gates(p *app.Place, c config.Config) ([]string, error) {
 	all, err := detect.Gates(p.Repo.Work, c.Gates)
 	all = slices.DeleteFunc(all, func(g gate.Gate) bool {
 		for dir := filepath.Clean(g.Dir); filepath.IsLocal(dir) && dir != "."; dir = filepath.Dir(dir) {
@@ -116,7 +117,7 @@ func gates(p *frame.Place, c config.Config) ([]string, error) {
 }
 
 // keep stores a plan as a blob.
-func keep(p *frame.Place, made *nexus.Plan) (string, error) {
+func keep(p *app.Place, made *nexus.Plan) (string, error) {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(made); err != nil {
 		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}

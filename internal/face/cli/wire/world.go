@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/pick"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -39,7 +39,7 @@ type Parts struct {
 	Run      nexus.RunID
 	Repo     git.Repo // the user's
 	State    string   // directory of the repository's state
-	Blobs    *blob.Store
+	Blobs    *journal.BlobStore
 	Config   config.Config
 	Plan     *nexus.Plan // what is to be done, where that is known; nil otherwise
 	Env      func(string) string
@@ -47,7 +47,7 @@ type Parts struct {
 	Keys     key.Store           // where keys come from
 	Mask     func([]byte) []byte // takes keys out of what agents see; may be nil
 	Learn    func(string)        // makes Mask know another; may be nil
-	Tap      pick.Tap
+	Tap      provider.Tap
 	Trust    *trust.Book         // what people agreed to; nil: nothing
 	Foreign  *mcptools.Servers   // whose tools agents may use; nil: none
 	Deputy   *deputy.Deputy      // answers in the place of people; nil: nobody does
@@ -75,7 +75,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	models, err := pick.NewModels(p.Config, p.Env, p.Now)
+	models, err := provider.NewModels(p.Config, p.Env, p.Now)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-func agentCommand(a *frame.App) *cobra.Command {
+func agentCommand(a *frame.Console) *cobra.Command {
 	var prompt, role string
 	var traffic wire.Traffic
 	var lines bool

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -21,7 +22,7 @@ import (
 // consent lets a person agree to the plan and to what it may cost before
 // anything is done. Who is not on a terminal is asked for --yes only where
 // the level of approval wants the plan to be agreed to.
-func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, ask bool) error {
+func consent(ctx context.Context, a *frame.Console, p *app.Place, o *wire.Order, ask bool) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func consent(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order, a
 
 // talk shows the plan until a person agrees to it or does not: its details, and
 // what it is once it was edited. An edited plan that is not carried out is kept.
-func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) error {
+func talk(ctx context.Context, a *frame.Console, p *app.Place, o *wire.Order) error {
 	in, e := a.Keyboard(), edit{app: a}
 	a.Ask(draft.Draw(a.Style(a.Err), *o.Plan, ""))
 	for {
@@ -85,7 +86,7 @@ func talk(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) erro
 // edit lets a person edit a plan. What does not pass the checks of a plan file
 // is kept, and opened again the next time.
 type edit struct {
-	app   *frame.App
+	app   *frame.Console
 	draft []byte // refused; nil where there is none
 	last  []byte // as the person left it last; nil where nothing was edited
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/ready"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -12,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func doctorCommand(a *frame.App) *cobra.Command {
+func doctorCommand(a *frame.Console) *cobra.Command {
 	var fix, light bool
 	var file string
 	c := a.Command("doctor [--light] [--strict] [--fix] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
@@ -50,7 +51,7 @@ func doctorCommand(a *frame.App) *cobra.Command {
 
 // precheck looks, before a run begins, whether it could. What it finds goes
 // into the run's first facts, or is why there is none.
-func precheck(ctx context.Context, a *frame.App, p *frame.Place, o *wire.Order) error {
+func precheck(ctx context.Context, a *frame.Console, p *app.Place, o *wire.Order) error {
 	settings, _, err := a.Settings()
 	if err != nil {
 		return err

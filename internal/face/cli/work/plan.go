@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -13,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-func planCommand(a *frame.App) *cobra.Command {
+func planCommand(a *frame.Console) *cobra.Command {
 	var o wire.Order
 	var src source
 	var mermaid, dot bool
@@ -32,14 +33,14 @@ func planCommand(a *frame.App) *cobra.Command {
 			form = "dot"
 		}
 		if o.Plan != nil {
-			p, err := a.Open(ctx, frame.Reads)
+			p, err := a.Open(ctx, app.Reads)
 			if err != nil { // a plan can be looked at anywhere
 				return planned(ctx, a, nil, o, form)
 			}
 			defer p.Close()
 			return planned(ctx, a, p, o, form)
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func planCommand(a *frame.App) *cobra.Command {
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
+func propose(ctx context.Context, a *frame.Console, p *app.Place, o wire.Order, form string) error {
 	if o.Plan == nil {
 		if err := wire.Decompose(ctx, a, p, &o); err != nil {
 			return err
@@ -69,7 +70,7 @@ func propose(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, fo
 
 // planned prints the order's plan. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *frame.App, p *frame.Place, o wire.Order, form string) error {
+func planned(ctx context.Context, a *frame.Console, p *app.Place, o wire.Order, form string) error {
 	if err := wire.Estimate(ctx, a, p, &o); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
@@ -13,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
-func quickCommand(a *frame.App) *cobra.Command {
+func quickCommand(a *frame.Console) *cobra.Command {
 	var o wire.Order
 	var file, check string
 	c := a.Command("quick TASK | -f FILE [flags]", "do one task: no plan, same gates", func(ctx context.Context, args []string) error {
@@ -28,7 +29,7 @@ func quickCommand(a *frame.App) *cobra.Command {
 		if err := prefer(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, frame.Makes)
+		p, err := a.Open(ctx, app.Makes)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,9 @@
 
 package screen
 
-import "io"
+import (
+	"io"
+)
 
 // keyboard reports whether somebody types here for this process.
 func keyboard(io.Reader) bool { return true }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
@@ -29,8 +30,8 @@ type Sums func(context.Context, *journal.Journal, nexus.RunID) (*history.Stats, 
 // below the lines of what happened, elsewhere the lines alone, or events as
 // JSON. It reads the journal like everybody else.
 type Screen struct {
-	a     *frame.App
-	place *frame.Place
+	a     *frame.Console
+	place *app.Place
 	sums  Sums
 	file  statusfile.Options
 	lines bool // events as JSON on standard output
@@ -48,7 +49,7 @@ type Screen struct {
 
 // New returns the screen of a run. With lines it writes events as JSON on
 // standard output; file says where the status is written too.
-func New(a *frame.App, p *frame.Place, id nexus.RunID, lines bool, file statusfile.Options, past Sums) *Screen {
+func New(a *frame.Console, p *app.Place, id nexus.RunID, lines bool, file statusfile.Options, past Sums) *Screen {
 	return &Screen{a: a, place: p, sums: past, file: file, lines: lines, live: a.Live(a.Err) && !lines, state: state.New(id), said: view.Lines{Verbose: a.Verbose}, told: map[string]bool{}}
 }
 

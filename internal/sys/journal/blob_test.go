@@ -1,4 +1,4 @@
-package blob_test
+package journal_test
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-func open(tb testing.TB) (*blob.Store, string) {
+func openBlobs(tb testing.TB) (*journal.BlobStore, string) {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "blobs")
-	s, err := blob.Open(dir)
+	s, err := journal.OpenBlobs(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func files(t *testing.T, dir string) map[string]fs.FileMode {
 }
 
 func TestPutThenGet(t *testing.T) {
-	s, dir := open(t)
+	s, dir := openBlobs(t)
 	const hash = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"
 	for range 2 {
 		got, err := s.Put([]byte("hello world"))
@@ -61,7 +61,7 @@ func TestPutThenGet(t *testing.T) {
 	if d := cmp.Diff(want, files(t, dir)); d != "" {
 		t.Errorf("the store holds something else (-want +got):\n%s", d)
 	}
-	again, err := blob.Open(dir)
+	again, err := journal.OpenBlobs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestPutThenGet(t *testing.T) {
 }
 
 func TestEverythingPutIsGot(t *testing.T) {
-	s, _ := open(t)
+	s, _ := openBlobs(t)
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.SliceOf(rapid.Byte()), 0, 4).Draw(t, "blobs")
 		hashes, err := s.PutAll(want...)
@@ -87,7 +87,7 @@ func TestEverythingPutIsGot(t *testing.T) {
 }
 
 func TestGetRefuses(t *testing.T) {
-	s, dir := open(t)
+	s, dir := openBlobs(t)
 	hash, err := s.Put([]byte("the whole truth"))
 	if err != nil {
 		t.Fatal(err)
@@ -134,11 +134,11 @@ func TestGetRefuses(t *testing.T) {
 }
 
 func TestManyPutTheSame(t *testing.T) {
-	_, dir := open(t)
+	_, dir := openBlobs(t)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			s, err := blob.Open(dir)
+			s, err := journal.OpenBlobs(dir)
 			if err != nil {
 				t.Error(err)
 				return
@@ -163,7 +163,7 @@ func TestManyPutTheSame(t *testing.T) {
 }
 
 func TestFailedPutLeavesNothing(t *testing.T) {
-	s, dir := open(t)
+	s, dir := openBlobs(t)
 	data := []byte("in the way")
 	hash, err := s.Put(data)
 	if err != nil {
@@ -190,7 +190,7 @@ func TestOpenWhereAFileIs(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := blob.Open(path); !errors.Is(err, &nexus.Error{Code: nexus.CodeStorage}) {
+	if _, err := journal.OpenBlobs(path); !errors.Is(err, &nexus.Error{Code: nexus.CodeStorage}) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func BenchmarkPut(b *testing.B) {
 		return bytes.Clone(data)
 	}
 	b.Run("new", func(b *testing.B) {
-		s, _ := open(b)
+		s, _ := openBlobs(b)
 		for b.Loop() {
 			if _, err := s.Put(fresh()); err != nil {
 				b.Fatal(err)
@@ -214,7 +214,7 @@ func BenchmarkPut(b *testing.B) {
 		}
 	})
 	b.Run("four at once", func(b *testing.B) {
-		s, _ := open(b)
+		s, _ := openBlobs(b)
 		for b.Loop() {
 			if _, err := s.PutAll(fresh(), fresh(), fresh(), fresh()); err != nil {
 				b.Fatal(err)
@@ -222,7 +222,7 @@ func BenchmarkPut(b *testing.B) {
 		}
 	})
 	b.Run("again", func(b *testing.B) {
-		s, _ := open(b)
+		s, _ := openBlobs(b)
 		for b.Loop() {
 			if _, err := s.Put(data); err != nil {
 				b.Fatal(err)
@@ -255,7 +255,7 @@ func (s shelf) Shelved(hash string) ([]byte, error) { return s[hash], nil }
 // files; both are found, and what is on the shelf is checked like a file.
 func TestShelf(t *testing.T) {
 	dir := t.TempDir()
-	files, err := blob.Open(dir)
+	files, err := journal.OpenBlobs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestShelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := blob.Open(dir)
+	store, err := journal.OpenBlobs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

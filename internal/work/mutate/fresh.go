@@ -1,4 +1,4 @@
-package look
+package mutate
 
 import (
 	"cmp"
@@ -6,20 +6,25 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/look"
+)
+
+const (
+	maxText  = 1 << 20 // bytes of a file that is read
+	maxFiles = 400     // files that are
 )
 
 // Fresh returns the texts of a working tree that differ from a commit, with
 // their new lines.
-func Fresh(ctx context.Context, repo git.Repo, base string) ([]mutate.File, error) {
-	paths, err := Touched(ctx, repo, base)
+func Fresh(ctx context.Context, repo git.Repo, base string) ([]File, error) {
+	paths, err := look.Touched(ctx, repo, base)
 	if err != nil {
 		return nil, err
 	}
-	var files []mutate.File
+	var files []File
 	for _, p := range paths[:min(len(paths), maxFiles)] {
-		if now, err := content(repo.Work, p); err == nil {
-			files = add(ctx, repo, base, p, p, string(now), files)
+		if now, err := look.ReadFile(repo.Work, p); err == nil {
+			files = addFile(ctx, repo, base, p, p, string(now), files)
 		}
 	}
 	return files, nil
@@ -28,7 +33,7 @@ func Fresh(ctx context.Context, repo git.Repo, base string) ([]mutate.File, erro
 // FreshIn returns the texts of a commit that differ from those of its base,
 // with their new lines. A file that moved has those that it did not have where it
 // was.
-func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]mutate.File, error) {
+func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]File, error) {
 	changed, err := repo.Changed(ctx, base, commit)
 	if err != nil {
 		return nil, err
@@ -41,29 +46,29 @@ func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]mutate.
 	for was, is := range moved {
 		from[is] = was
 	}
-	var files []mutate.File
+	var files []File
 	for _, c := range changed[:min(len(changed), maxFiles)] {
 		if c.Mode != "100644" && c.Mode != "100755" {
 			continue
 		}
-		now, err := text(ctx, repo, commit, c.Path)
+		now, err := look.TextAt(ctx, repo, commit, c.Path)
 		if err != nil {
 			return nil, err
 		}
-		files = add(ctx, repo, base, cmp.Or(from[c.Path], c.Path), c.Path, *now, files)
+		files = addFile(ctx, repo, base, cmp.Or(from[c.Path], c.Path), c.Path, *now, files)
 	}
 	return files, nil
 }
 
-// add adds a file with its lines that are new since the base, where it was
+// addFile adds a file with its lines that are new since the base, where it was
 // called so.
-func add(ctx context.Context, repo git.Repo, base, was, file, now string, files []mutate.File) []mutate.File {
+func addFile(ctx context.Context, repo git.Repo, base, was, file, now string, files []File) []File {
 	if len(now) >= maxText || strings.Contains(now, "\x00") {
 		return files // no text that anybody wrote
 	}
 	before := ""
-	if old, err := text(ctx, repo, base, was); err == nil {
+	if old, err := look.TextAt(ctx, repo, base, was); err == nil {
 		before = *old
 	}
-	return append(files, mutate.File{Path: file, Text: now, New: mutate.Lines(before, now)})
+	return append(files, File{Path: file, Text: now, New: Lines(before, now)})
 }

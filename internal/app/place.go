@@ -1,4 +1,4 @@
-package frame
+package app
 
 import (
 	"cmp"
@@ -8,102 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/spf13/cobra"
-
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/blob"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 )
-
-// WorkDir returns the directory that the command works in.
-func (a *App) WorkDir() (string, error) {
-	dir, err := filepath.Abs(cmp.Or(a.Dir, "."))
-	if err != nil {
-		return "", &nexus.Error{Code: nexus.CodeNotFound, Message: "the working directory is gone", Cause: err, Hint: "Change to one that exists."}
-	}
-	return dir, nil
-}
-
-// Top returns the top of the work tree around dir, or dir where there is
-// none. It does not ask git, so that it also works without.
-func Top(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
-}
-
-// Settings reads the configuration that holds in the working directory.
-func (a *App) Settings() (config.Config, config.Origins, error) {
-	dir, err := a.WorkDir()
-	if err != nil {
-		return config.Config{}, nil, err
-	}
-	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), Top(dir))
-	s.System = a.organisation()
-	s.Environ, s.Flags = a.Environ, a.Flags
-	c, o, err := config.Load(s)
-	if err != nil {
-		return c, o, err
-	}
-	return c, o, readable(c.Gates, o)
-}
-
-// organisation returns the configuration file of whoever runs the machine:
-// the first that is there where the XDG standard looks for those.
-func (a *App) organisation() string {
-	for dir := range strings.SplitSeq(cmp.Or(a.Env("XDG_CONFIG_DIRS"), "/etc/xdg"), ":") {
-		name := filepath.Join(dir, "nexus", "config.toml")
-		if _, err := os.Stat(name); err == nil && filepath.IsAbs(dir) {
-			return name
-		}
-	}
-	return ""
-}
-
-// readable refuses gates whose commands sh cannot read, before anybody pays
-// for work that they would judge.
-func readable(g config.Gates, o config.Origins) error {
-	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
-		line := g.Commands[name]
-		if line == "" { // switched off
-			continue
-		}
-		if err := shell.Syntax(line); err != nil {
-			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.Of("gates."+name).Where, name, line, err),
-				Hint: "Mend the command; for what only bash understands, put it into a script and call that.",
-			}
-		}
-	}
-	return nil
-}
-
-// Home returns the directory that a variable of the XDG standard names, or
-// its usual place under the home directory.
-func (a *App) Home(variable, usual string) string {
-	if dir := a.Env(variable); filepath.IsAbs(dir) {
-		return dir
-	}
-	return filepath.Join(a.Env("HOME"), usual)
-}
 
 // Place is a repository with what Nexus knows about it.
 type Place struct {
@@ -140,7 +56,7 @@ func (a *App) Open(ctx context.Context, want Access) (*Place, error) {
 	}
 	sum := sha256.Sum256([]byte(common))
 	name := filepath.Base(cmp.Or(p.Repo.Work, strings.TrimSuffix(common, ".git")))
-	p.State = filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", slug(name)+"-"+hex.EncodeToString(sum[:5]))
+	p.State = filepath.Join(a.StateHome(), slug(name)+"-"+hex.EncodeToString(sum[:5]))
 	path := filepath.Join(p.State, "journal.db")
 	if _, err := os.Stat(path); want != Makes && errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -184,8 +100,8 @@ func (p *Place) Close() {
 }
 
 // Blobs opens the store of what the facts name. Small ones lie in the journal.
-func (p *Place) Blobs() (*blob.Store, error) {
-	store, err := blob.Open(filepath.Join(p.State, "blobs"))
+func (p *Place) Blobs() (*journal.BlobStore, error) {
+	store, err := journal.OpenBlobs(filepath.Join(p.State, "blobs"))
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +153,7 @@ func (p *Place) Run(ctx context.Context, name string) (journal.Run, error) {
 		return journal.Run{}, NotFound("run", name, "nexus runs lists them.")
 	default:
 		return journal.Run{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), view.Quote(name)),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quote(name)),
 			Hint: "Name more of it; nexus runs lists them.",
 		}
 	}
@@ -260,16 +176,11 @@ func (p *Place) Named(ctx context.Context, name string) (r journal.Run, part str
 	}
 	if s.Task(nexus.TaskID(name)) == nil && s.Attempt(nexus.AttemptID(name)) == nil {
 		return r, "", &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", view.Quote(name), latest.ID),
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quote(name), latest.ID),
 			Hint: "nexus runs lists runs, nexus status the tasks of the latest.",
 		}
 	}
 	return latest, name, nil
-}
-
-// NotFound says that there is nothing of that name.
-func NotFound(what, name, hint string) error {
-	return &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no %s %s", what, view.Quote(name)), Hint: hint}
 }
 
 // Replay folds a run.
@@ -294,31 +205,4 @@ func (a *App) Look(ctx context.Context, name string, f func(p *Place, r journal.
 		return err
 	}
 	return f(p, r, s)
-}
-
-// Tell returns what there is to tell about a run.
-func (a *App) Tell(r journal.Run, s *state.State) view.Run {
-	now := a.Now()
-	gone := r.Holder == nil && !s.Status.Ended()
-	if gone {
-		now = s.Updated // its clock stands still
-	}
-	v := view.Of(s, now)
-	if v.Held = r.Holder; gone {
-		v.Status = nexus.StatusInterrupted
-	}
-	return v
-}
-
-// First returns the first argument, or nothing.
-func First(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
-}
-
-// RunFlag gives a command --run.
-func (a *App) RunFlag(c *cobra.Command, run *string) {
-	c.Flags().StringVar(run, "run", "", "the `RUN`; the latest if not given")
 }

@@ -1,6 +1,6 @@
-// Package pick chooses models for roles and opens the providers that serve
+// Package provider chooses models for roles and opens the providers that serve
 // them, from the configuration and the environment.
-package pick
+package provider
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/key"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
@@ -125,7 +125,7 @@ func (m *Models) nobody(role nexus.Role, tier nexus.Tier) error {
 	}
 	for _, provider := range []string{"openai", "anthropic"} {
 		if base := m.base(provider); base != "" {
-			e.Message = fmt.Sprintf("%s serves models, and none is named", view.Clean(base))
+			e.Message = fmt.Sprintf("%s serves models, and none is named", legible.Show(base))
 			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
 				provider, m.priced(provider+"/NAME")) + "If it wants a key, set " + keyOf(config.Provider{}, provider) + "."
 			return e
@@ -208,7 +208,7 @@ func (m *Models) ready(name string) (shop.Model, error) {
 	if all := m.Providers(); !slices.Contains(all, provider) {
 		return shop.Model{}, &nexus.Error{
 			Code: nexus.CodeModelUnknown, Message: fmt.Sprintf("model %q: there is no provider %q; known are %s", name, provider, strings.Join(all, ", ")),
-			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in %s.", view.Clean(provider), view.Clean(provider), m.file()),
+			Hint: fmt.Sprintf("Use one of them, or say where %s is: providers.%s.base_url in %s.", legible.Show(provider), legible.Show(provider), m.file()),
 		}
 	}
 	_, priced := m.Price(name, nexus.Usage{})

@@ -1,4 +1,4 @@
-package pick
+package provider
 
 import (
 	"context"

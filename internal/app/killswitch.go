@@ -1,4 +1,4 @@
-package frame
+package app
 
 import (
 	"cmp"
@@ -23,9 +23,4 @@ func (a *App) Switch(state string) killswitch.Switch {
 		all = append(all, state)
 	}
 	return all
-}
-
-// StateHome returns the directory that holds the state of all repositories.
-func (a *App) StateHome() string {
-	return filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus")
 }

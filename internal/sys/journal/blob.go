@@ -1,11 +1,4 @@
-// Package blob keeps transcripts, logs and diffs under the hash of their
-// content, so that a fact can name one and it can never change.
-//
-// A small blob goes on the shelf of the journal, if the store has one, and is
-// written together with the facts. The others are files: the blob with the SHA-256 abcdef... is the file ab/cdef... in the store. It
-// gets its name only when it is whole and synced, so whatever process dies
-// when, what is found under a name is the whole blob or the disk is damaged.
-package blob
+package journal
 
 import (
 	"crypto/sha256"
@@ -22,8 +15,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Store is a directory of blobs. Many goroutines and processes may use it.
-type Store struct {
+// BlobStore keeps transcripts, logs and diffs under the hash of their content,
+// so that a fact can name one and it can never change.
+//
+// A small blob goes on the shelf of the journal, if the store has one, and is
+// written together with the facts. The others are files: the blob with the
+// SHA-256 abcdef... is the file ab/cdef... in the store's directory. It gets its
+// name only when it is whole and synced, so whatever process dies when, what is
+// found under a name is the whole blob or the disk is damaged. Many goroutines
+// and processes may use a store.
+type BlobStore struct {
 	dir   string
 	shelf Shelf               // may be nil
 	mask  func([]byte) []byte // may be nil
@@ -42,27 +43,27 @@ type Shelf interface {
 	Shelved(hash string) ([]byte, error)
 }
 
-// Open opens the store in dir and creates the directory if need be.
-func Open(dir string) (*Store, error) {
+// OpenBlobs opens the store in dir and creates the directory if need be.
+func OpenBlobs(dir string) (*BlobStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, explain(dir, "open blob store", err)
+		return nil, explainBlob(dir, "open blob store", err)
 	}
 	if err := syncDir(filepath.Dir(dir)); err != nil {
-		return nil, explain(dir, "open blob store", err)
+		return nil, explainBlob(dir, "open blob store", err)
 	}
-	return &Store{dir: dir, ready: map[string]bool{}}, nil
+	return &BlobStore{dir: dir, ready: map[string]bool{}}, nil
 }
 
 // With makes the store put small blobs on a shelf. Files that are there stay in
 // reach.
-func (s *Store) With(shelf Shelf) *Store {
+func (s *BlobStore) With(shelf Shelf) *BlobStore {
 	s.shelf = shelf
 	return s
 }
 
 // Masked makes the store keep what mask makes of a blob in its place. The hash
 // is that of what is kept.
-func (s *Store) Masked(mask func([]byte) []byte) *Store {
+func (s *BlobStore) Masked(mask func([]byte) []byte) *BlobStore {
 	s.mask = mask
 	return s
 }
@@ -70,7 +71,7 @@ func (s *Store) Masked(mask func([]byte) []byte) *Store {
 // Put keeps data and returns its hash. When it returns the blob is durable,
 // or, on a shelf, will be no later than the next event of its journal. Putting
 // what is there already is cheap and changes nothing.
-func (s *Store) Put(data []byte) (hash string, err error) {
+func (s *BlobStore) Put(data []byte) (hash string, err error) {
 	hashes, err := s.PutAll(data)
 	if err != nil {
 		return "", err
@@ -80,7 +81,7 @@ func (s *Store) Put(data []byte) (hash string, err error) {
 
 // PutAll keeps many blobs and returns their hashes in order. It syncs each
 // directory once.
-func (s *Store) PutAll(data ...[]byte) (hashes []string, err error) {
+func (s *BlobStore) PutAll(data ...[]byte) (hashes []string, err error) {
 	hashes = make([]string, len(data))
 	var dirs []string
 	for i, d := range data {
@@ -94,7 +95,7 @@ func (s *Store) PutAll(data ...[]byte) (hashes []string, err error) {
 		}
 		path := s.path(hashes[i])
 		if err := s.write(path, d); err != nil {
-			return nil, explain(s.dir, "keep blob in", err)
+			return nil, explainBlob(s.dir, "keep blob in", err)
 		}
 		if dir := filepath.Dir(path); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
@@ -104,14 +105,14 @@ func (s *Store) PutAll(data ...[]byte) (hashes []string, err error) {
 		return hashes, nil
 	}
 	if err := s.settle(dirs); err != nil {
-		return nil, explain(s.dir, "keep blob in", err)
+		return nil, explainBlob(s.dir, "keep blob in", err)
 	}
 	return hashes, nil
 }
 
 // write makes the blob's file, and its directory, unless it is there. A name
 // that is there is whole: a file gets it only after it was synced.
-func (s *Store) write(path string, data []byte) error {
+func (s *BlobStore) write(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (s *Store) write(path string, data []byte) error {
 // settle makes names last. Those that were found are synced too: another
 // process may have given them a moment ago. A directory's own name comes
 // last, when there is least left to write, and once per process.
-func (s *Store) settle(dirs []string) error {
+func (s *BlobStore) settle(dirs []string) error {
 	s.mu.Lock()
 	known := !slices.ContainsFunc(dirs, func(dir string) bool { return !s.ready[dir] })
 	s.mu.Unlock()
@@ -164,7 +165,7 @@ func (s *Store) settle(dirs []string) error {
 
 // Get returns the blob with a hash. A missing one is [nexus.CodeNotFound]; one
 // that is not what was put is [nexus.CodeStorage].
-func (s *Store) Get(hash string) ([]byte, error) {
+func (s *BlobStore) Get(hash string) ([]byte, error) {
 	if !valid(hash) {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%.80q is not the hash of a blob", hash)}
 	}
@@ -176,7 +177,7 @@ func (s *Store) Get(hash string) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, explain(s.dir, "read blob "+hash+" in", err)
+		return nil, explainBlob(s.dir, "read blob "+hash+" in", err)
 	}
 	if sum(data) != hash {
 		return nil, &nexus.Error{
@@ -188,7 +189,7 @@ func (s *Store) Get(hash string) ([]byte, error) {
 }
 
 // find looks on the shelf, then for the file.
-func (s *Store) find(hash string) ([]byte, error) {
+func (s *BlobStore) find(hash string) ([]byte, error) {
 	if s.shelf != nil {
 		if data, err := s.shelf.Shelved(hash); data != nil || err != nil {
 			return data, err
@@ -197,7 +198,7 @@ func (s *Store) find(hash string) ([]byte, error) {
 	return os.ReadFile(s.path(hash))
 }
 
-func (s *Store) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash[2:]) }
+func (s *BlobStore) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash[2:]) }
 
 func sum(data []byte) string {
 	h := sha256.Sum256(data)
@@ -224,8 +225,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// explain says what a person can do about an error of the system.
-func explain(dir, doing string, err error) error {
+// explainBlob says what a person can do about an error of the system.
+func explainBlob(dir, doing string, err error) error {
 	e := &nexus.Error{Code: nexus.CodeStorage, Message: doing + " " + dir, Cause: err}
 	e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume.", dir)
 	switch {

@@ -6,34 +6,17 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/term"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/key"
-	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
-
-// Keys returns where the keys of providers are kept.
-func (a *App) Keys() key.Store {
-	s := key.Store{Env: a.Env, Learn: a.Mask.Learn, Ring: key.Desktop(a.Env)}
-	if dir := a.Home("XDG_CONFIG_HOME", ".config"); filepath.IsAbs(dir) {
-		s.File = filepath.Join(dir, "nexus", "keys.toml")
-	}
-	return s
-}
-
-// Trust returns where it is kept what people agreed to.
-func (a *App) Trust() *trust.Book {
-	return trust.At(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus"))
-}
 
 // Secret reads a line that must not be seen: from a terminal without showing
 // it, or from what is piped in. A signal ends the wait, and the terminal shows
 // what is typed again.
-func (a *App) Secret(ctx context.Context, prompt string) (string, error) {
+func (a *Console) Secret(ctx context.Context, prompt string) (string, error) {
 	if f, ok := a.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		line, err := a.unseen(ctx, int(f.Fd()), prompt)
 		if err != nil {
@@ -48,7 +31,7 @@ func (a *App) Secret(ctx context.Context, prompt string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-func (a *App) unseen(ctx context.Context, fd int, prompt string) ([]byte, error) {
+func (a *Console) unseen(ctx context.Context, fd int, prompt string) ([]byte, error) {
 	was, err := term.GetState(fd)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,9 @@
-package frame
+package app
 
 import (
 	"context"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -20,7 +19,7 @@ func (p *Place) Target(ctx context.Context, protected []string, name string) (st
 		return refuse("no branch was checked out when the run began", "Name one: nexus land --target BRANCH.")
 	}
 	if git.RefOK(name) != nil {
-		return refuse(view.Quote(name)+" is no name of a branch", "Name a branch of this repository.")
+		return refuse(quote(name)+" is no name of a branch", "Name a branch of this repository.")
 	}
 	if git.Matches(protected, name) {
 		return refuse("branch "+name+" is protected: git.protected names it", "Name another branch, and let what protects it do the rest; or change git.protected.")
