@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/claim"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
@@ -172,7 +172,7 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
 	}
 	if r, is := strategy.Renames(w.task.Task); err == nil && is && w.a.Strategy == nexus.NoTest {
-		f.Renamed, err = look.Renamed(ctx, w.Trees.Git(), w.a.Base, at, r.Only)
+		f.Renamed, err = change.OnlyRenames(ctx, w.Trees.Git(), w.a.Base, at, r.Only)
 	}
 	return f, err
 }

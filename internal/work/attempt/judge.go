@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
 
@@ -56,11 +56,11 @@ func (w *work) judge(ctx context.Context) error {
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
 			red = p.Tree
 		}
-		found, err := look.Suspects(ctx, w.Trees.Git(), w.a.Base, red, snap.Commit)
+		found, err := change.Suspects(ctx, w.Trees.Git(), w.a.Base, red, snap.Commit)
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
-		found = append(found, look.Fewer(evidence)...)
+		found = append(found, change.Fewer(evidence)...)
 		if len(found) > 0 {
 			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
@@ -162,7 +162,7 @@ func (w *work) seen(ctx context.Context, earlier []nexus.ReviewGiven) func(file 
 			tree = r.Tree
 		}
 	}
-	text := look.Texts(ctx, w.Trees.Git(), w.tree.Dir, tree)
+	text := change.Texts(ctx, w.Trees.Git(), w.tree.Dir, tree)
 	return func(file string, line int) bool {
 		now, before, _ := text(file)
 		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])

@@ -48,7 +48,7 @@ type Gate struct {
 	Tests   bool          // it runs tests; none is no pass
 	Timeout time.Duration // 0: the runner's
 
-	Related stack.Part    // how it runs those of its tests that a change concerns; see work/related
+	Related stack.Part    // how it runs those of its tests that a change concerns; see work/gate/related
 	Lone    stack.Lone    // how it runs one test alone; see [SingleTest]
 	Goes    stack.Cover   // how it says what its tests go through; see work/measure
 	Hold    stack.Held    // how it is asked what keeps it from exiting, and made to exit; see [WatchHang]

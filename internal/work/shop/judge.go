@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // Case is a tree to be judged.

@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
@@ -105,7 +105,7 @@ type Shop struct {
 	Bases      *Bases
 	Foreign    *mcptools.Servers // whose tools agents may use; nil for none
 	Code       *code.Kit         // whom agents may ask what code means; nil for nobody
-	Faults     faults.Check      // asks whether tests notice faults
+	Faults     mutate.Check      // asks whether tests notice faults
 	Personas   []review.Persona  // who reads a change; none: one for everything
 	Meter      *measure.Meter    // holds changes to the definition of done; nil: nobody does
 	Leaks      *leak.Finder      // looks for secrets in changes; nil: nobody does

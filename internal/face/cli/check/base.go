@@ -18,9 +18,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // base is the commit that a working tree is held against, in a directory of
@@ -51,7 +51,7 @@ func checkOut(ctx context.Context, a *frame.Console, rev, dir, cache string, set
 		return nil, err
 	}
 	b = &base{now: dir, repo: repo, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
-	if b.changed, err = look.Touched(ctx, repo, commit); err != nil {
+	if b.changed, err = change.Touched(ctx, repo, commit); err != nil {
 		return nil, err
 	}
 	for _, file := range b.changed {

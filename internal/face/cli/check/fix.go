@@ -8,8 +8,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
 )
 
 // putRight, when --fix asks for it, lets the formatters and linters of a working tree change the files
@@ -19,7 +19,7 @@ func putRight(ctx context.Context, a *frame.Console, f checkFlags, r gate.Runner
 		return nil
 	}
 	rev := f.base
-	names, err := look.Changed(ctx, dir, rev)
+	names, err := change.Files(ctx, dir, rev)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
 // mutants puts faults into the lines that are new since the base, and says

@@ -24,11 +24,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
 )
 
 // checkFlags are the flags of `check`.
@@ -323,7 +323,7 @@ func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, 
 		return r, s, err
 	}
 	if f.related && f.base == "" {
-		files, err := look.Changed(ctx, dir, "")
+		files, err := change.Files(ctx, dir, "")
 		if err != nil {
 			return r, s, err
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
@@ -122,7 +122,7 @@ func (s *subject) read(ctx context.Context, a *frame.Console, sitting *solo.Sitt
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:
 			o.Given, _ = review.Parse(said.Handin) // one that cannot be read says so itself
-			o.Given = review.Verify(o.Given, look.Texts(ctx, s.repo, s.dir, s.from))
+			o.Given = review.Verify(o.Given, change.Texts(ctx, s.repo, s.dir, s.from))
 		}
 		if o.Given.Reviewed {
 			return o, nil

@@ -25,9 +25,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/depend"
 	"github.com/nexus-ai-builder/nexus/internal/work/deputy"
-	"github.com/nexus-ai-builder/nexus/internal/work/faults"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
@@ -103,7 +103,7 @@ func World(ctx context.Context, p Parts) (run.World, func() error, error) {
 	if p.Deputy != nil {
 		shop.Stands(p.Deputy)
 	}
-	shop.Faults = faults.Check(p.Config.Mutation)
+	shop.Faults = mutate.Check(p.Config.Mutation)
 	if shop.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {
 		return nil, nil, errors.Join(err, trees.Close())
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // repository returns the checkout to measure, its Go gates and what runs them.

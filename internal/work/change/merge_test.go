@@ -1,4 +1,4 @@
-package look_test
+package change_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
 // TestMergeLost holds that a merge keeps a picture that no side touched, and a
@@ -43,7 +43,7 @@ func TestMergeLost(t *testing.T) {
 		}
 		return hash
 	}
-	m := look.Merge{Base: tree(), Conflicts: []string{"a.txt"}}
+	m := change.Merge{Base: tree(), Conflicts: []string{"a.txt"}}
 	write("a.txt", "landed\n", 0o600)
 	write("run.sh", "true\n", 0o700)
 	m.Landed, m.Made = tree(), tree()

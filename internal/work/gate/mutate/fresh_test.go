@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
 // TestFreshInOfAMovedFile holds that a file that moved has as new lines those

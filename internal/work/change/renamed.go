@@ -1,4 +1,4 @@
-package look
+package change
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Renamed reports whether only allows each change of a file between two commits:
+// OnlyRenames reports whether only allows each change of a file between two commits:
 // of its path, where the file moved, and of its text. A file that is new, gone
 // or no text is never allowed.
-func Renamed(ctx context.Context, repo git.Repo, base, commit string, only func(old, now string) bool) (bool, error) {
+func OnlyRenames(ctx context.Context, repo git.Repo, base, commit string, only func(old, now string) bool) (bool, error) {
 	changed, err := repo.Changed(ctx, base, commit)
 	if err != nil || len(changed) == 0 || len(changed) > maxFiles {
 		return false, err

@@ -1,4 +1,4 @@
-package look_test
+package change_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
 func TestAround(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAround(t *testing.T) {
 		{"gone", 1, 0, nil},
 		{"../a", 1, 0, nil},
 	} {
-		if from, got := look.Around(t.Context(), repo, "HEAD", c.file, c.line, 1); from != c.from || !slices.Equal(got, c.want) {
+		if from, got := change.Around(t.Context(), repo, "HEAD", c.file, c.line, 1); from != c.from || !slices.Equal(got, c.want) {
 			t.Errorf("%s:%d: from %d %q", c.file, c.line, from, got)
 		}
 	}

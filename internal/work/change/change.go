@@ -1,6 +1,6 @@
-// Package look reads files of a worktree that an agent wrote, and follows no
+// Package change reads what a change did to the files of a tree, and follows no
 // link out of it.
-package look
+package change
 
 import (
 	"bytes"
@@ -49,8 +49,8 @@ func lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// Marked reports whether a file below dir still has the marks of a conflict.
-func Marked(dir, file string) bool {
+// HasConflictMarks reports whether a file below dir still has the marks of a conflict.
+func HasConflictMarks(dir, file string) bool {
 	data, err := ReadFile(dir, file)
 	if err != nil {
 		return false

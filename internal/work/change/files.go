@@ -1,4 +1,4 @@
-package look
+package change
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Changed returns the files of a working tree that are not as they were at a
+// Files returns the files of a working tree that are not as they were at a
 // commit, HEAD if none is given, new ones included, relative to dir.
-func Changed(ctx context.Context, dir, rev string) ([]string, error) {
+func Files(ctx context.Context, dir, rev string) ([]string, error) {
 	repo, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package look_test
+package change_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
 // TestWorking looks at a checkout whose changes are committed to nothing, and
@@ -39,11 +39,11 @@ func TestWorking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	touched, err := look.Touched(t.Context(), repo, "HEAD")
+	touched, err := change.Touched(t.Context(), repo, "HEAD")
 	if want := []string{"a.go", "a_test.go", "b_test.go", "c/c_test.go", "d_test.go"}; err != nil || !slices.Equal(touched, want) {
 		t.Errorf("touched %v, %v, want %v", touched, err, want)
 	}
-	found, err := look.Working(t.Context(), repo, "HEAD")
+	found, err := change.SuspectsInTree(t.Context(), repo, "HEAD")
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -106,7 +106,7 @@ func TestRenamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			only := func(old, now string) bool { return old == now || strings.ReplaceAll(old, "foo", "bar") == now }
-			if got, err := look.Renamed(t.Context(), repo, "HEAD~1", "HEAD", only); err != nil || got != c.want {
+			if got, err := change.OnlyRenames(t.Context(), repo, "HEAD~1", "HEAD", only); err != nil || got != c.want {
 				t.Errorf("%v, %v", got, err)
 			}
 		})

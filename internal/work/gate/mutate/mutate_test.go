@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
 )
 
 // fresh is a file all of whose lines are new.

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 func tree(t *testing.T, files ...string) string {
@@ -215,7 +215,7 @@ func TestBefore(t *testing.T) {
 // TestGoListAgrees holds the choice against the go command's own word, on
 // this module: nothing that depends on a package is left out.
 func TestGoListAgrees(t *testing.T) {
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/look"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
 const (
@@ -17,13 +17,13 @@ const (
 // Fresh returns the texts of a working tree that differ from a commit, with
 // their new lines.
 func Fresh(ctx context.Context, repo git.Repo, base string) ([]File, error) {
-	paths, err := look.Touched(ctx, repo, base)
+	paths, err := change.Touched(ctx, repo, base)
 	if err != nil {
 		return nil, err
 	}
 	var files []File
 	for _, p := range paths[:min(len(paths), maxFiles)] {
-		if now, err := look.ReadFile(repo.Work, p); err == nil {
+		if now, err := change.ReadFile(repo.Work, p); err == nil {
 			files = addFile(ctx, repo, base, p, p, string(now), files)
 		}
 	}
@@ -51,7 +51,7 @@ func FreshIn(ctx context.Context, repo git.Repo, base, commit string) ([]File, e
 		if c.Mode != "100644" && c.Mode != "100755" {
 			continue
 		}
-		now, err := look.TextAt(ctx, repo, commit, c.Path)
+		now, err := change.TextAt(ctx, repo, commit, c.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func addFile(ctx context.Context, repo git.Repo, base, was, file, now string, fi
 		return files // no text that anybody wrote
 	}
 	before := ""
-	if old, err := look.TextAt(ctx, repo, base, was); err == nil {
+	if old, err := change.TextAt(ctx, repo, base, was); err == nil {
 		before = *old
 	}
 	return append(files, File{Path: file, Text: now, New: Lines(before, now)})

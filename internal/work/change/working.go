@@ -1,4 +1,4 @@
-package look
+package change
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Working returns what the files of a working tree do to what judged them at
+// SuspectsInTree returns what the files of a working tree do to what judged them at
 // a commit. Neither the index nor the repository is written.
-func Working(ctx context.Context, repo git.Repo, base string) ([]nexus.Finding, error) {
+func SuspectsInTree(ctx context.Context, repo git.Repo, base string) ([]nexus.Finding, error) {
 	paths, err := Touched(ctx, repo, base)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,4 @@
-// Package faults asks of an attempt's tree whether its tests would notice a
-// fault, in a worktree of its own: the attempt's is not touched.
-package faults
+package mutate
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/mutate"
 )
 
 // Check says how, and with what. The zero Check asks nothing.
@@ -21,8 +18,8 @@ type Check struct {
 	Time   time.Duration
 }
 
-// Case is a tree that its gates let through.
-type Case struct {
+// Accepted is a tree that its gates let through.
+type Accepted struct {
 	Run      nexus.RunID
 	Attempt  nexus.AttemptID
 	Task     nexus.Task
@@ -39,18 +36,18 @@ type Case struct {
 
 // Judge tries faults in what is new since the base, and reports false where
 // there is nothing to try: no new line that could hold one, or no tests.
-func (c Check) Judge(ctx context.Context, of Case) (e nexus.Evidence, told bool, err error) {
+func (c Check) Judge(ctx context.Context, of Accepted) (e nexus.Evidence, told bool, err error) {
 	if c.Mode != "warn" && c.Mode != "block" || of.Task.Kind == nexus.DocsTask || of.Task.Strategy == nexus.NoTest {
 		return e, false, nil
 	}
-	if e, ok := of.Known(ctx, of.Snapshot.Tree, mutate.Gate); ok {
+	if e, ok := of.Known(ctx, of.Snapshot.Tree, Gate); ok {
 		return e, true, nil
 	}
-	files, err := mutate.FreshIn(ctx, of.Trees.Git(), of.Base, of.Snapshot.Commit)
+	files, err := FreshIn(ctx, of.Trees.Git(), of.Base, of.Snapshot.Commit)
 	if err != nil {
 		return e, false, fmt.Errorf("look for new lines: %w", err)
 	}
-	if !holds(files) {
+	if !anyMutant(files) {
 		return e, false, nil
 	}
 	if of.Starts != nil {
@@ -69,33 +66,33 @@ func (c Check) Judge(ctx context.Context, of Case) (e nexus.Evidence, told bool,
 	return r.Evidence(of.Snapshot.Tree, c.Mode == "block"), r.Possible > 0, nil
 }
 
-// holds reports whether a file could hold a fault.
-func holds(files []mutate.File) bool {
+// anyMutant reports whether a file could hold a fault.
+func anyMutant(files []File) bool {
 	for _, f := range files {
-		if len(mutate.Of(f)) > 0 {
+		if len(Of(f)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (c Check) try(ctx context.Context, of Case, tree *worktree.Tree, files []mutate.File) (mutate.Report, error) {
+func (c Check) try(ctx context.Context, of Accepted, tree *worktree.Tree, files []File) (Report, error) {
 	hash := of.Snapshot.Tree
 	if err := tree.Exact(ctx, hash); err != nil {
-		return mutate.Report{}, err
+		return Report{}, err
 	}
 	if err := of.Equip(ctx, tree, hash); err != nil {
-		return mutate.Report{}, err
+		return Report{}, err
 	}
 	gates, err := of.Gates(tree.Dir)
 	if err != nil {
-		return mutate.Report{}, err
+		return Report{}, err
 	}
 	r, err := of.Runner(tree, hash)
 	if err != nil {
-		return mutate.Report{}, err
+		return Report{}, err
 	}
-	return mutate.Trial{
+	return Trial{
 		Dir: tree.Dir, Runner: r, Gates: gates, Seed: hash, Sample: c.Sample, Time: c.Time, Now: of.Now,
 		Known: func(gate string) (nexus.Evidence, bool) { return of.Known(ctx, hash, gate) },
 	}.Run(ctx, files)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
 // TestReplaced takes all tests in place of some that could not be run, where
