@@ -1,6 +1,4 @@
-// Package lock reads which packages lock files and manifests name. It runs
-// nothing and resolves nothing: what a file does not say is not known.
-package lock
+package measure
 
 import (
 	"cmp"
@@ -11,14 +9,14 @@ import (
 
 // The kinds of packages, by who manages them.
 const (
-	Go     = "go"
-	Node   = "node"
-	Python = "python"
-	Rust   = "rust"
-	Ruby   = "ruby"
-	PHP    = "php"
-	Maven  = "maven"
-	NuGet  = "nuget"
+	GoKind     = "go"
+	NodeKind   = "node"
+	PythonKind = "python"
+	RustKind   = "rust"
+	RubyKind   = "ruby"
+	PHPKind    = "php"
+	MavenKind  = "maven"
+	NuGetKind  = "nuget"
 )
 
 // Package is one that a file names.
@@ -33,13 +31,13 @@ type Package struct {
 // String names it as people do.
 func (p Package) String() string { return p.Name + "@" + p.Version }
 
-// Reader returns what reads the packages that a file names, nil for a file
+// LockReader returns what reads the packages that a file names, nil for a file
 // that names none. What it cannot understand is left out.
-func Reader(file string) func(text string) []Package {
+func LockReader(file string) func(text string) []Package {
 	base := path.Base(file)
 	switch base {
 	case "go.mod":
-		return modules
+		return goModules
 	case "package-lock.json", "npm-shrinkwrap.json":
 		return npm
 	case "pnpm-lock.yaml":
@@ -49,9 +47,9 @@ func Reader(file string) func(text string) []Package {
 	case "bun.lock":
 		return bun
 	case "Cargo.lock":
-		return tables(Rust)
+		return tomlTables(RustKind)
 	case "uv.lock", "poetry.lock", "pdm.lock":
-		return tables(Python)
+		return tomlTables(PythonKind)
 	case "requirements.txt":
 		return requirements
 	case "Pipfile.lock":
@@ -68,13 +66,13 @@ func Reader(file string) func(text string) []Package {
 		return nuget
 	}
 	if slices.Contains([]string{".csproj", ".fsproj", ".vbproj"}, path.Ext(base)) || base == "Directory.Packages.props" {
-		return project
+		return projectFile
 	}
 	return nil
 }
 
-// Added returns the packages that are named now and were not, in any version.
-func Added(before, now []Package) []Package {
+// AddedPackages returns the packages that are named now and were not, in any version.
+func AddedPackages(before, now []Package) []Package {
 	had := map[string]bool{}
 	for _, p := range before {
 		had[p.Kind+" "+p.Name] = true
@@ -88,8 +86,8 @@ func Added(before, now []Package) []Package {
 	return all
 }
 
-// sorted puts packages in the order of their names, each once.
-func sorted(all []Package) []Package {
+// sortedPackages puts packages in the order of their names, each once.
+func sortedPackages(all []Package) []Package {
 	slices.SortStableFunc(all, func(a, b Package) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
 	})

@@ -1,9 +1,4 @@
-// Package cover says which lines of which files tests went through, by the
-// reports that tools write: LCOV, Cobertura, JaCoCo and the profiles of Go.
-//
-// A line of which a report says nothing is unknown, and neither tested nor
-// untested.
-package cover
+package measure
 
 import (
 	"path"
@@ -19,41 +14,41 @@ const (
 	LCOV      = "lcov"
 	Cobertura = "cobertura"
 	JaCoCo    = "jacoco"
-	Go        = "go-cover"
+	GoCover   = "go-cover"
 )
 
-// Report is what a report says.
-type Report struct {
-	Files []*File
+// CoverReport is what a report says.
+type CoverReport struct {
+	Files []*CoveredFile
 }
 
-// Sums is what tests go through in several files. What no file tells of is
+// CoverSums is what tests go through in several files. What no file tells of is
 // unknown.
-type Sums struct {
+type CoverSums struct {
 	Lines, Branches, Functions, Statements nexus.Share
 }
 
-// Part is the part of a report that tells of one module, where it has such: all
+// CoverPart is the part of a report that tells of one module, where it has such: all
 // names in it begin in directories of that module. Other reports have none.
-type Part struct {
+type CoverPart struct {
 	Number int    // from 1; zero is none
 	Name   string // of the module, as its tool has it
 	Dir    string // of the module; empty where nobody says
 }
 
-// File is what it says of one file.
-type File struct {
-	Of    Part
+// CoveredFile is what it says of one file.
+type CoveredFile struct {
+	Of    CoverPart
 	Names []string    // paths that it may have, as the tool writes them, the likeliest first
 	Lines map[int]int // how often a line was run, of those that can be
 
 	Branches, Functions, Statements nexus.Share
 }
 
-// Read reads a report, as far as it goes. What else stands in the text is
+// ReadCover reads a report, as far as it goes. What else stands in the text is
 // passed over.
-func Read(format, text string) Report {
-	var r Report
+func ReadCover(format, text string) CoverReport {
+	var r CoverReport
 	switch format {
 	case LCOV:
 		r = lcov(text)
@@ -61,18 +56,18 @@ func Read(format, text string) Report {
 		r = cobertura(text)
 	case JaCoCo:
 		r = jacoco(text)
-	case Go:
-		r = profile(text)
+	case GoCover:
+		r = goProfile(text)
 	}
 	return r
 }
 
-// largest bounds numbers of lines and hits: what is beyond is no line.
-const largest = 1 << 30
+// maxCount bounds numbers of lines and hits: what is beyond is no line.
+const maxCount = 1 << 30
 
-func number(s string) int {
+func parseCount(s string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 0 || n > largest {
+	if err != nil || n < 0 || n > maxCount {
 		return 0
 	}
 	return n
@@ -80,7 +75,7 @@ func number(s string) int {
 
 // Below says that the command ran in a directory of the tree: names may be
 // relative to it.
-func (r Report) Below(dir string) Report {
+func (r CoverReport) Below(dir string) CoverReport {
 	for _, f := range r.Files {
 		if n := f.Names[0]; dir != "" && dir != "." && !path.IsAbs(n) {
 			f.Names = append([]string{path.Join(dir, n)}, f.Names...)
@@ -93,97 +88,97 @@ func (r Report) Below(dir string) Report {
 }
 
 // add notes that a line was run so often.
-func (f *File) add(line, hits int) {
+func (f *CoveredFile) add(line, hits int) {
 	if line > 0 {
-		f.Lines[line] = min(f.Lines[line]+hits, largest)
+		f.Lines[line] = min(f.Lines[line]+hits, maxCount)
 	}
 }
 
 // builder collects files by their names.
 type builder struct {
-	report Report
-	byName map[string]*File
+	report CoverReport
+	byName map[string]*CoveredFile
 }
 
-func (b *builder) file(names ...string) *File { return b.in(Part{}, names...) }
+func (b *builder) file(names ...string) *CoveredFile { return b.in(CoverPart{}, names...) }
 
 // in returns the file of a part.
-func (b *builder) in(of Part, names ...string) *File {
+func (b *builder) in(of CoverPart, names ...string) *CoveredFile {
 	key := strconv.Itoa(of.Number) + "\x00" + names[0]
 	if f := b.byName[key]; f != nil {
 		return f
 	}
-	f := &File{Of: of, Names: names, Lines: map[int]int{}}
+	f := &CoveredFile{Of: of, Names: names, Lines: map[int]int{}}
 	if b.byName == nil {
-		b.byName = map[string]*File{}
+		b.byName = map[string]*CoveredFile{}
 	}
 	b.byName[key] = f
 	b.report.Files = append(b.report.Files, f)
 	return f
 }
 
-func hit(s *nexus.Share, hits string) {
+func addHit(s *nexus.Share, hits string) {
 	s.Total++
-	if number(hits) > 0 {
+	if parseCount(hits) > 0 {
 		s.Covered++
 	}
 }
 
 // lcov reads a tracefile. Functions and branches count as its lines FNDA and
 // BRDA do, or, where those are missing, as its sums.
-func lcov(text string) Report {
+func lcov(text string) CoverReport {
 	var b builder
-	var file *File
+	var file *CoveredFile
 	var branches, functions, saidBranches, saidFunctions nexus.Share
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch {
 		case key == "SF" && value != "":
-			file = b.file(clean(value))
+			file = b.file(cleanName(value))
 			branches, functions, saidBranches, saidFunctions = nexus.Share{}, nexus.Share{}, nexus.Share{}, nexus.Share{}
 		case file == nil:
 		case key == "DA":
 			parts := strings.Split(value, ",")
 			if len(parts) > 1 {
-				file.add(number(parts[0]), number(parts[1]))
+				file.add(parseCount(parts[0]), parseCount(parts[1]))
 			}
 		case key == "BRDA":
-			hit(&branches, value[strings.LastIndexByte(value, ',')+1:])
+			addHit(&branches, value[strings.LastIndexByte(value, ',')+1:])
 		case key == "FNDA":
 			hits, _, _ := strings.Cut(value, ",")
-			hit(&functions, hits)
+			addHit(&functions, hits)
 		case key == "BRF":
-			saidBranches.Total = number(value)
+			saidBranches.Total = parseCount(value)
 		case key == "BRH":
-			saidBranches.Covered = number(value)
+			saidBranches.Covered = parseCount(value)
 		case key == "FNF":
-			saidFunctions.Total = number(value)
+			saidFunctions.Total = parseCount(value)
 		case key == "FNH":
-			saidFunctions.Covered = number(value)
+			saidFunctions.Covered = parseCount(value)
 		case key == "end_of_record":
-			sum(&file.Branches, branches, saidBranches)
-			sum(&file.Functions, functions, saidFunctions)
+			addSums(&file.Branches, branches, saidBranches)
+			addSums(&file.Functions, functions, saidFunctions)
 			file = nil
 		}
 	}
 	return b.report
 }
 
-func sum(to *nexus.Share, counted, said nexus.Share) {
+func addSums(to *nexus.Share, counted, said nexus.Share) {
 	if counted.Total == 0 {
 		counted = said
 	}
-	to.Total = min(to.Total+counted.Total, largest)
-	to.Covered = min(to.Covered+min(counted.Covered, counted.Total), largest)
+	to.Total = min(to.Total+counted.Total, maxCount)
+	to.Covered = min(to.Covered+min(counted.Covered, counted.Total), maxCount)
 }
 
-// profile reads what go test -coverprofile wrote. A line was run if one of the
+// goProfile reads what go test -coverprofile wrote. A line was run if one of the
 // parts that it has was: that of a condition has the beginning of what it
 // guards, too.
-func profile(text string) Report {
+func goProfile(text string) CoverReport {
 	row := regexp.MustCompile(`^(\S.*):(\d+)\.\d+,(\d+)\.\d+ (\d+) (\d+)$`)
 	type part struct {
-		of               *File
+		of               *CoveredFile
 		statements, hits int
 	}
 	parts := map[string]part{}
@@ -197,12 +192,12 @@ func profile(text string) Report {
 		}
 		key := line[:strings.LastIndexByte(line[:strings.LastIndexByte(line, ' ')], ' ')]
 		was, seen := parts[key]
-		statements, hits := number(m[4]), number(m[5])
-		from, to := number(m[2]), number(m[3])
+		statements, hits := parseCount(m[4]), parseCount(m[5])
+		from, to := parseCount(m[2]), parseCount(m[3])
 		if left -= to - from; statements == 0 || from == 0 || left < 0 {
 			continue
 		}
-		f := b.file(clean(m[1]))
+		f := b.file(cleanName(m[1]))
 		parts[key] = part{f, statements, max(was.hits, hits)}
 		if seen && hits == 0 {
 			continue
@@ -216,7 +211,7 @@ func profile(text string) Report {
 		if p.hits > 0 {
 			all.Covered = p.statements
 		}
-		sum(&p.of.Statements, all, nexus.Share{})
+		addSums(&p.of.Statements, all, nexus.Share{})
 	}
 	return b.report
 }
@@ -225,6 +220,6 @@ func profile(text string) Report {
 // speak of many.
 const maxLines = 50_000_000
 
-func clean(name string) string {
+func cleanName(name string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(name), `\`, "/"), "./")
 }

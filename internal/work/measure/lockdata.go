@@ -1,4 +1,4 @@
-package lock
+package measure
 
 import (
 	"encoding/json"
@@ -27,13 +27,13 @@ func npm(text string) []Package {
 		if i < 0 || p.Link {
 			continue
 		}
-		found := Package{Kind: Node, Name: at[i+len("node_modules/"):], Version: p.Version}
+		found := Package{Kind: NodeKind, Name: at[i+len("node_modules/"):], Version: p.Version}
 		if licence, _ := p.License.(string); licence != "" {
 			found.Licences = []string{licence}
 		}
 		all = append(all, found)
 	}
-	return sorted(all)
+	return sortedPackages(all)
 }
 
 // pipfile reads a Pipfile.lock.
@@ -51,10 +51,10 @@ func pipfile(text string) []Package {
 			continue
 		}
 		for name, p := range rows {
-			all = append(all, Package{Kind: Python, Name: strings.ToLower(name), Version: strings.TrimLeft(p.Version, "=")})
+			all = append(all, Package{Kind: PythonKind, Name: strings.ToLower(name), Version: strings.TrimLeft(p.Version, "=")})
 		}
 	}
-	return sorted(all)
+	return sortedPackages(all)
 }
 
 // composer reads its lock file, which names licences: any of them will do.
@@ -73,7 +73,7 @@ func composer(text string) []Package {
 	}
 	var all []Package
 	for _, p := range slices.Concat(lock.Packages, lock.Dev) {
-		found := Package{Kind: PHP, Name: p.Name, Version: strings.TrimPrefix(p.Version, "v")}
+		found := Package{Kind: PHPKind, Name: p.Name, Version: strings.TrimPrefix(p.Version, "v")}
 		switch l := p.License.(type) {
 		case string:
 			found.Licences = []string{l}
@@ -86,7 +86,7 @@ func composer(text string) []Package {
 		}
 		all = append(all, found)
 	}
-	return sorted(all)
+	return sortedPackages(all)
 }
 
 // nuget reads a packages.lock.json.
@@ -104,22 +104,22 @@ func nuget(text string) []Package {
 	for _, rows := range lock.Dependencies {
 		for name, p := range rows {
 			if p.Type != "Project" {
-				all = append(all, Package{Kind: NuGet, Name: strings.ToLower(name), Version: p.Resolved})
+				all = append(all, Package{Kind: NuGetKind, Name: strings.ToLower(name), Version: p.Resolved})
 			}
 		}
 	}
-	return sorted(all)
+	return sortedPackages(all)
 }
 
-// project reads the packages that a project of .NET refers to.
-func project(text string) []Package {
+// projectFile reads the packages that a project of .NET refers to.
+func projectFile(text string) []Package {
 	var all []Package
-	walk(text, func(path []string, e xml.StartElement, _ func() string) {
+	walkXML(text, func(path []string, e xml.StartElement, _ func() string) {
 		name := e.Name.Local
 		if name != "PackageReference" && name != "PackageVersion" {
 			return
 		}
-		p := Package{Kind: NuGet}
+		p := Package{Kind: NuGetKind}
 		for _, a := range e.Attr {
 			switch a.Name.Local {
 			case "Include":
@@ -132,7 +132,7 @@ func project(text string) []Package {
 			all = append(all, p)
 		}
 	})
-	return sorted(all)
+	return sortedPackages(all)
 }
 
 // pom reads the dependencies of a project of Maven, with the properties that
@@ -141,7 +141,7 @@ func pom(text string) []Package {
 	var all []Package
 	var at Package
 	properties := map[string]string{}
-	walk(text, func(path []string, e xml.StartElement, value func() string) {
+	walkXML(text, func(path []string, e xml.StartElement, value func() string) {
 		depth := len(path)
 		managed := slices.Contains(path, "dependencyManagement") || slices.Contains(path, "plugin") || slices.Contains(path, "exclusion")
 		switch {
@@ -150,7 +150,7 @@ func pom(text string) []Package {
 		case managed:
 		case e.Name.Local == "dependency" && depth > 0 && path[depth-1] == "dependencies":
 			all = append(all, at)
-			at = Package{Kind: Maven}
+			at = Package{Kind: MavenKind}
 		case depth > 0 && path[depth-1] == "dependency":
 			switch e.Name.Local {
 			case "groupId":
@@ -167,22 +167,22 @@ func pom(text string) []Package {
 	for i := range all {
 		all[i].Version = property.ReplaceAllStringFunc(all[i].Version, func(p string) string { return properties[p[2:len(p)-1]] })
 	}
-	return sorted(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
+	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
 }
 
-// deepest bounds how deep elements lie in others.
-const deepest = 100
+// maxXMLDepth bounds how deep elements lie in others.
+const maxXMLDepth = 100
 
-// walk calls see for each element, with the names of those around it and what
+// walkXML calls see for each element, with the names of those around it and what
 // reads the text in it.
-func walk(text string, see func(path []string, e xml.StartElement, value func() string)) {
+func walkXML(text string, see func(path []string, e xml.StartElement, value func() string)) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	var path []string
 	for {
 		t, err := d.Token()
-		if err != nil || len(path) > deepest {
+		if err != nil || len(path) > maxXMLDepth {
 			return
 		}
 		switch e := t.(type) {

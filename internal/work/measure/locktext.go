@@ -1,12 +1,12 @@
-package lock
+package measure
 
 import (
 	"regexp"
 	"strings"
 )
 
-// modules reads the requirements of a go.mod.
-func modules(text string) []Package {
+// goModules reads the requirements of a go.mod.
+func goModules(text string) []Package {
 	row := regexp.MustCompile(`^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+(?:/[\w.~-]+)*)\s+(v\d\S*)`)
 	var all []Package
 	in := ""
@@ -23,15 +23,15 @@ func modules(text string) []Package {
 			continue
 		}
 		if m := row.FindStringSubmatch(line); m != nil && (in == "require" || word == "require") {
-			all = append(all, Package{Kind: Go, Name: m[1], Version: m[2], Line: n})
+			all = append(all, Package{Kind: GoKind, Name: m[1], Version: m[2], Line: n})
 		}
 	}
 	return all
 }
 
-// rows reads files that name a package in a line of its own, by a pattern for
+// lockRows reads files that name a package in a line of its own, by a pattern for
 // its name and its version.
-func rows(kind, text, pattern string) []Package {
+func lockRows(kind, text, pattern string) []Package {
 	row := regexp.MustCompile(pattern)
 	var all []Package
 	n := 0
@@ -41,23 +41,23 @@ func rows(kind, text, pattern string) []Package {
 			all = append(all, Package{Kind: kind, Name: m[1], Version: m[2], Line: n})
 		}
 	}
-	return sorted(all)
+	return sortedPackages(all)
 }
 
 // pnpm reads the keys of packages: /name@1.0.0: or name@1.0.0(peer@2.0.0):,
 // and /name/1.0.0: in old files.
 func pnpm(text string) []Package {
-	return rows(Node, text, `^  '?/?((?:@[\w.~-]+/)?[\w.~-]+)[@/](\d[\w.+-]*)(?:\(.*\)|_.*)?'?:\s*$`)
+	return lockRows(NodeKind, text, `^  '?/?((?:@[\w.~-]+/)?[\w.~-]+)[@/](\d[\w.+-]*)(?:\(.*\)|_.*)?'?:\s*$`)
 }
 
 // bun reads the rows of packages: "name": ["name@1.0.0", ...
 func bun(text string) []Package {
-	return rows(Node, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
+	return lockRows(NodeKind, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
 }
 
 // gradle reads rows such as org.slf4j:slf4j-api:2.0.9=runtimeClasspath.
 func gradle(text string) []Package {
-	return rows(Maven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
+	return lockRows(MavenKind, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
 }
 
 // yarn reads the entries of both of its formats: what is asked for, and below
@@ -73,15 +73,15 @@ func yarn(text string) []Package {
 		if m := head.FindStringSubmatch(line); m != nil {
 			name, at = m[1], n
 		} else if m := version.FindStringSubmatch(line); m != nil && name != "" && m[1] != "0.0.0-use.local" {
-			all = append(all, Package{Kind: Node, Name: name, Version: m[1], Line: at})
+			all = append(all, Package{Kind: NodeKind, Name: name, Version: m[1], Line: at})
 			name = ""
 		}
 	}
-	return sorted(all)
+	return sortedPackages(all)
 }
 
-// tables returns what reads lock files with a table for each package.
-func tables(kind string) func(string) []Package {
+// tomlTables returns what reads lock files with a table for each package.
+func tomlTables(kind string) func(string) []Package {
 	return func(text string) []Package {
 		var all []Package
 		n, name, inside := 0, "", false
@@ -111,7 +111,7 @@ func requirements(text string) []Package {
 	for line := range strings.Lines(text) {
 		n++
 		if m := row.FindStringSubmatch(line); m != nil {
-			all = append(all, Package{Kind: Python, Name: strings.ToLower(m[1]), Version: m[2], Line: n})
+			all = append(all, Package{Kind: PythonKind, Name: strings.ToLower(m[1]), Version: m[2], Line: n})
 		}
 	}
 	return all
@@ -132,7 +132,7 @@ func gems(text string) []Package {
 			specs = false
 		}
 		if m := row.FindStringSubmatch(line); m != nil && specs {
-			all = append(all, Package{Kind: Ruby, Name: m[1], Version: m[2], Line: n})
+			all = append(all, Package{Kind: RubyKind, Name: m[1], Version: m[2], Line: n})
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package licence
+package measure
 
 import (
 	"encoding/json"
@@ -7,19 +7,17 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
 )
 
 // node reads the package.json of what is installed, where that is of the same
 // version.
-func (p Places) node(k lock.Package) string {
+func (p LicencePlaces) node(k Package) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(
 			[]string{filepath.Join(t, "node_modules", k.Name)},
 			matching(filepath.Join(t, "node_modules", ".pnpm", strings.ReplaceAll(k.Name, "/", "+")+"@"+k.Version+"*", "node_modules", k.Name))...,
 		) {
-			if l := manifest(read(filepath.Join(dir, "package.json")), k.Version); l != "" {
+			if l := manifestLicence(readLicence(filepath.Join(dir, "package.json")), k.Version); l != "" {
 				return l
 			}
 		}
@@ -27,9 +25,9 @@ func (p Places) node(k lock.Package) string {
 	return ""
 }
 
-// manifest reads the licence of a package.json or composer.json, empty where
+// manifestLicence reads the licence of a package.json or composer.json, empty where
 // it is of another version.
-func manifest(text, version string) string {
+func manifestLicence(text, version string) string {
 	var m struct {
 		Version  string `json:"version"`
 		License  any    `json:"license"`
@@ -58,13 +56,13 @@ func manifest(text, version string) string {
 	for _, l := range m.Licenses {
 		all = append(all, l.Type)
 	}
-	return join(all, " OR ")
+	return joinLicences(all, " OR ")
 }
 
-func join(said []string, with string) string {
+func joinLicences(said []string, with string) string {
 	var all []string
 	for _, s := range said {
-		if name := Name(s); name != "" {
+		if name := LicenceName(s); name != "" {
 			all = append(all, name)
 		}
 	}
@@ -72,9 +70,9 @@ func join(said []string, with string) string {
 }
 
 // composer reads what is installed below vendor.
-func (p Places) composer(k lock.Package) string {
+func (p LicencePlaces) composer(k Package) string {
 	for _, t := range p.Trees {
-		if l := manifest(read(filepath.Join(t, "vendor", filepath.FromSlash(k.Name), "composer.json")), ""); l != "" {
+		if l := manifestLicence(readLicence(filepath.Join(t, "vendor", filepath.FromSlash(k.Name), "composer.json")), ""); l != "" {
 			return l
 		}
 	}
@@ -82,9 +80,9 @@ func (p Places) composer(k lock.Package) string {
 }
 
 // python reads the descriptions of what is installed in virtual environments.
-func (p Places) python(k lock.Package) string {
+func (p LicencePlaces) python(k Package) string {
 	for _, dir := range p.installed(k) {
-		for _, found := range []string{Metadata(read(filepath.Join(dir, "METADATA"))), inText(dir), inText(filepath.Join(dir, "licenses"))} {
+		for _, found := range []string{PythonMetadata(readLicence(filepath.Join(dir, "METADATA"))), inText(dir), inText(filepath.Join(dir, "licenses"))} {
 			if found != "" {
 				return found
 			}
@@ -94,7 +92,7 @@ func (p Places) python(k lock.Package) string {
 }
 
 // installed returns where virtual environments describe a distribution.
-func (p Places) installed(k lock.Package) []string {
+func (p LicencePlaces) installed(k Package) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
 		for _, venv := range []string{".venv", "venv", "env"} {
@@ -118,10 +116,10 @@ func distribution(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// Metadata reads the licence out of the core metadata of a Python package: the
+// PythonMetadata reads the licence out of the core metadata of a Python package: the
 // expression where there is one, else the classifiers that tell which licence
 // it is, else the free text.
-func Metadata(text string) string {
+func PythonMetadata(text string) string {
 	var free string
 	var classifiers []string
 	last := ""
@@ -140,7 +138,7 @@ func Metadata(text string) string {
 		value = strings.TrimSpace(value)
 		switch last = strings.ToLower(key); last {
 		case "license-expression":
-			if l := Name(value); l != "" {
+			if l := LicenceName(value); l != "" {
 				return l
 			}
 		case "license":
@@ -157,18 +155,18 @@ func Metadata(text string) string {
 			known = known && byName(c) != ""
 		}
 		if known {
-			return join(classifiers, " AND ") // nobody says whether one of them will do
+			return joinLicences(classifiers, " AND ") // nobody says whether one of them will do
 		}
 	}
-	if l := Name(free); l != "" {
+	if l := LicenceName(free); l != "" {
 		return l
 	}
-	return join(classifiers, " AND ")
+	return joinLicences(classifiers, " AND ")
 }
 
 // crate reads the Cargo.toml of a vendored crate, or of one that Cargo has
 // unpacked.
-func (p Places) crate(k lock.Package) string {
+func (p LicencePlaces) crate(k Package) string {
 	var dirs []string
 	for _, t := range p.Trees {
 		dirs = append(dirs, filepath.Join(t, "vendor", k.Name), filepath.Join(t, "vendor", k.Name+"-"+k.Version))
@@ -177,13 +175,13 @@ func (p Places) crate(k lock.Package) string {
 		dirs = append(dirs, matching(filepath.Join(home, "registry", "src", "*", k.Name+"-"+k.Version))...)
 	}
 	for _, dir := range dirs {
-		text := read(filepath.Join(dir, "Cargo.toml"))
+		text := readLicence(filepath.Join(dir, "Cargo.toml"))
 		version := regexp.MustCompile(`(?m)^version\s*=\s*"([^"]*)"`).FindStringSubmatch(text)
 		if version != nil && version[1] != k.Version {
 			continue
 		}
 		if m := regexp.MustCompile(`(?m)^license\s*=\s*"([^"]*)"`).FindStringSubmatch(text); m != nil {
-			return Name(m[1])
+			return LicenceName(m[1])
 		}
 		if l := inText(dir); l != "" {
 			return l
@@ -193,7 +191,7 @@ func (p Places) crate(k lock.Package) string {
 }
 
 // gem reads the specification of an installed gem.
-func (p Places) gem(k lock.Package) string {
+func (p LicencePlaces) gem(k Package) string {
 	var homes []string
 	for _, t := range p.Trees {
 		homes = append(homes, matching(filepath.Join(t, "vendor", "bundle", "ruby", "*"))...)
@@ -210,13 +208,13 @@ func (p Places) gem(k lock.Package) string {
 		if !filepath.IsAbs(home) {
 			continue
 		}
-		spec := read(filepath.Join(home, "specifications", k.Name+"-"+k.Version+".gemspec"))
+		spec := readLicence(filepath.Join(home, "specifications", k.Name+"-"+k.Version+".gemspec"))
 		if m := list.FindStringSubmatch(spec); m != nil {
 			var said []string
 			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
 				said = append(said, q[1])
 			}
-			if l := join(said, " OR "); l != "" {
+			if l := joinLicences(said, " OR "); l != "" {
 				return l
 			}
 		}
@@ -227,22 +225,22 @@ func (p Places) gem(k lock.Package) string {
 	return ""
 }
 
-// parents bounds how far the licence of a POM is looked for above it.
-const parents = 5
+// maxParents bounds how far the licence of a POM is looked for above it.
+const maxParents = 5
 
 // maven reads a POM of the local repository, and those above it.
-func (p Places) maven(k lock.Package) string {
+func (p LicencePlaces) maven(k Package) string {
 	home := p.at("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
 	if home == "" || !ok {
 		return ""
 	}
 	version := k.Version
-	for range parents {
+	for range maxParents {
 		if group == "" || artifact == "" || version == "" || !filepath.IsLocal(filepath.Join(group, artifact, version)) {
 			return ""
 		}
-		text := read(filepath.Join(home, strings.ReplaceAll(group, ".", string(filepath.Separator)), artifact, version, artifact+"-"+version+".pom"))
+		text := readLicence(filepath.Join(home, strings.ReplaceAll(group, ".", string(filepath.Separator)), artifact, version, artifact+"-"+version+".pom"))
 		var pom struct {
 			Licenses []struct {
 				Name string `xml:"name"`
@@ -254,7 +252,7 @@ func (p Places) maven(k lock.Package) string {
 				Version  string `xml:"version"`
 			} `xml:"parent"`
 		}
-		if decode(text, &pom) != nil {
+		if decodeLoose(text, &pom) != nil {
 			return ""
 		}
 		var said []string
@@ -265,7 +263,7 @@ func (p Places) maven(k lock.Package) string {
 			}
 			said = append(said, name)
 		}
-		if l := join(said, " AND "); l != "" { // nobody says whether one of them will do
+		if l := joinLicences(said, " AND "); l != "" { // nobody says whether one of them will do
 			return l
 		}
 		group, artifact, version = strings.TrimSpace(pom.Parent.Group), strings.TrimSpace(pom.Parent.Artifact), strings.TrimSpace(pom.Parent.Version)
@@ -273,7 +271,7 @@ func (p Places) maven(k lock.Package) string {
 	return ""
 }
 
-func decode(text string, into any) error {
+func decodeLoose(text string, into any) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -281,7 +279,7 @@ func decode(text string, into any) error {
 }
 
 // nuget reads the description of a package that was fetched.
-func (p Places) nuget(k lock.Package) string {
+func (p LicencePlaces) nuget(k Package) string {
 	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
 		return ""
@@ -294,18 +292,18 @@ func (p Places) nuget(k lock.Package) string {
 		} `xml:"metadata>license"`
 		URL string `xml:"metadata>licenseUrl"`
 	}
-	if decode(read(filepath.Join(dir, strings.ToLower(k.Name)+".nuspec")), &spec) != nil {
+	if decodeLoose(readLicence(filepath.Join(dir, strings.ToLower(k.Name)+".nuspec")), &spec) != nil {
 		return ""
 	}
 	text := strings.TrimSpace(spec.License.Text)
 	switch {
 	case spec.License.Type == "expression":
-		return Name(text)
+		return LicenceName(text)
 	case spec.License.Type == "file" && filepath.IsLocal(text):
-		return Text(read(filepath.Join(dir, text)))
+		return LicenceText(readLicence(filepath.Join(dir, text)))
 	}
 	if l, ok := strings.CutPrefix(strings.TrimSpace(spec.URL), "https://licenses.nuget.org/"); ok {
-		return Name(l)
+		return LicenceName(l)
 	}
 	return byName(spec.URL)
 }

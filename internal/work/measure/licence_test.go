@@ -1,4 +1,4 @@
-package licence_test
+package measure_test
 
 import (
 	"os"
@@ -7,11 +7,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/licence"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-func write(t *testing.T, dir string, files map[string]string) {
+func writeFile(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -30,8 +29,8 @@ const mit = "MIT License\n\nPermission is hereby granted, free of charge, to any
 // package that is not there, or that is of another version.
 func TestOf(t *testing.T) {
 	home, tree, modules := t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, modules, map[string]string{"example.org/!free/m@v1.0.0/LICENSE": mit, "example.org/gnu@v2.0.0/COPYING": "GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007"})
-	write(t, home, map[string]string{
+	writeFile(t, modules, map[string]string{"example.org/!free/m@v1.0.0/LICENSE": mit, "example.org/gnu@v2.0.0/COPYING": "GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007"})
+	writeFile(t, home, map[string]string{
 		".cargo/registry/src/index/rand-0.8.0/Cargo.toml":               "[package]\nname = \"rand\"\nversion = \"0.8.0\"\nlicense = \"MIT/Apache-2.0\"\n",
 		".cargo/registry/src/index/own-1.0.0/Cargo.toml":                "[package]\nversion = \"1.0.0\"\nlicense-file = \"LICENSE\"\n",
 		".cargo/registry/src/index/own-1.0.0/LICENSE":                   mit,
@@ -44,7 +43,7 @@ func TestOf(t *testing.T) {
 		".local/share/gem/ruby/3.1.0/specifications/two-1.0.gemspec":    "  s.licenses = [\"Ruby\".freeze, \"BSD-2-Clause\".freeze]\n",
 		".local/share/gem/ruby/3.1.0/gems/texted-1.0/MIT-LICENSE":       mit,
 	})
-	write(t, tree, map[string]string{
+	writeFile(t, tree, map[string]string{
 		".venv/lib/python3.12/site-packages/Django-4.2.dist-info/METADATA":       "Metadata-Version: 2.1\nName: Django\nLicense: BSD-3-Clause\nClassifier: License :: OSI Approved :: BSD License\n\nLicense: in the description\n",
 		".venv/lib/python3.12/site-packages/attrs-23.2.0.dist-info/METADATA":     "Metadata-Version: 2.4\nName: attrs\nLicense-Expression: MIT\n",
 		".venv/lib/python3.12/site-packages/zope_x-1.0.dist-info/METADATA":       "Name: zope.x\nLicense: UNKNOWN\nClassifier: License :: OSI Approved :: Apache Software License\nClassifier: License :: OSI Approved :: MIT License\n",
@@ -62,43 +61,43 @@ func TestOf(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(tree, "node_modules", "pipe", "package.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := licence.Places{Modules: modules, Home: home, Trees: []string{tree}}
+	p := measure.LicencePlaces{Modules: modules, Home: home, Trees: []string{tree}}
 	for _, c := range []struct{ kind, name, version, want string }{
-		{lock.Go, "example.org/Free/m", "v1.0.0", "MIT"},
-		{lock.Go, "example.org/gnu", "v2.0.0", "GPL-3.0"},
-		{lock.Go, "example.org/gnu", "v2.0.1", ""},
-		{lock.Go, "example.org/kept", "v1.0.0", "MIT"},
-		{lock.Rust, "rand", "0.8.0", "MIT OR Apache-2.0"},
-		{lock.Rust, "rand", "0.8.1", ""},
-		{lock.Rust, "own", "1.0.0", "MIT"},
-		{lock.Maven, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
-		{lock.Maven, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
-		{lock.Maven, "a:b", "", ""},
-		{lock.NuGet, "newtonsoft.json", "13.0.3", "MIT"},
-		{lock.NuGet, "old", "1.0.0", "Apache-2.0"},
-		{lock.Ruby, "rack", "3.0.8", "MIT"},
-		{lock.Ruby, "two", "1.0", "Ruby OR BSD-2-Clause"},
-		{lock.Ruby, "texted", "1.0", "MIT"},
-		{lock.Ruby, "rack", "3.0.9", ""},
-		{lock.Python, "django", "4.2", "BSD-3-Clause"},
-		{lock.Python, "django", "4.3", ""},
-		{lock.Python, "attrs", "", "MIT"},
-		{lock.Python, "zope.x", "1.0", "Apache-2.0 AND MIT"},
-		{lock.Python, "bare", "1.0", "GPL-2.0"},
-		{lock.Node, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
-		{lock.Node, "old", "0.1.0", "BSD"},
-		{lock.Node, "deep", "1.0.0", "ISC"},
-		{lock.Node, "pipe", "1.0.0", ""},
-		{lock.Node, "../../etc", "1.0.0", ""},
-		{lock.Node, "@s/b", "*", ""},
-		{lock.PHP, "monolog/monolog", "3.5.0", "MIT"},
+		{measure.GoKind, "example.org/Free/m", "v1.0.0", "MIT"},
+		{measure.GoKind, "example.org/gnu", "v2.0.0", "GPL-3.0"},
+		{measure.GoKind, "example.org/gnu", "v2.0.1", ""},
+		{measure.GoKind, "example.org/kept", "v1.0.0", "MIT"},
+		{measure.RustKind, "rand", "0.8.0", "MIT OR Apache-2.0"},
+		{measure.RustKind, "rand", "0.8.1", ""},
+		{measure.RustKind, "own", "1.0.0", "MIT"},
+		{measure.MavenKind, "org.slf4j:slf4j-api", "2.0.9", "MIT"},
+		{measure.MavenKind, "a:b", "1", "Apache-2.0 AND GPL-3.0"},
+		{measure.MavenKind, "a:b", "", ""},
+		{measure.NuGetKind, "newtonsoft.json", "13.0.3", "MIT"},
+		{measure.NuGetKind, "old", "1.0.0", "Apache-2.0"},
+		{measure.RubyKind, "rack", "3.0.8", "MIT"},
+		{measure.RubyKind, "two", "1.0", "Ruby OR BSD-2-Clause"},
+		{measure.RubyKind, "texted", "1.0", "MIT"},
+		{measure.RubyKind, "rack", "3.0.9", ""},
+		{measure.PythonKind, "django", "4.2", "BSD-3-Clause"},
+		{measure.PythonKind, "django", "4.3", ""},
+		{measure.PythonKind, "attrs", "", "MIT"},
+		{measure.PythonKind, "zope.x", "1.0", "Apache-2.0 AND MIT"},
+		{measure.PythonKind, "bare", "1.0", "GPL-2.0"},
+		{measure.NodeKind, "@s/b", "2.0.0", "(MIT OR GPL-3.0)"},
+		{measure.NodeKind, "old", "0.1.0", "BSD"},
+		{measure.NodeKind, "deep", "1.0.0", "ISC"},
+		{measure.NodeKind, "pipe", "1.0.0", ""},
+		{measure.NodeKind, "../../etc", "1.0.0", ""},
+		{measure.NodeKind, "@s/b", "*", ""},
+		{measure.PHPKind, "monolog/monolog", "3.5.0", "MIT"},
 		{"", "x", "1", ""},
 	} {
-		if got := p.Of(lock.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
+		if got := p.Of(measure.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
 			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
 		}
 	}
-	if got := (licence.Places{}).Of(lock.Package{Kind: lock.PHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+	if got := (measure.LicencePlaces{}).Of(measure.Package{Kind: measure.PHPKind, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
 		t.Error(got)
 	}
 }
@@ -109,7 +108,7 @@ func TestName(t *testing.T) {
 		"(MIT AND bsd-3-clause)": "(MIT AND BSD-3-Clause)", "GPLv3+": "GPL-3.0-or-later", "GPL-2.0-only WITH Classpath-exception-2.0": "GPL-2.0-only WITH Classpath-exception-2.0",
 		"UNKNOWN": "", "": "", "SEE LICENSE IN x.txt": "", "Acme Proprietary": "Acme Proprietary", "BSD": "BSD", mit: "MIT", "one\ntwo": "",
 	} {
-		if got := licence.Name(said); got != want {
+		if got := measure.LicenceName(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -120,13 +119,13 @@ func FuzzNames(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range []string{licence.Name(text), licence.Metadata(text), licence.Text(text)} {
+		for _, l := range []string{measure.LicenceName(text), measure.PythonMetadata(text), measure.LicenceText(text)} {
 			if strings.ContainsAny(l, "\n\x00") {
 				t.Fatalf("%q", l)
 			}
 		}
-		if again := licence.Name(licence.Name(text)); again != licence.Name(text) && !strings.ContainsAny(licence.Name(text), "()/") {
-			t.Logf("%q becomes %q", licence.Name(text), again)
+		if again := measure.LicenceName(measure.LicenceName(text)); again != measure.LicenceName(text) && !strings.ContainsAny(measure.LicenceName(text), "()/") {
+			t.Logf("%q becomes %q", measure.LicenceName(text), again)
 		}
 	})
 }

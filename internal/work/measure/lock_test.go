@@ -1,4 +1,4 @@
-package lock_test
+package measure_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // samples returns small files of each kind, as their tools write them.
@@ -52,7 +52,7 @@ func TestReader(t *testing.T) {
 		"app.csproj":         "nuget newtonsoft.json@13.0.3:0",
 	} {
 		var got []string
-		for _, p := range lock.Reader(file)(samples()[file]) {
+		for _, p := range measure.LockReader(file)(samples()[file]) {
 			text := fmt.Sprintf("%s %s:%d", p.Kind, p, p.Line)
 			if len(p.Licences) > 0 {
 				text += fmt.Sprint(" ", p.Licences)
@@ -63,15 +63,15 @@ func TestReader(t *testing.T) {
 			t.Errorf("%s: %s", file, d)
 		}
 	}
-	if lock.Reader("main.go") != nil {
+	if measure.LockReader("main.go") != nil {
 		t.Error("main.go names packages")
 	}
 }
 
-func TestAdded(t *testing.T) {
-	had := []lock.Package{{Kind: lock.Go, Name: "a", Version: "1"}, {Kind: lock.Node, Name: "b", Version: "1"}}
-	now := []lock.Package{{Kind: lock.Go, Name: "a", Version: "2"}, {Kind: lock.Go, Name: "b", Version: "1"}}
-	if got := lock.Added(had, now); len(got) != 1 || got[0].Name != "b" {
+func TestAddedPackages(t *testing.T) {
+	had := []measure.Package{{Kind: measure.GoKind, Name: "a", Version: "1"}, {Kind: measure.NodeKind, Name: "b", Version: "1"}}
+	now := []measure.Package{{Kind: measure.GoKind, Name: "a", Version: "2"}, {Kind: measure.GoKind, Name: "b", Version: "1"}}
+	if got := measure.AddedPackages(had, now); len(got) != 1 || got[0].Name != "b" {
 		t.Error(got)
 	}
 }
@@ -81,7 +81,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(file, text)
 	}
 	f.Fuzz(func(t *testing.T, file, text string) {
-		read := lock.Reader(file)
+		read := measure.LockReader(file)
 		if read == nil {
 			return
 		}

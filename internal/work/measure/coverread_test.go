@@ -1,4 +1,4 @@
-package cover_test
+package measure_test
 
 import (
 	"path"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/cover"
+	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 const tracefile = "TN:\nSF:src/a.js\nFN:1,f\nFNDA:2,f\nFNF:1\nFNH:1\nDA:1,2\nDA:2,0\nBRF:4\nBRH:1\nend_of_record\n" +
@@ -24,7 +24,7 @@ const document = `<?xml version="1.0" ?>
 </classes></package></packages></coverage>
 some noise <line number="9" hits="9"/>`
 
-const profile = "mode: set\nexample.org/x/p.go:3.21,4.11 1 0\nexample.org/x/p.go:4.11,6.3 2 0\nexample.org/x/p.go:3.21,4.11 1 4\nexample.org/x/p.go:9.2,9.3 0 0\nok  \texample.org/x\t0.1s\n"
+const goProfile = "mode: set\nexample.org/x/p.go:3.21,4.11 1 0\nexample.org/x/p.go:4.11,6.3 2 0\nexample.org/x/p.go:3.21,4.11 1 4\nexample.org/x/p.go:9.2,9.3 0 0\nok  \texample.org/x\t0.1s\n"
 
 const modules = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.dtd"><report name="a"><sessioninfo id="x" start="1" dump="2"/>
 <package name="org/x"><class name="org/x/A" sourcefilename="A.java"><method name="f"><counter type="METHOD" missed="9" covered="9"/></method></class>
@@ -35,29 +35,29 @@ const modules = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE report PUBLIC "
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		format, text string
-		want         cover.Report
+		want         measure.CoverReport
 	}{
-		"lcov": {cover.LCOV, tracefile, cover.Report{
-			Files: []*cover.File{
+		"lcov": {measure.LCOV, tracefile, measure.CoverReport{
+			Files: []*measure.CoveredFile{
 				{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}, Branches: nexus.Share{Covered: 1, Total: 4}, Functions: nexus.Share{Covered: 1, Total: 1}},
 				{Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}, Branches: nexus.Share{Covered: 1, Total: 2}},
 			},
 		}},
-		"cobertura": {cover.Cobertura, document, cover.Report{
-			Files: []*cover.File{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: nexus.Share{Covered: 1, Total: 2}, Functions: nexus.Share{Covered: 1, Total: 1}}},
+		"cobertura": {measure.Cobertura, document, measure.CoverReport{
+			Files: []*measure.CoveredFile{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: nexus.Share{Covered: 1, Total: 2}, Functions: nexus.Share{Covered: 1, Total: 1}}},
 		}},
-		"a profile of Go": {cover.Go, profile, cover.Report{
-			Files: []*cover.File{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: nexus.Share{Covered: 1, Total: 3}}},
+		"a profile of Go": {measure.GoCover, goProfile, measure.CoverReport{
+			Files: []*measure.CoveredFile{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: nexus.Share{Covered: 1, Total: 3}}},
 		}},
-		"jacoco": {cover.JaCoCo, modules, cover.Report{
-			Files: []*cover.File{
-				{Of: cover.Part{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: nexus.Share{Covered: 1, Total: 2}, Functions: nexus.Share{Covered: 1, Total: 1}},
-				{Of: cover.Part{Number: 2, Name: "b"}, Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
+		"jacoco": {measure.JaCoCo, modules, measure.CoverReport{
+			Files: []*measure.CoveredFile{
+				{Of: measure.CoverPart{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: nexus.Share{Covered: 1, Total: 2}, Functions: nexus.Share{Covered: 1, Total: 1}},
+				{Of: measure.CoverPart{Number: 2, Name: "b"}, Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
 			},
 		}},
-		"another": {"junit", tracefile, cover.Report{}},
+		"another": {"junit", tracefile, measure.CoverReport{}},
 	} {
-		if d := cmp.Diff(c.want, cover.Read(c.format, c.text)); d != "" {
+		if d := cmp.Diff(c.want, measure.ReadCover(c.format, c.text)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -80,11 +80,11 @@ func TestPlace(t *testing.T) {
 		"of another module":        {[]string{"example.net/y/p.go"}, nil},
 		"nowhere":                  {[]string{"/usr/lib/node.js", ""}, nil},
 	} {
-		r := cover.Report{}
+		r := measure.CoverReport{}
 		for _, n := range c.names {
-			r.Files = append(r.Files, &cover.File{Names: []string{n}, Lines: map[int]int{1: 1}})
+			r.Files = append(r.Files, &measure.CoveredFile{Names: []string{n}, Lines: map[int]int{1: 1}})
 		}
-		p := cover.Place(r, tree, modules)
+		p := measure.PlaceCover(r, tree, modules)
 		for _, file := range tree {
 			if got := p.Lines(file) != nil; got != c.want[file] {
 				t.Errorf("%s: %s told of: %v", name, file, got)
@@ -133,7 +133,7 @@ func TestPlaceOfModules(t *testing.T) {
 			[]string{"core/src/main/java/org/x/A.java", "web/src/main/java/org/x/A.java"},
 		},
 	} {
-		p := cover.Place(cover.Read(cover.JaCoCo, c.text).Below(c.below), tree, nil)
+		p := measure.PlaceCover(measure.ReadCover(measure.JaCoCo, c.text).Below(c.below), tree, nil)
 		for _, file := range tree {
 			if got := p.Lines(file) != nil; got != slices.Contains(c.want, file) {
 				t.Errorf("%s: %s told of: %v", name, file, got)
@@ -143,9 +143,9 @@ func TestPlaceOfModules(t *testing.T) {
 }
 
 func TestAdded(t *testing.T) {
-	lines := []cover.Line{{1, "a()"}, {2, "b()"}, {3, "// why"}, {4, "c()"}, {5, "}"}, {6, "d()"}, {9, "e()"}, {10, "f()"}, {11, "not told of"}}
+	lines := []measure.AddedLine{{1, "a()"}, {2, "b()"}, {3, "// why"}, {4, "c()"}, {5, "}"}, {6, "d()"}, {9, "e()"}, {10, "f()"}, {11, "not told of"}}
 	hits := map[int]int{1: 1, 2: 0, 3: 0, 4: 0, 5: 0, 6: 1, 7: 0, 9: 0, 10: 0}
-	share, missed := cover.Added("x.go", lines, hits)
+	share, missed := measure.CoverAdded("x.go", lines, hits)
 	want := []nexus.Uncovered{{File: "x.go", From: 2, To: 4, Lines: 2, Text: "b()"}, {File: "x.go", From: 9, To: 10, Lines: 2, Text: "e()"}}
 	if d := cmp.Diff(want, missed); d != "" || share != (nexus.Share{Covered: 2, Total: 6}) {
 		t.Error(share, d)
@@ -153,12 +153,12 @@ func TestAdded(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for i, text := range []string{tracefile, document, profile, modules} {
+	for i, text := range []string{tracefile, document, goProfile, modules} {
 		f.Add(uint8(i), text)
 	}
 	f.Add(uint8(2), "mode: set\na:1.1,999999999.1 1 1\na:1.1,999999999.1 1 1\n")
 	f.Fuzz(func(t *testing.T, format uint8, text string) {
-		r := cover.Read([]string{cover.LCOV, cover.Cobertura, cover.Go, cover.JaCoCo}[format%4], text)
+		r := measure.ReadCover([]string{measure.LCOV, measure.Cobertura, measure.GoCover, measure.JaCoCo}[format%4], text)
 		for _, file := range r.Files {
 			for line, hits := range file.Lines {
 				if line < 1 || hits < 0 {
@@ -166,13 +166,13 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		p := cover.Place(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
+		p := measure.PlaceCover(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
 		all := p.Sum(func(string) bool { return true })
 		for _, s := range []nexus.Share{all.Lines, all.Branches, all.Functions, all.Statements} {
 			if s.Covered < 0 || s.Covered > s.Total {
 				t.Fatalf("%d of %d", s.Covered, s.Total)
 			}
 		}
-		cover.Added("a.js", []cover.Line{{1, text}}, p.Lines("a.js"))
+		measure.CoverAdded("a.js", []measure.AddedLine{{1, text}}, p.Lines("a.js"))
 	})
 }

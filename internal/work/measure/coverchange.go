@@ -1,4 +1,4 @@
-package cover
+package measure
 
 import (
 	"cmp"
@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Line is a line that a change adds.
-type Line struct {
+// AddedLine is a line that a change adds.
+type AddedLine struct {
 	Number int
 	Text   string
 }
 
-// Added says of the lines that a change adds to a file how many of those that
+// CoverAdded says of the lines that a change adds to a file how many of those that
 // can be run were, and which were not: rows of new lines without one between
 // them that was.
-func Added(file string, lines []Line, hits map[int]int) (share nexus.Share, missed []nexus.Uncovered) {
+func CoverAdded(file string, lines []AddedLine, hits map[int]int) (share nexus.Share, missed []nexus.Uncovered) {
 	var row *nexus.Uncovered
 	last := 0
 	for _, l := range lines {
@@ -27,7 +27,7 @@ func Added(file string, lines []Line, hits map[int]int) (share nexus.Share, miss
 			row = nil
 		}
 		last = l.Number
-		if !told || !Runs(l.Text) {
+		if !told || !mayRun(l.Text) {
 			continue
 		}
 		share.Total++
@@ -37,7 +37,7 @@ func Added(file string, lines []Line, hits map[int]int) (share nexus.Share, miss
 			continue
 		}
 		if row == nil {
-			missed = append(missed, nexus.Uncovered{File: file, From: l.Number, Text: short(l.Text)})
+			missed = append(missed, nexus.Uncovered{File: file, From: l.Number, Text: shortLine(l.Text)})
 			row = &missed[len(missed)-1]
 		}
 		row.To = l.Number
@@ -46,16 +46,16 @@ func Added(file string, lines []Line, hits map[int]int) (share nexus.Share, miss
 	return share, missed
 }
 
-// Longest puts the longest rows first.
-func Longest(rows []nexus.Uncovered) {
+// keepLongest puts the longest rows first.
+func keepLongest(rows []nexus.Uncovered) {
 	slices.SortStableFunc(rows, func(a, b nexus.Uncovered) int {
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.File, b.File), cmp.Compare(a.From, b.From))
 	})
 }
 
-// Runs reports whether a line has more than blanks, a comment, and the signs
+// mayRun reports whether a line has more than blanks, a comment, and the signs
 // that close what others opened.
-func Runs(text string) bool {
+func mayRun(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, mark := range []string{"//", "#", "/*", "* ", "*/"} {
 		if strings.HasPrefix(text, mark) {
@@ -68,8 +68,8 @@ func Runs(text string) bool {
 		!slices.Contains([]string{"} else {", "else:", "else", "end", "try:", "finally:", "try {", "} finally {", "default:"}, text)
 }
 
-// short cuts a line for people.
-func short(text string) string {
+// shortLine cuts a line for people.
+func shortLine(text string) string {
 	const longest = 60
 	text = strings.TrimSpace(text)
 	if r := []rune(text); len(r) > longest {

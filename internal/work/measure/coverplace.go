@@ -1,4 +1,4 @@
-package cover
+package measure
 
 import (
 	"cmp"
@@ -9,29 +9,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Placed is a report whose files are known to be files of a tree.
-type Placed struct {
-	files map[string]*File
+// PlacedCover is a report whose files are known to be files of a tree.
+type PlacedCover struct {
+	files map[string]*CoveredFile
 	ends  map[string]bool // endings of the files that it tells of
 }
 
-// Place finds out which files of a tree a report tells of. Modules are those
+// PlaceCover finds out which files of a tree a report tells of. Modules are those
 // of Go, by their directories below the root; "." is the root.
 //
 // Tools write paths from the root, from the directory of a package or from
 // that of the machine. The last two are taken for what most files agree on, so
 // that a file that git does not have is not taken for one with the same name.
-func Place(r Report, tree []string, modules map[string]string) Placed {
+func PlaceCover(r CoverReport, tree []string, modules map[string]string) PlacedCover {
 	there := make(map[string]bool, len(tree))
 	for _, p := range tree {
 		there[p] = true
 	}
 	parts, owner := parted(r)
 	rest := prefixes(parts, tree, there, owner)
-	at := Placed{files: map[string]*File{}, ends: map[string]bool{}}
+	at := PlacedCover{files: map[string]*CoveredFile{}, ends: map[string]bool{}}
 	for _, f := range r.Files {
 		for _, name := range f.Names {
-			p := found(name, there, modules, rest[f.Of])
+			p := findFile(name, there, modules, rest[f.Of])
 			if p == "" || f.Of.Dir != "" && owner(p) != f.Of.Dir {
 				continue
 			}
@@ -44,7 +44,7 @@ func Place(r Report, tree []string, modules map[string]string) Placed {
 }
 
 // Lines returns what is said of the lines of a file, nil where nothing is.
-func (p Placed) Lines(file string) map[int]int {
+func (p PlacedCover) Lines(file string) map[int]int {
 	if f := p.files[file]; f != nil {
 		return f.Lines
 	}
@@ -52,7 +52,7 @@ func (p Placed) Lines(file string) map[int]int {
 }
 
 // Sum sums up the files that keep keeps.
-func (p Placed) Sum(keep func(file string) bool) (all Sums) {
+func (p PlacedCover) Sum(keep func(file string) bool) (all CoverSums) {
 	for name, f := range p.files {
 		if !keep(name) {
 			continue
@@ -63,16 +63,16 @@ func (p Placed) Sum(keep func(file string) bool) (all Sums) {
 				lines.Covered++
 			}
 		}
-		sum(&all.Lines, lines, nexus.Share{})
-		sum(&all.Branches, f.Branches, nexus.Share{})
-		sum(&all.Functions, f.Functions, nexus.Share{})
-		sum(&all.Statements, f.Statements, nexus.Share{})
+		addSums(&all.Lines, lines, nexus.Share{})
+		addSums(&all.Branches, f.Branches, nexus.Share{})
+		addSums(&all.Functions, f.Functions, nexus.Share{})
+		addSums(&all.Statements, f.Statements, nexus.Share{})
 	}
 	return all
 }
 
 // Join adds the files of another report of the same tree.
-func (p Placed) Join(o Placed) {
+func (p PlacedCover) Join(o PlacedCover) {
 	for name, f := range o.files {
 		p.put(name, f)
 	}
@@ -83,22 +83,22 @@ func (p Placed) Join(o Placed) {
 
 // put adds what is said of a file. Of one that several reports tell of, the
 // branches are those of the first.
-func (p Placed) put(name string, f *File) {
+func (p PlacedCover) put(name string, f *CoveredFile) {
 	had := p.files[name]
 	if had == nil {
 		p.files[name] = f
 		return
 	}
 	for line, hits := range f.Lines {
-		had.Lines[line] = min(had.Lines[line]+hits, largest)
+		had.Lines[line] = min(had.Lines[line]+hits, maxCount)
 	}
 }
 
 // Tells reports whether the report tells of files of that kind at all.
-func (p Placed) Tells(file string) bool { return p.ends[path.Ext(file)] }
+func (p PlacedCover) Tells(file string) bool { return p.ends[path.Ext(file)] }
 
-// found returns the path below the root of a name in a report, empty for none.
-func found(name string, there map[string]bool, modules map[string]string, rest []string) string {
+// findFile returns the path below the root of a name in a report, empty for none.
+func findFile(name string, there map[string]bool, modules map[string]string, rest []string) string {
 	if there[name] {
 		return name
 	}
@@ -127,8 +127,8 @@ func found(name string, there map[string]bool, modules map[string]string, rest [
 
 // parted sorts the files of a report by its parts, and returns what finds the
 // directory of the module that a file of the tree belongs to.
-func parted(r Report) (parts map[Part][]*File, owner func(file string) string) {
-	parts = map[Part][]*File{}
+func parted(r CoverReport) (parts map[CoverPart][]*CoveredFile, owner func(file string) string) {
+	parts = map[CoverPart][]*CoveredFile{}
 	dirs := map[string]bool{}
 	for _, f := range r.Files {
 		parts[f.Of] = append(parts[f.Of], f)
@@ -148,17 +148,17 @@ func parted(r Report) (parts map[Part][]*File, owner func(file string) string) {
 // tree in absolute names of the part, and before names of the part in those of
 // the tree: the one of each that most files agree on. A module whose directory
 // is known may have its files in several.
-func prefixes(parts map[Part][]*File, tree []string, there map[string]bool, owner func(string) string) map[Part][]string {
+func prefixes(parts map[CoverPart][]*CoveredFile, tree []string, there map[string]bool, owner func(string) string) map[CoverPart][]string {
 	byBase := map[string][]string{}
 	for _, p := range tree {
 		byBase[path.Base(p)] = append(byBase[path.Base(p)], p)
 	}
-	all := map[Part][]string{}
+	all := map[CoverPart][]string{}
 	for of, files := range parts {
-		above, below := around(files, byBase, there, func(p string) bool { return of.Dir == "" || owner(p) == of.Dir })
-		first := []string{most(above, "")}
+		above, below := countAround(files, byBase, there, func(p string) bool { return of.Dir == "" || owner(p) == of.Dir })
+		first := []string{mostCounted(above, "")}
 		for len(below) > 0 && (of.Dir != "" || len(first) == 1) {
-			s := most(below, of.Name)
+			s := mostCounted(below, of.Name)
 			first = append(first, s)
 			delete(below, s)
 		}
@@ -167,9 +167,9 @@ func prefixes(parts map[Part][]*File, tree []string, there map[string]bool, owne
 	return all
 }
 
-// around counts what stands before names of the tree in absolute names of files,
+// countAround counts what stands before names of the tree in absolute names of files,
 // and before names of files in those of the tree that may be theirs.
-func around(files []*File, byBase map[string][]string, there map[string]bool, theirs func(p string) bool) (above, below map[string]int) {
+func countAround(files []*CoveredFile, byBase map[string][]string, there map[string]bool, theirs func(p string) bool) (above, below map[string]int) {
 	above, below = map[string]int{}, map[string]int{}
 	for _, f := range files {
 		for _, name := range f.Names {
@@ -188,9 +188,9 @@ func around(files []*File, byBase map[string][]string, there map[string]bool, th
 	return above, below
 }
 
-// most returns what was counted most often, of several the one with a directory
+// mostCounted returns what was counted most often, of several the one with a directory
 // of that name, and of these the shortest.
-func most(counted map[string]int, name string) string {
+func mostCounted(counted map[string]int, name string) string {
 	best := ""
 	named := func(s string) int { return strings.Count("/"+s, "/"+name+"/") }
 	for s, n := range counted {

@@ -1,4 +1,4 @@
-package licence
+package measure
 
 import (
 	_ "embed"
@@ -10,16 +10,16 @@ import (
 //go:embed names.txt
 var names string
 
-// longest bounds the name of a licence; what is longer is its text.
-const longest = 200
+// maxLicenceName bounds the name of a licence; what is longer is its text.
+const maxLicenceName = 200
 
-// Name returns the SPDX expression that somebody's name for a licence, or its
+// LicenceName returns the SPDX expression that somebody's name for a licence, or its
 // text, stands for. A name that is not known stays as it is, in one line; it is
 // empty for one that says nothing.
-func Name(said string) string {
+func LicenceName(said string) string {
 	said = strings.TrimSpace(said)
-	if strings.Contains(said, "\n") || len(said) > longest {
-		return Text(said)
+	if strings.Contains(said, "\n") || len(said) > maxLicenceName {
+		return LicenceText(said)
 	}
 	said = strings.Join(strings.Fields(said), " ")
 	if said == "" || slices.Contains([]string{"unknown", "none", "noassertion", "see license", "see license file", "license", "custom", "dual license", "other/proprietary license"}, strings.ToLower(said)) ||
@@ -58,18 +58,18 @@ func Name(said string) string {
 
 // byName looks a name up in the table, whatever its case.
 func byName(said string) string {
-	want := plain(said)
+	want := plainName(said)
 	for line := range strings.Lines(names) {
 		line = strings.TrimSpace(line)
 		spdx, others, _ := strings.Cut(line, " | ")
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if plain(spdx) == want {
+		if plainName(spdx) == want {
 			return spdx
 		}
 		for other := range strings.SplitSeq(others, " | ") {
-			if other != "" && plain(other) == want {
+			if other != "" && plainName(other) == want {
 				return spdx
 			}
 		}
@@ -77,17 +77,17 @@ func byName(said string) string {
 	return ""
 }
 
-// plain takes out of a name what people write one way or another.
-func plain(name string) string {
+// plainName takes out of a name what people write one way or another.
+func plainName(name string) string {
 	name = strings.ToLower(name)
 	name = strings.TrimPrefix(name, "the ")
 	name = strings.NewReplacer("licence", "license", ",", " ", "version", " ", "\"", " ", "'", " ", " v", " ", "(", " ", ")", " ", "-", " ", "_", " ").Replace(name)
 	return strings.TrimSuffix(strings.Join(strings.Fields(name), " "), " license")
 }
 
-// Text returns the SPDX name of a licence by its text, empty for one that is
+// LicenceText returns the SPDX name of a licence by its text, empty for one that is
 // not known.
-func Text(text string) string {
+func LicenceText(text string) string {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	has := func(parts ...string) bool {
 		for _, p := range parts {

@@ -1,4 +1,4 @@
-package cover
+package measure
 
 import (
 	"encoding/xml"
@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// tokens yields what XML says, as far as it goes.
-func tokens(text string) iter.Seq[xml.Token] {
+// xmlTokens yields what XML says, as far as it goes.
+func xmlTokens(text string) iter.Seq[xml.Token] {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -28,10 +28,10 @@ func tokens(text string) iter.Seq[xml.Token] {
 
 // cobertura reads its XML. A file's name is relative to one of the sources,
 // and nobody says to which.
-func cobertura(text string) Report {
+func cobertura(text string) CoverReport {
 	var b builder
 	var x document
-	for t := range tokens(text) {
+	for t := range xmlTokens(text) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			x.open(&b, e)
@@ -42,7 +42,7 @@ func cobertura(text string) Report {
 		case xml.EndElement:
 			switch e.Name.Local {
 			case "source":
-				if s := clean(x.source); s != "" {
+				if s := cleanName(x.source); s != "" {
 					x.sources = append(x.sources, s)
 				}
 				x.inSource = false
@@ -63,7 +63,7 @@ type document struct {
 	sources  []string
 	source   string
 	inSource bool
-	file     *File
+	file     *CoveredFile
 	method   bool
 	ran      bool // a line of the method was run
 	lines    int  // of the method
@@ -74,7 +74,7 @@ func (x *document) open(b *builder, e xml.StartElement) {
 	case "source":
 		x.inSource, x.source = true, ""
 	case "class":
-		name := clean(attr(e, "filename"))
+		name := cleanName(xmlAttr(e, "filename"))
 		if name == "" {
 			return
 		}
@@ -88,13 +88,13 @@ func (x *document) open(b *builder, e xml.StartElement) {
 	case "method":
 		x.method, x.ran, x.lines = true, false, 0
 	case "line":
-		hits := number(attr(e, "hits"))
+		hits := parseCount(xmlAttr(e, "hits"))
 		switch {
 		case x.method: // it stands in the class once more
 			x.ran = x.ran || hits > 0
 			x.lines++
 		case x.file != nil:
-			x.file.add(number(attr(e, "number")), hits)
+			x.file.add(parseCount(xmlAttr(e, "number")), hits)
 			x.branches(e)
 		}
 	}
@@ -102,8 +102,8 @@ func (x *document) open(b *builder, e xml.StartElement) {
 
 // branches counts those of a line.
 func (x *document) branches(e xml.StartElement) {
-	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(attr(e, "condition-coverage")); m != nil {
-		sum(&x.file.Branches, nexus.Share{Covered: number(m[1]), Total: number(m[2])}, nexus.Share{})
+	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(xmlAttr(e, "condition-coverage")); m != nil {
+		addSums(&x.file.Branches, nexus.Share{Covered: parseCount(m[1]), Total: parseCount(m[2])}, nexus.Share{})
 	}
 }
 
@@ -121,19 +121,19 @@ func (x *document) endMethod() {
 // line was run when an instruction of it was; a name is that of the package and
 // of the file. A processing instruction before a report may name the directory
 // of its module: <?nexus ./core?>.
-func jacoco(text string) Report {
+func jacoco(text string) CoverReport {
 	var b builder
-	var file *File
-	of, at, pkg := Part{}, "", ""
-	next := func(name, dir string) { of = Part{Number: of.Number + 1, Name: name, Dir: dir} }
-	for t := range tokens(text) {
+	var file *CoveredFile
+	of, at, pkg := CoverPart{}, "", ""
+	next := func(name, dir string) { of = CoverPart{Number: of.Number + 1, Name: name, Dir: dir} }
+	for t := range xmlTokens(text) {
 		switch e := t.(type) {
 		case xml.ProcInst:
 			if e.Target == "nexus" {
 				at = path.Clean(string(e.Inst))
 			}
 		case xml.StartElement:
-			switch name := attr(e, "name"); e.Name.Local {
+			switch name := xmlAttr(e, "name"); e.Name.Local {
 			case "report":
 				next(name, at)
 				at = ""
@@ -142,7 +142,7 @@ func jacoco(text string) Report {
 			case "package":
 				pkg = name
 			case "sourcefile":
-				file = b.in(of, clean(path.Join(pkg, name)))
+				file = b.in(of, cleanName(path.Join(pkg, name)))
 			default:
 				file.jacoco(e)
 			}
@@ -159,24 +159,24 @@ func jacoco(text string) Report {
 }
 
 // jacoco adds what an element says of a file; nil is none.
-func (f *File) jacoco(e xml.StartElement) {
+func (f *CoveredFile) jacoco(e xml.StartElement) {
 	switch {
 	case f == nil:
 	case e.Name.Local == "line":
-		f.add(number(attr(e, "nr")), number(attr(e, "ci")))
+		f.add(parseCount(xmlAttr(e, "nr")), parseCount(xmlAttr(e, "ci")))
 	case e.Name.Local == "counter":
-		share := nexus.Share{Covered: number(attr(e, "covered"))}
-		share.Total = share.Covered + number(attr(e, "missed"))
-		switch attr(e, "type") {
+		share := nexus.Share{Covered: parseCount(xmlAttr(e, "covered"))}
+		share.Total = share.Covered + parseCount(xmlAttr(e, "missed"))
+		switch xmlAttr(e, "type") {
 		case "BRANCH":
-			sum(&f.Branches, share, nexus.Share{})
+			addSums(&f.Branches, share, nexus.Share{})
 		case "METHOD":
-			sum(&f.Functions, share, nexus.Share{})
+			addSums(&f.Functions, share, nexus.Share{})
 		}
 	}
 }
 
-func attr(e xml.StartElement, name string) string {
+func xmlAttr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return a.Value

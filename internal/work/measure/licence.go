@@ -1,8 +1,4 @@
-// Package licence says under which licences packages are, by what lies on this
-// machine: installed packages and the caches of their managers. It runs
-// nothing and asks no network; a package that is not here has none that is
-// known.
-package licence
+package measure
 
 import (
 	"io"
@@ -11,12 +7,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/nexus-ai-builder/nexus/internal/work/measure/lock"
 )
 
-// Places are where packages lie. The zero Places has none.
-type Places struct {
+// LicencePlaces are where packages lie. The zero Places has none.
+type LicencePlaces struct {
 	Modules string              // directory of Go's module cache
 	Home    string              // the user's
 	Env     func(string) string // the user's environment; nil: it is empty
@@ -25,11 +19,11 @@ type Places struct {
 
 // Of returns the licence of a package as an SPDX expression, empty where
 // nobody knows it.
-func (p Places) Of(k lock.Package) string {
+func (p LicencePlaces) Of(k Package) string {
 	if len(k.Licences) > 0 { // any of them will do
 		var all []string
 		for _, l := range k.Licences {
-			if name := Name(l); name != "" {
+			if name := LicenceName(l); name != "" {
 				all = append(all, name)
 			}
 		}
@@ -41,27 +35,27 @@ func (p Places) Of(k lock.Package) string {
 		return ""
 	}
 	switch k.Kind {
-	case lock.Go:
+	case GoKind:
 		return p.module(k)
-	case lock.Node:
+	case NodeKind:
 		return p.node(k)
-	case lock.Python:
+	case PythonKind:
 		return p.python(k)
-	case lock.Rust:
+	case RustKind:
 		return p.crate(k)
-	case lock.Ruby:
+	case RubyKind:
 		return p.gem(k)
-	case lock.PHP:
+	case PHPKind:
 		return p.composer(k)
-	case lock.Maven:
+	case MavenKind:
 		return p.maven(k)
-	case lock.NuGet:
+	case NuGetKind:
 		return p.nuget(k)
 	}
 	return ""
 }
 
-func (p Places) env(name string) string {
+func (p LicencePlaces) env(name string) string {
 	if p.Env == nil {
 		return ""
 	}
@@ -70,7 +64,7 @@ func (p Places) env(name string) string {
 
 // at returns the first of some directories that is set, and below the home
 // what is not.
-func (p Places) at(set string, below ...string) string {
+func (p LicencePlaces) at(set string, below ...string) string {
 	if set != "" {
 		return set
 	}
@@ -80,21 +74,21 @@ func (p Places) at(set string, below ...string) string {
 	return filepath.Join(append([]string{p.Home}, below...)...)
 }
 
-// most bounds a file that is read.
-const most = 1 << 20
+// maxLicence bounds a file that is read.
+const maxLicence = 1 << 20
 
-// read returns the text of a regular file, empty for what is none: agents may
+// readLicence returns the text of a regular file, empty for what is none: agents may
 // have put something else there.
-func read(path string) string {
+func readLicence(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // a package's description, of which only the licence is used
 	if err != nil {
 		return ""
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxLicence {
 		return ""
 	}
-	data, err := io.ReadAll(io.LimitReader(f, most))
+	data, err := io.ReadAll(io.LimitReader(f, maxLicence))
 	if err != nil {
 		return ""
 	}
@@ -122,7 +116,7 @@ func inText(dir string) string {
 		if !e.Type().IsRegular() || !slices.ContainsFunc([]string{"licen", "copying", "unlicen", "mit-licen"}, func(begin string) bool { return strings.HasPrefix(base, begin) }) {
 			continue
 		}
-		if l := Text(read(filepath.Join(dir, e.Name()))); l != "" {
+		if l := LicenceText(readLicence(filepath.Join(dir, e.Name()))); l != "" {
 			return l
 		}
 	}
@@ -130,7 +124,7 @@ func inText(dir string) string {
 }
 
 // module looks into the module cache, and among vendored modules.
-func (p Places) module(k lock.Package) string {
+func (p LicencePlaces) module(k Package) string {
 	if p.Modules != "" {
 		if l := inText(filepath.Join(p.Modules, filepath.FromSlash(escaped(k.Name))+"@"+escaped(k.Version))); l != "" {
 			return l
