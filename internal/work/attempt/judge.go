@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -130,7 +130,7 @@ func (w *work) fix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeS
 	}
 	var files []gate.ChangedFile
 	for _, c := range changed {
-		if c.Status == "D" || w.a.Strategy.Sessions() && testfile.Part(c.Path) {
+		if c.Status == "D" || w.a.Strategy.Sessions() && stack.ServesTests(c.Path) {
 			continue
 		}
 		files = append(files, gate.ChangedFile{Path: c.Path, New: c.Status == "A"})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
@@ -139,7 +138,7 @@ func TouchesTest(l stack.Lone, base, now string, changed []string, test, file st
 			return true
 		case !filepath.IsLocal(f):
 			return false
-		case testfile.Part(f) && !isTestFile(f):
+		case stack.ServesTests(f) && !isTestFile(f):
 			return true // a helper, or data
 		}
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {

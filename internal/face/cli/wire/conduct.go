@@ -14,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire/hold"
@@ -24,6 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/local"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/daybudget"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -320,7 +320,7 @@ func accept(ctx context.Context, p *app.Place, c config.Config, o Order) ([]nexu
 	if err != nil {
 		return nil, err
 	}
-	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), testfile.Is)
+	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routingOf(c, past, untested)}}
 	if o.Checked != nil {
 		facts = append(facts, *o.Checked)

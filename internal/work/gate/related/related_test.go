@@ -243,7 +243,7 @@ func TestGoListAgrees(t *testing.T) {
 		}
 	}
 	const module = "github.com/nexus-ai-builder/nexus/"
-	for _, pkg := range []string{"internal/sys/portslot", "internal/decide/testfile", "internal/work/gate/detect", "internal/sys/git"} {
+	for _, pkg := range []string{"internal/sys/portslot", "internal/stack/gosrc", "internal/work/gate/detect", "internal/sys/git"} {
 		needs := map[string]bool{}
 		var reaches func(name string) bool
 		reaches = func(name string) bool {
