@@ -34,7 +34,7 @@ func TestTry(t *testing.T) {
 		"a name that sounds wrong":     {check: "grep -q b invalid.txt", e: said(nexus.Fail, 2, text("grep: invalid.txt: No such file or directory"))},
 		"it fails, and nobody knows":   {check: "npm test", e: why(said(nexus.Unverifiable, 1), "exit code 1, and nothing in the output says why")},
 		"the goal says that it fails":  {check: "go vet ./...", text: "go vet passes", red: true, e: said(nexus.Pass, 0), wrong: "it passes already"},
-		"nobody sees the lines":        {check: "go test -json ./... | grep -q pass", e: silent, wrong: "nobody sees how many", form: "`go test ./...`", vain: true},
+		"nobody sees the lines":        {check: "go test -json ./... | grep -q pass", e: silent, wrong: "it hides how many tests run", form: "`go test ./...`", vain: true},
 		"a name that is not there":     {check: "go test ./...", e: said(nexus.Fail, 1, nexus.Finding{File: "a_test.go", Line: 3, Code: "compile", Message: "undefined: Size"})},
 		"an assertion":                 {check: "go test -run TestX .", e: said(nexus.Fail, 1, failed("m.TestX"))},
 		"a test to be written":         {check: "go test -run TestX .", e: said(nexus.NotRun, 0)},

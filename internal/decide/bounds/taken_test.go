@@ -90,8 +90,8 @@ func TestTaken(t *testing.T) {
 // by name where it is explained, and nothing else.
 func TestTakenOfEachBound(t *testing.T) {
 	explained, plain := nexus.Finding{Name: "a", Explained: "needed"}, nexus.Finding{Name: "b"}
-	for name, want := range map[string]int{done.Deletion: 1, done.Built: 1, done.Scope: 0} {
-		if got := bounds.Taken([]nexus.Evidence{{Gate: done.Prefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
+	for name, want := range map[string]int{nexus.DeletionBound: 1, nexus.BuiltBound: 1, nexus.ScopeBound: 0} {
+		if got := bounds.Taken([]nexus.Evidence{{Gate: nexus.DonePrefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

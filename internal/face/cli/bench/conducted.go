@@ -13,10 +13,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/local"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/shop"
 )
@@ -79,15 +77,11 @@ func (l *loop) world(ctx context.Context, p *app.Place, m *meter) (run.World, <-
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	w, release, err := wire.World(ctx, wire.Parts{
+	machine, release, err := app.NewMachine(ctx, app.Parts{
 		Run: benchRun, Repo: p.Repo, State: p.State, Blobs: blobs, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
 	})
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	machine, ok := w.(*local.World)
-	if !ok {
-		return nil, nil, nil, fmt.Errorf("cannot measure in %T", w)
 	}
 	machine.Shop.Roles = maps.Clone(machine.Shop.Roles)
 	machine.Shop.Roles[nexus.Coder] = l.role

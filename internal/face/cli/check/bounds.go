@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/critic"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -51,7 +51,7 @@ func (f checkFlags) measured(a *frame.Console, dir string, c config.Config, gate
 	if f.partly() {
 		rows = slices.DeleteFunc(rows, func(g gate.Gate) bool { return !asked(f.gates, g) })
 	}
-	return provide.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
+	return app.Meter(c, a.Env).Last(gates, rows, false), c.Done, err
 }
 
 // bound holds the change since the base to the definition of done, and puts
@@ -83,7 +83,7 @@ func bound(ctx context.Context, a *frame.Console, f checkFlags, dir string, c co
 		}
 		change.Partly(rows, func(g gate.Gate) bool { return asked(f.gates, g) })
 	}
-	found, decides, err := provide.Meter(c, a.Env).Judge(ctx, change)
+	found, decides, err := app.Meter(c, a.Env).Judge(ctx, change)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}

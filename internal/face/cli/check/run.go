@@ -16,8 +16,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/provide"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -297,7 +295,7 @@ func judge(ctx context.Context, a *frame.Console, f checkFlags, shape, dir strin
 			break
 		}
 	}
-	got.all, got.taken = provide.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
+	got.all, got.taken = app.Meter(settings, a.Env).Take(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
 	got.all = exempted.Judge(dir, plainOutput(got.all))
 	return got, nil
@@ -320,7 +318,7 @@ func own(ctx context.Context, a *frame.Console, f checkFlags, box *sandbox.Box, 
 	if r, err = runner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
-	grant, err := network.Reachable(settings.Network, app.Top(dir), a.Trust(), a.Env, box)
+	grant, err := app.GrantIn(settings.Network, app.Top(dir), a.Trust(), a.Env, box)
 	if err != nil {
 		return r, s, err
 	}

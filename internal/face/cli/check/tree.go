@@ -14,7 +14,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -165,7 +164,7 @@ func reproduce(ctx context.Context, a *frame.Console, f checkFlags, shape string
 		return err
 	}
 	r.Reset, r.Readable, r.Env = x.reset, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
-	grant, err := network.Reachable(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
+	grant, err := app.GrantIn(settings.Network, app.Top(p.Repo.Work), a.Trust(), a.Env, box)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -74,13 +72,13 @@ func rulesFor(a *frame.Console, dir string, role nexus.Role) (policy.Rules, erro
 	if err != nil {
 		return policy.Rules{}, err
 	}
-	rules := wire.Rules(c, role)
+	rules := app.Rules(c, role)
 	here, err := a.WorkDir()
 	if err != nil {
 		return rules, err
 	}
 	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).Shown()
-	grant, err := network.Grant(c.Network, app.Top(here), a.Trust(), a.Env)
+	grant, err := app.Grant(c.Network, app.Top(here), a.Trust(), a.Env)
 	rules.Reaches = grant.Role(string(role)).Reaches
 	return rules, err
 }

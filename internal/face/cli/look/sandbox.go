@@ -15,7 +15,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -130,7 +129,7 @@ func confined(ctx context.Context, a *frame.Console, c sandbox.Command, mode str
 	if err != nil {
 		return err
 	}
-	grant, err := network.GrantFor(mode, settings.Network, app.Top(here), a.Trust(), a.Env)
+	grant, err := app.GrantFor(mode, settings.Network, app.Top(here), a.Trust(), a.Env)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/network"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -154,7 +151,7 @@ func roleOf(a *frame.Console, name string) (agent.Role, error) {
 	if err != nil {
 		return agent.Role{}, err
 	}
-	roles, _, err := wire.Casting(app.Top(dir), settings)
+	roles, _, err := app.Casting(app.Top(dir), settings)
 	if err != nil {
 		return agent.Role{}, err
 	}
@@ -220,18 +217,18 @@ func setOf(ctx context.Context, a *frame.Console, dir string, r agent.Role) (*to
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := network.Reachable(settings.Network, app.Top(here), a.Trust(), a.Env, box)
+	grant, err := app.GrantIn(settings.Network, app.Top(here), a.Trust(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
 	env := told(settings, r)
 	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.Role(string(r.Name)), r.Writes.Rule()
-	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, wire.Rules(settings, r.Name)
+	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.Rules(settings, r.Name)
 	set, err := tool.New(env, r.Tools...)
 	if err != nil {
 		return nil, nil, err
 	}
-	foreign, err := servers.Open(a, app.Top(dir))
+	foreign, err := a.OpenServers(app.Top(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err

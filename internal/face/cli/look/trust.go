@@ -11,8 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
@@ -75,11 +73,11 @@ func trustCommand(a *frame.Console) *cobra.Command {
 
 // judgeTrust says how the named things stand, and all for no name.
 func judgeTrust(a *frame.Console, dir string, names []string) ([]trust.Judged, error) {
-	items, err := wire.Entrusted(dir)
+	items, err := app.Entrusted(dir)
 	if err != nil {
 		return nil, err
 	}
-	offered, err := servers.Items(a, dir)
+	offered, err := a.ServerItems(dir)
 	if err != nil {
 		return nil, err
 	}

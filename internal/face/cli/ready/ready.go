@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/askpeople"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/people"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -106,7 +106,7 @@ func (l *look) report(ctx context.Context) Report {
 		if l.place != nil {
 			state = l.place.State
 		}
-		l.add(checked("channels", strings.Join(c.Order, ", ")+": people are asked, whoever is at the terminal", people.Check(l.app, state, c)))
+		l.add(checked("channels", strings.Join(c.Order, ", ")+": people are asked, whoever is at the terminal", askpeople.Check(&l.app.App, state, c)))
 	}
 	l.models(ctx)
 	if l.Plan != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/servers"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
@@ -26,7 +25,7 @@ func checkServers(ctx context.Context, a *frame.Console, box *sandbox.Box) []Che
 		return []Check{checked("mcp", "", err)}
 	}
 	dir = app.Top(dir)
-	all, err := servers.Find(a, dir)
+	all, err := a.Servers(dir)
 	if err != nil {
 		return []Check{checked("mcp", "", err)}
 	}
@@ -47,14 +46,14 @@ func checkServers(ctx context.Context, a *frame.Console, box *sandbox.Box) []Che
 }
 
 // reach starts or reaches a server.
-func reach(ctx context.Context, a *frame.Console, box *sandbox.Box, dir string, s servers.Standing) Check {
+func reach(ctx context.Context, a *frame.Console, box *sandbox.Box, dir string, s app.Server) Check {
 	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
 	tmp, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
 		return checked("temporary files", "", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
-	all := &mcptools.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: servers.Way(a)}
+	all := &mcptools.Servers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.Trust(), Env: a.Env, Way: a.ServerWay()}
 	env := tool.Env{Dir: dir, Box: box, Vars: sandbox.Env()}
 	if !box.Hides() {
 		env.Tmp = tmp

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -47,13 +47,13 @@ func land(ctx context.Context, a *frame.Console, p *app.Place, r journal.Run, ta
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
 	wish := nexus.Request{Verb: nexus.VerbLand, ID: target, By: a.Env("USER")}
-	if r.Holder != nil || !wire.Undelivered(s) {
+	if r.Holder != nil || !app.Undelivered(s) {
 		return ask(ctx, a, p, r, wish)
 	}
 	if _, err := p.Journal.Ask(ctx, r.ID, wish); err != nil {
 		return err
 	}
-	v, err := wire.Deliver(ctx, a, p, r.ID)
+	v, err := progress.Deliver(ctx, a, p, r.ID)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		a.Say("interrupted; nothing is lost, go on with: nexus land %s", r.ID)
 		return frame.ExitError(frame.CodeInterrupted)

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -168,7 +168,7 @@ func unasked(s *state.State, id string) (why, hint string) {
 // published.
 func publishes(s *state.State, wish nexus.Request) bool {
 	q := s.Question(wish.ID)
-	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && wire.Undelivered(s)
+	return wish.Verb == nexus.VerbAnswer && q != nil && q.Attempt == "" && app.Undelivered(s)
 }
 
 // stop ends a run here and now, as nobody conducts it. It is not done where
@@ -176,7 +176,7 @@ func publishes(s *state.State, wish nexus.Request) bool {
 func stop(ctx context.Context, a *frame.Console, p *app.Place, run nexus.RunID, wish nexus.Request) (done bool, err error) {
 	quiet := a.Copy()
 	quiet.Quiet = true
-	v, err := wire.Stop(ctx, quiet, p, run, "stopped by "+wish.By)
+	v, err := progress.Stop(ctx, quiet, p, run, "stopped by "+wish.By)
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}), errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}):
 		return false, nil
@@ -189,7 +189,7 @@ func stop(ctx context.Context, a *frame.Console, p *app.Place, run nexus.RunID, 
 
 // deliver does what was agreed to, here and now, as nobody conducts the run.
 func deliver(ctx context.Context, a *frame.Console, p *app.Place, told asked) (asked, error) {
-	v, err := wire.Deliver(ctx, a, p, told.Run)
+	v, err := progress.Deliver(ctx, a, p, told.Run)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 		told.Held = true
 		return settled(ctx, p, told)

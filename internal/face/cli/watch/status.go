@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/regress"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -56,7 +55,7 @@ func statusCommand(a *frame.Console) *cobra.Command {
 			}
 			v := told{Run: a.Tell(r, s), Criteria: view.CriteriaByTask(t)}
 			if !s.Status.Ended() {
-				past, err := wire.Past(ctx, p.Journal, r.ID)
+				past, err := app.Past(ctx, p.Journal, r.ID)
 				if err != nil {
 					return err
 				}

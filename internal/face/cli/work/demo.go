@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/demo"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -80,7 +80,7 @@ func (d *stage) play(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer p.Close()
-	err = wire.Carry(ctx, inner, p, wire.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true, Once: !d.keep})
+	err = progress.Carry(ctx, inner, p, progress.Order{Order: app.Order{Goal: nexus.Goal{Text: demo.Goal, Mode: nexus.Evolution}, Headless: true}, Once: !d.keep})
 	if !inner.JSON {
 		err = errors.Join(err, costs(ctx, inner), history(ctx, inner), repaired(ctx, inner))
 	}

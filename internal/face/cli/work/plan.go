@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/draft"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
 func planCommand(a *frame.Console) *cobra.Command {
-	var o wire.Order
+	var o progress.Order
 	var src source
 	var mermaid, dot bool
 	c := a.Command("plan GOAL | -f FILE | --plan FILE [--json|--mermaid|--dot]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
@@ -59,9 +59,9 @@ func planCommand(a *frame.Console) *cobra.Command {
 }
 
 // propose prints a plan for the order's goal, and makes it first if need be.
-func propose(ctx context.Context, a *frame.Console, p *app.Place, o wire.Order, form string) error {
+func propose(ctx context.Context, a *frame.Console, p *app.Place, o progress.Order, form string) error {
 	if o.Plan == nil {
-		if err := wire.Decompose(ctx, a, p, &o); err != nil {
+		if err := progress.Decompose(ctx, a, p, &o); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func propose(ctx context.Context, a *frame.Console, p *app.Place, o wire.Order, 
 
 // planned prints the order's plan. Without a place there are no earlier runs
 // to estimate from.
-func planned(ctx context.Context, a *frame.Console, p *app.Place, o wire.Order, form string) error {
-	if err := wire.Estimate(ctx, a, p, &o); err != nil {
+func planned(ctx context.Context, a *frame.Console, p *app.Place, o progress.Order, form string) error {
+	if err := a.Estimate(ctx, p, &o.Order); err != nil {
 		return err
 	}
 	if a.Style(a.Out).Plain && form == "" && !a.JSON {

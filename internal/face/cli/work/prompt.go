@@ -10,7 +10,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -32,7 +31,7 @@ func promptCommand(a *frame.Console) *cobra.Command {
 					Hint: "--role ROLE prints what a further attempt would send; nexus show " + string(t.ID) + " lists what was sent.",
 				}
 			}
-			u, fresh, err := wire.Next(ctx, a, p, s, t, nexus.Role(role))
+			u, fresh, err := a.Next(ctx, p, s, t, nexus.Role(role))
 			if err != nil {
 				return err
 			}

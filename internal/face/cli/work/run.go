@@ -11,14 +11,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/frame"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/wire"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 func runCommand(a *frame.Console) *cobra.Command {
-	var o wire.Order
+	var o progress.Order
 	var src source
 	var dry bool
 	c := a.Command("run GOAL | -f FILE | --plan FILE [flags]", "do a goal: plan, work, judge, land", func(ctx context.Context, args []string) error {
@@ -45,7 +45,7 @@ func runCommand(a *frame.Console) *cobra.Command {
 		if err := consent(ctx, a, p, &o, a.Person()); err != nil {
 			return err
 		}
-		return wire.Carry(ctx, a, p, o)
+		return progress.Carry(ctx, a, p, o)
 	}, frame.CodeOK, frame.CodeFailed, frame.CodeUsage, frame.CodePartial, frame.CodeLimit, frame.CodePerson, frame.CodeHeld, frame.CodeInterrupted)
 	c.Args = frame.Takes(0, -1)
 	sourceFlags(c, &src)
@@ -53,8 +53,8 @@ func runCommand(a *frame.Console) *cobra.Command {
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan, print it, and do nothing")
 	preferFlags(f, &o.Goal)
 	a.Knobs(c, "preset", "approval", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
-	wire.StartFlags(c, &o)
-	wire.OrderFlags(a, c, &o)
+	progress.StartFlags(c, &o)
+	progress.OrderFlags(a, c, &o)
 	return c
 }
 
@@ -77,7 +77,7 @@ func load(a *frame.Console, data []byte) (nexus.Plan, error) {
 }
 
 // read fills in the goal, and the plan if there is one.
-func read(a *frame.Console, o *wire.Order, src source, args []string) error {
+func read(a *frame.Console, o *progress.Order, src source, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	o.Goal.Mode = nexus.Evolution
 	switch {
