@@ -22,6 +22,7 @@ func TestTry(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		text, check string
+		files       string // of the task, beside another
 		kind        nexus.TaskKind
 		e           nexus.Evidence
 		wrong       string // part of it; empty: it fits
@@ -47,6 +48,9 @@ func TestTry(t *testing.T) {
 		"nobody sees how many":         {check: "go test -v -run TestX . | grep -q '^--- PASS: TestX'", e: silent, wrong: "it hides how many tests run", form: "`go test -run '^TestX$' .`", vain: true},
 		"nobody sees, and it passes":   {check: "go test ./... >/dev/null", e: said(nexus.Unverifiable, 0), wrong: "it hides how many", form: "`go test ./...`", vain: true},
 		"it does not say how many":     {check: "npm test", e: why(said(nexus.Unverifiable, 0), "nothing says how many tests ran"), wrong: "nothing says how many", form: "`npm test`", vain: true},
+		"the root, by hiding":          {check: "go test -v -run TestX . | grep -q PASS", files: "parse/x_test.go", e: silent, wrong: "it hides how many", form: "`go test -run '^TestX$' ./parse`", vain: true},
+		"the root, not the package":    {check: "go test -run TestX .", files: "parse/x_test.go", e: said(nexus.NotRun, 0), wrong: "those that the task writes are in another", form: "`go test -run '^TestX$' ./parse`"},
+		"a package of several":         {check: "go test -run TestX .", files: "parse/x_test.go x_test.go", e: said(nexus.NotRun, 0)},
 		"it only lists them":           {check: "go test -list . | grep -q TestX", e: silent, wrong: "it hides how many", form: "`go test -run '^TestName$' ./...`", vain: true},
 		"it passes already":            {check: "test -e go.mod", e: said(nexus.Pass, 0), wrong: "it passes already"},
 		"a tool that is missing":       {check: "golint ./...", e: why(said(nexus.Environmental, 127, nexus.Finding{Code: "missing-tool", Message: "sh: 1: golint: not found"}), "sh: 1: golint: not found"), wrong: "cannot run here: sh: 1: golint: not found", vain: true},
@@ -62,7 +66,7 @@ func TestTry(t *testing.T) {
 		"others are red":               {check: "go test .", e: said(nexus.Fail, 1, failed("m.TestOld")), wrong: "it fails for m.TestOld"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			task := nexus.Task{ID: "T1", Title: "Add sizes", Kind: c.kind, Files: []string{"units/size.py"}, Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: "sizes are told", Check: c.check}}}
+			task := nexus.Task{ID: "T1", Title: "Add sizes", Kind: c.kind, Files: append([]string{"units/size.py"}, strings.Fields(c.files)...), Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: "sizes are told", Check: c.check}}}
 			if c.text != "" {
 				task.Criteria[1].Text = c.text
 			}

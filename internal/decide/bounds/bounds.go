@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/testfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/legible"
 )
 
 //go:embed sinks.txt
@@ -162,8 +163,8 @@ func places(found []nexus.Finding) string {
 			all = append(all, at)
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	if len(all) == 0 { // it is about the change as a whole
+		return ": " + legible.Cut(found[0].Message, 100)
 	}
 	text := ": " + strings.Join(all[:min(len(all), listed)], ", ")
 	if more := len(all) - listed; more > 0 {

@@ -84,6 +84,18 @@ func TestEachBound(t *testing.T) {
 	}
 }
 
+// TestWhatToLookAt says it of a change as a whole, too.
+func TestWhatToLookAt(t *testing.T) {
+	many := make([]bounds.File, 21)
+	for i := range many {
+		many[i] = file(fmt.Sprintf("f%d.go", i))
+	}
+	all := bounds.Judge(nexus.DefaultDone(), bounds.Measured{Files: many, Whole: true})
+	if len(all) != 1 || !strings.HasPrefix(all[0].Why, "1 to look at: ") || !strings.Contains(all[0].Why, "21 files") {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestCoverage(t *testing.T) {
 	r := nexus.DefaultDone()
 	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}

@@ -171,10 +171,20 @@ func (w *work) facts(ctx context.Context) (repair.Facts, error) {
 	if err == nil {
 		f.Meddled, f.Refuted, err = w.meddled(ctx, at)
 	}
-	if r, is := strategy.Renames(w.task.Task); err == nil && is && w.a.Strategy == nexus.NoTest {
-		f.Renamed, err = look.Renamed(ctx, w.Trees.Git(), w.a.Base, at, r.Only)
+	if err == nil {
+		f.Renamed, err = w.renamed(ctx, at)
 	}
 	return f, err
+}
+
+// renamed reports whether a commit does nothing but rename what the title says,
+// which is known only where the task asks for no tests because of that.
+func (w *work) renamed(ctx context.Context, at string) (bool, error) {
+	r, is := strategy.Renames(w.task.Task)
+	if !is || w.a.Strategy != nexus.NoTest {
+		return false, nil
+	}
+	return look.Renamed(ctx, w.Trees.Git(), w.a.Base, at, r.Only)
 }
 
 // end closes the attempt. Accepted work is pinned by its last snapshot, which

@@ -31,6 +31,9 @@ func (w *work) weigh(ctx context.Context, snap nexus.TreeSnapshotted) error {
 		return err
 	}
 	known := accept.Work{Task: w.task.Task, Changed: slices.Concat(tests, rest), Base: w.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree), Ended: w.Ended}
+	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+		return err
+	}
 	if known.Altered, err = w.altered(ctx, snap.Commit); err != nil {
 		return err
 	}

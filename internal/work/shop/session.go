@@ -199,6 +199,7 @@ func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree
 		Mark: s.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Net.Role(string(role.Name)),
 		Hidden: hidden.Rules{Show: s.may(role.Name).Show}, Learn: s.Learn,
 		Handin: t.Handin, Claims: s.Checked() && t.Role == nexus.Tester, Rules: s.may(role.Name), Given: t.given,
+		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(), // see prompt.Order
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Now().UnixNano()),
@@ -241,7 +242,11 @@ func (s *Shop) tools(ctx context.Context, t Talk, role agent.Role, d Desk, agree
 		e.Rule = rights.Both(own, rights.Shown(root))
 	}
 	if e.Writes && e.Rule != nil {
-		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) { u.Add(rights.Breaches(files, own)) }, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
+		keeper := rights.Keeper{Tree: t.Tree, Box: s.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+			if !e.Breaks {
+				u.Add(rights.Breaches(files, own))
+			}
+		}, Now: s.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
 			free()
 			return nil, nil, errors.Join(err, root.Close())

@@ -34,6 +34,7 @@ func TestUsualNames(t *testing.T) {
 		{"search_code", `{"regex":"TWO","directory":".","-i":true,"-n":true}`, "a.go:7"},
 		{"list_files", `{"pattern":"*.txt","recursive":true}`, "b.txt\nc.txt"},
 		{"list_files", `{"dir_path":".","recursive":false}`, "internal/"},
+		{"list_files", `{"path":".","max_depth":1,"maxDepth":1}`, "internal/"},
 		{"shell", `{"cmd":"echo hello","description":"greet","timeout_ms":5500}`, "hello"},
 		{"shell", `{"command":["bash","-lc","echo 'a  b'"],"cwd":"."}`, "a  b"},
 		{"shell", `{"command":["echo","it's  $HOME"]}`, "it's  $HOME"},
@@ -45,6 +46,7 @@ func TestUsualNames(t *testing.T) {
 	// What could mean two things, or nothing, is refused, and the right names are said.
 	for _, c := range []struct{ tool, input, says string }{
 		{"read_file", `{"path":"a.go","file_path":"b.txt"}`, "path and another name for it say different things"},
+		{"search_code", `{"pattern":"two","case_sensitive":true,"caseSensitive":false}`, "caseSensitive and case_sensitive are one name and say different things"},
 		{"read_file", `{"path":"a.go","encoding":"utf8"}`, `there is no "encoding"; read_file takes path (optional: limit, numbers, offset)`},
 		{"read_file", `{}`, "path is missing; read_file takes path"},
 		{"read_file", `{"path":"a.go","view_range":[3,4],"offset":2}`, "give offset and limit"},

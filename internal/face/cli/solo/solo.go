@@ -217,7 +217,7 @@ func Session(ctx context.Context, a *frame.Console, c config.Config, role nexus.
 // own, and what gives it back.
 func hands(a *frame.Console, c config.Config, role agent.Role, dir string, box *sandbox.Box) (tool.Env, func(), error) {
 	env := tool.Env{
-		Dir: dir, Box: box, Now: a.Now, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
+		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.Rule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: wire.Rules(c, role.Name), Hidden: hidden.Rules{Show: c.Policy.Show},
 	}
 	own, err := portslot.Take(filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus", "slots"), dir)
 	if err != nil {
