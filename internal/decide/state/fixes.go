@@ -1,9 +1,4 @@
-// Package mend keeps what was done about criteria that are not met on what
-// landed: what was looked for, what was found, and which task mends it.
-//
-// It is folded from the run's facts. A fault is looked for once: who finds the
-// same failure again after a task was to mend it has made no progress.
-package mend
+package state
 
 import (
 	"slices"
@@ -12,8 +7,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/criterion"
 )
 
-// Book is what the facts so far say. The zero Book has heard none.
-type Book struct {
+// Fixes keeps what was done about criteria that are not met on what landed:
+// what was looked for, what was found, and which task fixes it. The zero Fixes
+// has heard of none.
+//
+// A fault is looked for once: who finds the same failure again after a task was
+// to fix it has made no progress.
+type Fixes struct {
 	Rounds  int               // times that faults were looked for
 	Planned int               // times that tasks were planned for them
 	All     []criterion.Fault // of all rounds, in order
@@ -24,7 +24,7 @@ type Book struct {
 }
 
 // Apply folds a fact. Facts of anything else change nothing.
-func (b *Book) Apply(f nexus.Fact) {
+func (b *Fixes) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		if f.Attempt == b.Round {
@@ -43,15 +43,15 @@ func (b *Book) Apply(f nexus.Fact) {
 }
 
 // Last returns the faults of the last round.
-func (b *Book) Last() []criterion.Fault { return b.All[b.from:] }
+func (b *Fixes) Last() []criterion.Fault { return b.All[b.from:] }
 
 // Tried reports whether a failure of a criterion was looked at before.
-func (b *Book) Tried(name, signature string) bool {
+func (b *Fixes) Tried(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f criterion.Fault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
 // Of returns what a task mends, nil where it is no such task.
-func (b *Book) Of(task nexus.TaskID) *criterion.Fault {
+func (b *Fixes) Of(task nexus.TaskID) *criterion.Fault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
 			return &b.All[i]
@@ -62,7 +62,7 @@ func (b *Book) Of(task nexus.TaskID) *criterion.Fault {
 
 // Anew returns the check of a criterion that was written when it read as of
 // stands for; by says what a task wrote, if it landed.
-func (b *Book) Anew(name, of string, by func(task string) (criterion.Check, bool)) (c criterion.Check, ok bool) {
+func (b *Fixes) Anew(name, of string, by func(task string) (criterion.Check, bool)) (c criterion.Check, ok bool) {
 	for _, f := range b.About(name) {
 		if f.Kind != criterion.Stale || f.Signature != of {
 			continue
@@ -76,7 +76,7 @@ func (b *Book) Anew(name, of string, by func(task string) (criterion.Check, bool
 
 // Without returns the commit without the work of a criterion whose check a task
 // writes anew, empty where it does not.
-func (b *Book) Without(task nexus.TaskID) string {
+func (b *Fixes) Without(task nexus.TaskID) string {
 	if f := b.Of(task); f != nil && f.Kind == criterion.Stale {
 		return f.Commit
 	}
@@ -84,7 +84,7 @@ func (b *Book) Without(task nexus.TaskID) string {
 }
 
 // About returns what was found of a criterion, in order.
-func (b *Book) About(name string) []criterion.Fault {
+func (b *Fixes) About(name string) []criterion.Fault {
 	var all []criterion.Fault
 	for _, f := range b.All {
 		if f.Criterion == name {
